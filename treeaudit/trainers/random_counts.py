@@ -81,39 +81,30 @@ def counted(
         From the name of a question and the true counts of the leaves of one tree, disjoint
         parts of all records, to the answer.
     """
-    walk = walk_of(trees, rows.schema)
     gaps = bool(np.isnan(rows.values).any())
     found = []
-    for number, (tree, first) in enumerate(zip(trees, walk.root[:-1].tolist(), strict=True)):
-        leaves = np.flatnonzero(tree.is_leaf)
+    for number, tree in enumerate(trees):
         places = 0 if gaps else _TABLE * tree.n_nodes
-        true = _counts(walk, first, tree.n_nodes, places, rows, n_jobs)[leaves]
+        true = _counts(walk_of([tree], rows.schema), places, rows, n_jobs)[tree.is_leaf]
         found.append(with_counts(tree, ask(f"leaf counts of tree {number + 1}", true)))
     return tuple(found)
 
 
-def _counts(
-    walk: Walk, first: int, n_nodes: int, places: int, rows: TrainingRows, n_jobs: int | None
-) -> Wide:
-    """Count people by class and by the node where they end, in one tree of the walk.
+def _counts(walk: Walk, places: int, rows: TrainingRows, n_jobs: int | None) -> Wide:
+    """Count people by class and by the node where they end, in the one tree of a walk.
 
     The upper levels are a complete tree of at most so many places; where values are missing, none.
-
-    Parameters
-    ----------
-    first, n_nodes
-        The nodes of the tree.
     """
-    n_classes = rows.n_classes
+    n_nodes, n_classes = len(walk.feature), rows.n_classes
     key = np.empty(len(rows), dtype=np.min_scalar_type(n_nodes * n_classes))
     levels = max(0, places.bit_length() - 1) if walk.everywhere else 0
-    upper = lower_of(walk, np.array([first]), levels)
+    upper = lower_of(walk, np.array([0]), levels)
 
     def route(chunk: slice) -> None:
-        values, at = rows.values[chunk], np.full(chunk.stop - chunk.start, first)
+        values, at = rows.values[chunk], np.zeros(chunk.stop - chunk.start, dtype=np.int64)
         if upper.asked:
             upper.down(values, np.zeros((1, len(at)), dtype=np.int64), out=at[None])
-        end = (at if upper.whole else walk.descend(values, at)) - first
+        end = at if upper.whole else walk.descend(values, at)
         key[chunk] = end * n_classes + rows.labels[chunk]
 
     in_chunks(route, len(rows), n_jobs, _CHUNK)

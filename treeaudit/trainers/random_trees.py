@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Array, Flag, Float, Index, Int, Wide
 from treeaudit.dp.entropy import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
@@ -21,6 +21,7 @@ from treeaudit.model.tree import CategorySets, Tree
 __all__ = ["Support", "fan_of", "leaves_within", "random_trees"]
 
 _MOST_NODES = 10_000_000
+_PIECE = 1 << 13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,23 +42,29 @@ class Support:
     least: float
 
 
-@dataclass(slots=True, eq=False)
-class _Nodes:
-    """Nodes of all trees, level by level: parents before children."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Level:
+    """The nodes of one level of all trees, tree by tree.
 
-    tree: Wide
-    parent: Wide
-    feature: Wide
+    Attributes
+    ----------
+    parent
+        The place in the level above.
+    """
+
+    tree: Int
+    parent: Int
+    feature: Int
     low: Float
     high: Float
-    code: Wide
+    code: Int
     missing: Flag
 
     @classmethod
-    def roots(cls, n_trees: int) -> "_Nodes":
-        none = np.full(n_trees, -1, dtype=np.int64)
+    def of_roots(cls, n_trees: int) -> "_Level":
+        none = np.full(n_trees, -1, dtype=np.int32)
         return cls(
-            tree=np.arange(n_trees, dtype=np.int64),
+            tree=np.arange(n_trees, dtype=np.int32),
             parent=none,
             feature=none,
             low=np.full(n_trees, -np.inf),
@@ -68,10 +75,6 @@ class _Nodes:
 
     def __len__(self) -> int:
         return len(self.tree)
-
-    def add(self, more: "_Nodes") -> None:
-        for name in self.__slots__:
-            setattr(self, name, np.concatenate([getattr(self, name), getattr(more, name)]))
 
 
 def random_trees(
@@ -123,37 +126,36 @@ def random_trees(
     fan = np.array([fan_of(f.categories, f.low, f.high) for f in schema.features], dtype=np.int64)
     named = np.array([f.categories is not None for f in schema.features], dtype=np.bool_)
     useful = np.flatnonzero(fan > 1)
-    levels = depth if np.any(~named[useful]) else min(depth, len(useful))
+    most_levels = depth if np.any(~named[useful]) else min(depth, len(useful))
     low = np.array([-np.inf if f.low is None else f.low for f in schema.features])
     high = np.array([np.inf if f.high is None else f.high for f in schema.features])
-    nodes = _Nodes.roots(n_trees)
+    levels = [_Level.of_roots(n_trees)]
     leaves = np.ones(n_trees, dtype=np.int64)
-    frontier = np.arange(n_trees)
+    n_nodes = n_trees
     expected = np.full(n_trees, np.inf if support is None else support.people)
-    for level in range(levels):
+    for level in range(most_levels):
+        above = levels[-1]
+        frontier = np.arange(len(above))
         if support is not None:
-            frontier = frontier[expected[frontier] >= support.least]
-        asked = _draw_features(nodes, frontier, level, useful, named, entropy)
+            frontier = frontier[expected >= support.least]
+        asked = _draw_features(levels, frontier, useful, named, entropy)
         if level == 0 and roots is not None:
             asked = roots[frontier]
-        grows = _within(nodes.tree[frontier], fan[asked], leaves, max_leaves, entropy)
+        grows = _within(above.tree[frontier], fan[asked], leaves, max_leaves, entropy)
         frontier, asked = frontier[grows], asked[grows]
         if not len(frontier):
             break
-        n_new = int(fan[asked].sum())
-        if len(nodes) + n_new > _MOST_NODES:
+        n_nodes += int(fan[asked].sum())
+        if n_nodes > _MOST_NODES:
             raise DataError(
                 f"the trees would have more than {_MOST_NODES:,} nodes: set max_leaves or "
                 "a smaller max_depth, or train fewer trees"
             )
-        np.add.at(leaves, nodes.tree[frontier], fan[asked] - 1)
-        cut = _cut(nodes, frontier, level, asked, low, high, entropy)
-        first = len(nodes)
-        nodes.add(_children(nodes, frontier, asked, fan, named, cut, entropy))
-        inside = np.repeat(expected[frontier] / fan[asked], fan[asked])
-        expected = np.concatenate([expected, inside])
-        frontier = np.arange(first, len(nodes))
-    return _apart(nodes, n_trees, bool(named.any()))
+        np.add.at(leaves, above.tree[frontier], fan[asked] - 1)
+        cut = _cut(levels, frontier, asked, low, high, entropy)
+        levels.append(_children(above, frontier, asked, fan, named, cut, entropy))
+        expected = np.repeat(expected[frontier] / fan[asked], fan[asked])
+    return _apart(levels, n_trees, bool(named.any()))
 
 
 def leaves_within(max_leaves: int | None, n_trees: int) -> int:
@@ -179,16 +181,16 @@ def fan_of(categories: tuple[str, ...] | None, low: float | None, high: float | 
 
 
 def _draw_features(
-    nodes: _Nodes, at: Wide, level: int, useful: Wide, named: Flag, entropy: Entropy
+    levels: list[_Level], at: Index, useful: Wide, named: Flag, entropy: Entropy
 ) -> Wide:
     """Draw a feature per node, none of the categorical ones that its path has asked about."""
     drawn = useful[below(entropy, len(useful), len(at))]
     again = np.flatnonzero(named[drawn])
     while len(again):
         here, used = at[again], np.zeros(len(again), dtype=np.bool_)
-        for _ in range(level):
-            used |= nodes.feature[here] == drawn[again]
-            here = nodes.parent[here]
+        for level in levels[:0:-1]:
+            used |= level.feature[here] == drawn[again]
+            here = level.parent[here]
         again = again[used]
         drawn[again] = useful[below(entropy, len(useful), len(again))]
         again = again[named[drawn[again]]]
@@ -213,16 +215,19 @@ def _within(tree: Wide, fan: Wide, leaves: Wide, max_leaves: int | None, entropy
 
 
 def _cut(
-    nodes: _Nodes, at: Wide, level: int, asked: Wide, low: Float, high: Float, entropy: Entropy
+    levels: list[_Level], at: Index, asked: Wide, low: Float, high: Float, entropy: Entropy
 ) -> Float:
     """Draw where to split, inside what the path has left of the range."""
     least, most = low[asked], high[asked]
-    here = at
-    for _ in range(level):
-        same = nodes.feature[here] == asked
-        least = np.where(same, np.maximum(least, nodes.low[here]), least)
-        most = np.where(same, np.minimum(most, nodes.high[here]), most)
-        here = nodes.parent[here]
+    # In pieces that stay at hand.
+    for i in range(0, len(at), _PIECE):
+        piece = slice(i, i + _PIECE)
+        here, column, low_end, high_end = at[piece], asked[piece], least[piece], most[piece]
+        for level in levels[:0:-1]:
+            same = level.feature.take(here) == column
+            np.maximum(low_end, level.low.take(here), out=low_end, where=same)
+            np.minimum(high_end, level.high.take(here), out=high_end, where=same)
+            here = level.parent.take(here)
     share = unit(entropy, len(at))
     with np.errstate(invalid="ignore"):
         # As a mean of both ends, which cannot overflow.
@@ -230,49 +235,65 @@ def _cut(
 
 
 def _children(
-    nodes: _Nodes, at: Wide, asked: Wide, fan: Wide, named: Flag, cut: Float, entropy: Entropy
-) -> _Nodes:
+    above: _Level,
+    at: Index,
+    asked: Wide,
+    fan: Wide,
+    named: Flag,
+    cut: Float,
+    entropy: Entropy,
+) -> _Level:
     n_parts = fan[asked]
-    feature = np.repeat(asked, n_parts)
+    feature = np.repeat(asked.astype(np.int32), n_parts)
     start = np.cumsum(n_parts) - n_parts
-    part = np.arange(len(feature)) - np.repeat(start, n_parts)
+    part = np.arange(len(feature), dtype=np.int32) - np.repeat(start.astype(np.int32), n_parts)
     numeric = ~named[feature]
     point = np.repeat(cut, n_parts)
     lost = np.minimum((unit(entropy, len(at)) * n_parts).astype(np.int64), n_parts - 1)
-    return _Nodes(
-        tree=np.repeat(nodes.tree[at], n_parts),
-        parent=np.repeat(at, n_parts),
+    return _Level(
+        tree=np.repeat(above.tree[at], n_parts),
+        parent=np.repeat(at.astype(np.int32), n_parts),
         feature=feature,
         low=np.where(numeric & (part == 1), point, -np.inf),
         high=np.where(numeric & (part == 0), point, np.inf),
-        code=np.where(numeric, -1, part),
-        missing=part == np.repeat(lost, n_parts),
+        code=np.where(numeric, np.int32(-1), part),
+        missing=part == np.repeat(lost.astype(np.int32), n_parts),
     )
 
 
-def _apart(nodes: _Nodes, n_trees: int, with_categories: bool) -> tuple[Tree, ...]:
+def _apart(levels: list[_Level], n_trees: int, with_categories: bool) -> tuple[Tree, ...]:
     """Return the nodes tree by tree."""
-    order = np.argsort(nodes.tree, kind="stable")
-    bounds = np.searchsorted(nodes.tree[order], np.arange(n_trees + 1))
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    bounds = np.array([np.searchsorted(level.tree, np.arange(n_trees + 1)) for level in levels])
     trees = []
-    for tree in range(n_trees):
-        mine = order[bounds[tree] : bounds[tree + 1]]
-        parent = nodes.parent[mine]
-        code = nodes.code[mine]
+    for begin, end in zip(bounds.T[:-1].tolist(), bounds.T[1:].tolist(), strict=True):
+        mine = [slice(*ends) for ends in zip(begin, end, strict=True)]
+        # The number of a node is its place in its level, and all that stand above in the tree.
+        number = np.cumsum([0, *np.subtract(end, begin)]).tolist()
+        above = [
+            level.parent[which] + np.int32(first - place)
+            for level, which, first, place in zip(
+                levels[1:], mine[1:], number[:-2], begin[:-1], strict=True
+            )
+        ]
+
+        def of(name: str, mine: list[slice] = mine) -> Array:
+            return np.concatenate(
+                [getattr(level, name)[which] for level, which in zip(levels, mine, strict=True)]
+            )
+
         sets = None
         if with_categories:
+            code = of("code")
             start = np.concatenate([[0], np.cumsum(code >= 0)])
-            sets = CategorySets(start=start, codes=code[code >= 0].astype(np.int32))
+            sets = CategorySets(start=start, codes=code[code >= 0])
         trees.append(
             Tree(
-                parent=np.where(parent < 0, -1, place[parent] - bounds[tree]).astype(np.int32),
-                feature=nodes.feature[mine].astype(np.int32),
-                low=nodes.low[mine],
-                high=nodes.high[mine],
+                parent=np.concatenate([[-1], *above]).astype(np.int32),
+                feature=of("feature"),
+                low=of("low"),
+                high=of("high"),
                 categories=sets,
-                missing=nodes.missing[mine],
+                missing=of("missing"),
             )
         )
     return tuple(trees)
