@@ -9,18 +9,21 @@ import numpy as np
 from treeaudit.arrays import Wide
 from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
+from treeaudit.model.coarse import Coarse
 from treeaudit.model.lower import lower_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import Walk, in_chunks, walk_of
+from treeaudit.model.walk import in_chunks, walk_of
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["branching", "counted", "least_share", "levels_of", "people_of", "with_counts"]
 
-_CHUNK = 1 << 12
+_CHUNK = 1 << 15
 """Records that go down together: they stay at hand."""
 _TABLE = 4
 """Places of complete trees for each node of a tree that they stand for, at most."""
+_WORTH_IT = 2
+"""Questions of a record for each of its numbers, from which on these are made small first."""
 _SIZE_SHARE = 50
 """The number of people costs one part of so many of the budget."""
 
@@ -81,30 +84,46 @@ def counted(
         From the name of a question and the true counts of the leaves of one tree, disjoint
         parts of all records, to the answer.
     """
-    gaps = bool(np.isnan(rows.values).any())
     found = []
+    coarse = _coarse(trees, rows)
     for number, tree in enumerate(trees):
-        places = 0 if gaps else _TABLE * tree.n_nodes
-        true = _counts(walk_of([tree], rows.schema), places, rows, n_jobs)[tree.is_leaf]
+        true = _counts(tree, rows, coarse, n_jobs)[tree.is_leaf]
         found.append(with_counts(tree, ask(f"leaf counts of tree {number + 1}", true)))
     return tuple(found)
 
 
-def _counts(walk: Walk, places: int, rows: TrainingRows, n_jobs: int | None) -> Wide:
-    """Count people by class and by the node where they end, in the one tree of a walk.
+def _coarse(trees: tuple[Tree, ...], rows: TrainingRows) -> Coarse | None:
+    """Return the records in few bits, where all are numbers and enough is asked of them."""
+    features = rows.schema.features
+    low = [feature.low for feature in features if feature.low is not None]
+    high = [feature.high for feature in features if feature.high is not None]
+    asked = sum(tree.n_nodes.bit_length() for tree in trees)
+    if not len(low) == len(high) == len(features) or asked < _WORTH_IT * len(features):
+        return None
+    if np.isnan(rows.values).any():
+        return None
+    return Coarse.of(rows.values, low, high)
 
-    The upper levels are a complete tree of at most so many places; where values are missing, none.
+
+def _counts(tree: Tree, rows: TrainingRows, coarse: Coarse | None, n_jobs: int | None) -> Wide:
+    """Count people by class and by the node where they end.
+
+    The upper levels are made a complete tree of at most so many places, where nothing is missing.
     """
-    n_nodes, n_classes = len(walk.feature), rows.n_classes
+    walk = walk_of([tree], rows.schema)
+    n_nodes, n_classes = tree.n_nodes, rows.n_classes
     key = np.empty(len(rows), dtype=np.min_scalar_type(n_nodes * n_classes))
-    levels = max(0, places.bit_length() - 1) if walk.everywhere else 0
-    upper = lower_of(walk, np.array([0]), levels)
+    levels = (_TABLE * n_nodes).bit_length() - 1 if walk.everywhere else 0
+    upper = lower_of(walk, np.zeros(1, dtype=np.int64), levels)
+    questions = None if coarse is None else coarse.questions(upper)
 
     def route(chunk: slice) -> None:
-        values, at = rows.values[chunk], np.zeros(chunk.stop - chunk.start, dtype=np.int64)
-        if upper.asked:
-            upper.down(values, np.zeros((1, len(at)), dtype=np.int64), out=at[None])
-        end = at if upper.whole else walk.descend(values, at)
+        if coarse is None or questions is None:
+            end = walk.descend(rows.values[chunk], np.zeros(chunk.stop - chunk.start, np.int64))
+        else:
+            end = coarse.down(questions, chunk)
+            if not upper.whole:
+                end = walk.descend(rows.values[chunk], end)
         key[chunk] = end * n_classes + rows.labels[chunk]
 
     in_chunks(route, len(rows), n_jobs, _CHUNK)

@@ -127,8 +127,8 @@ def random_trees(
     named = np.array([f.categories is not None for f in schema.features], dtype=np.bool_)
     useful = np.flatnonzero(fan > 1)
     most_levels = depth if np.any(~named[useful]) else min(depth, len(useful))
-    low = np.array([-np.inf if f.low is None else f.low for f in schema.features])
-    high = np.array([np.inf if f.high is None else f.high for f in schema.features])
+    low = np.array([-np.inf if f.low is None else f.low for f in schema.features], np.float64)
+    high = np.array([np.inf if f.high is None else f.high for f in schema.features], np.float64)
     levels = [_Level.of_roots(n_trees)]
     leaves = np.ones(n_trees, dtype=np.int64)
     n_nodes = n_trees
