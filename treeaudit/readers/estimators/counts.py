@@ -59,7 +59,7 @@ class Meaning:
     per_weight: Float | None = None
 
 
-_BLOCK = 32_768
+_BLOCK = 8_192
 """Numbers that are worked on at once: what a fast cache holds."""
 
 

@@ -1,7 +1,7 @@
 """The node table of one scikit-learn tree: checked, and turned towards parents."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from treeaudit.readers.links import Edges, Links, link
 from treeaudit.readers.together import Row, in_rows, together
 from treeaudit.readers.types import Array, Float, Table, Wide
 
-__all__ = ["NodeTable", "looked_at", "read_all", "read_nodes", "row_of"]
+__all__ = ["NodeTable", "Sight", "looked_at", "read_all", "read_nodes", "row_of"]
 
 _T = TypeVar("_T")
+Sight: TypeAlias = Sequence[tuple[_T, Sequence["NodeTable"]]]
+"""What is seen in tables, and in which."""
 
 
 class NodeTable:
@@ -78,7 +80,10 @@ class NodeTable:
     def value_of(self, nodes: Wide) -> tuple[Float, Float]:
         """Return first output and weight of some nodes."""
         stored = nodes if self.kept is None else self.kept[nodes]
-        return self._values[stored, 0, :], self.weight[nodes]
+        # Rows of values may stand anywhere in a file: as bytes no copy is made of all of them.
+        n, *_, width = (values := np.ascontiguousarray(self._values)).shape
+        rows = values.reshape(n, -1).view(f"V{values[0].nbytes}").take(stored)
+        return rows.view(values.dtype).reshape(len(stored), -1)[:, :width], self.weight[nodes]
 
     @property
     def n_records(self) -> Wide:
@@ -237,8 +242,12 @@ def read_nodes(stored: object) -> NodeTable:
     return table
 
 
-def read_all(stored: Iterable[object], take: Callable[[int, NodeTable], None]) -> list[NodeTable]:
-    """Return the node tables of stored trees, small ones looked at together.
+def read_all(
+    stored: Iterable[object],
+    take: Callable[[int, NodeTable], None],
+    look: Callable[[NodeTable], _T],
+) -> tuple[list[NodeTable], Sight[_T]]:
+    """Return the node tables of stored trees, and what is seen in them, small ones together.
 
     Parameters
     ----------
@@ -246,14 +255,14 @@ def read_all(stored: Iterable[object], take: Callable[[int, NodeTable], None]) -
         As for `read_nodes`, which tells the errors.
     take
         Told of each table with its number before its numbers are checked.
+    look
+        As for `looked_at`; it checks the table first.
     """
     tables = []
     for i, tree in enumerate(stored):
         tables.append(NodeTable(*stored_table(tree)))
         take(i, tables[-1])
-    for _ in looked_at(tables, NodeTable.check, checked=False):
-        pass
-    return tables
+    return tables, list(looked_at(tables, look, checked=False))
 
 
 def looked_at(

@@ -13,11 +13,14 @@ from treeaudit.errors import ReadError
 from treeaudit.readers.estimators.counts import Meaning, class_weights, people_per_class
 from treeaudit.readers.estimators.found import Draw, Found, Seen
 from treeaudit.readers.estimators.labels import label_of
-from treeaudit.readers.estimators.node_table import NodeTable, looked_at
+from treeaudit.readers.estimators.node_table import NodeTable, Sight, looked_at
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["absent", "meanings", "weakest"]
+__all__ = ["Draws", "absent", "draws_in", "meanings", "weakest"]
+
+Draws = Sight[tuple[bool, bool, bool] | ReadError]
+"""What `draws_in` tells of tables."""
 
 _MANY_TREES = 10
 _EACH_ONCE = Seen()
@@ -43,6 +46,7 @@ def meanings(
     trees: Sequence[Inert],
     records: Sequence[NodeTable],
     seen: Sequence[Seen],
+    draws: Draws | None,
     *,
     classifier: bool,
 ) -> list[Meaning]:
@@ -55,6 +59,8 @@ def meanings(
     trees, records, seen
         Its trees, their node tables, and what each was trained on; all in
         the same order.
+    draws
+        What `draws_in` told of the tables, where each was trained on a draw.
     classifier
         Whether the classes are known.
     """
@@ -63,8 +69,8 @@ def meanings(
     if all(record.stripped for record in records):
         return [_stripped(records)] * len(records)
     rows = {one.rows for one in seen}
-    if rows == {"bootstrap"}:
-        return [_drawn(records, seen[0].draw or Draw())] * len(records)
+    if rows == {"bootstrap"} and draws is not None:
+        return [_drawn(records, draws, seen[0].draw or Draw())] * len(records)
     if "later" in rows:
         return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
     weight_of = _class_weight(found, trees[0])
@@ -169,9 +175,9 @@ def _class_weight(found: Found, tree: Inert) -> dict[int, float] | str | None:
     }
 
 
-def _drawn(records: Sequence[NodeTable], draw: Draw) -> Meaning:
+def _drawn(records: Sequence[NodeTable], draws_in_leaves: Draws, draw: Draw) -> Meaning:
     """Decide for trees that each saw a draw with replacement."""
-    totals, whole, ones = _draws_in(records)
+    totals, whole, ones = _together(draws_in_leaves)
     most = draw.n if isinstance(draw.n, int) else max(record.total for record in records)
     draws = totals <= {most} and all(record.total <= most for record in records)
     if draw.steered:
@@ -192,22 +198,35 @@ def _drawn(records: Sequence[NodeTable], draw: Draw) -> Meaning:
     )
 
 
-def _draws_in(records: Sequence[NodeTable]) -> tuple[set[float], bool, bool]:
+def _together(draws: Draws) -> tuple[set[float], bool, bool]:
     """Tell whether all class weights are whole, and whether some leaf has a single draw.
 
     Before that, the totals of trees of which nothing was taken out: of others, leaves are left
     that hold nobody.
     """
     totals, whole, ones = set[float](), True, False
-    for (own_whole, own_ones, full), some in looked_at(records, _draws_in_leaves):
+    for found, some in draws:
+        if isinstance(found, ReadError):
+            raise found
+        own_whole, own_ones, full = found
         whole, ones = whole and own_whole, ones or own_ones
         totals.update(record.total for record in some if full)
     return totals, whole, ones
 
 
-def _draws_in_leaves(record: NodeTable) -> tuple[bool, bool, bool]:
+def draws_in(record: NodeTable) -> tuple[bool, bool, bool] | ReadError:
+    """Check a table, and tell of its leaves while it is at hand: see `_together`.
+
+    What forbids to take their numbers for draws matters only where somebody takes them for some.
+    """
+    record.check()
     leaves = record.leaves
-    weights, full = class_weights(*record.value_of(leaves)), record.n_records[leaves].all()
+    try:
+        weights, full = class_weights(*record.value_of(leaves)), record.n_records[leaves].all()
+    except ReadError as error:
+        if len(record.start) > 1:
+            raise
+        return error.with_traceback(None)
     if len(record.start) > 1 and not full:
         raise ReadError("nobody is in some leaf of the row")
     whole = bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))

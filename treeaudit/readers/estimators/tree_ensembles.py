@@ -18,7 +18,7 @@ from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, n
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.node_table import NodeTable, read_all
 from treeaudit.readers.estimators.tree_building import Stored, built
-from treeaudit.readers.estimators.tree_counts import meanings, weakest
+from treeaudit.readers.estimators.tree_counts import Draws, draws_in, meanings, weakest
 from treeaudit.readers.leftovers.leaves import SQUARED, is_one_of
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.arrays import arrived
@@ -48,15 +48,16 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         If the model was never fitted.
     """
     trees = _trees(found)
-    records = _records(trees, budget, apart=found.estimator.kind in BAGS)
+    seen = _seen(found, trees)
+    drawn = found.classes is not None and all(one.rows == "bootstrap" for one in seen)
+    records, draws = _records(trees, budget, apart=found.estimator.kind in BAGS, drawn=drawn)
     if found.estimator.kind in FORESTS:
         _check_stated(found.estimator, records[0])
-    seen = _seen(found, trees)
     columns, n_features = _columns(found, records)
     classes = _classes(found, records)
     if found.estimator.kind in BAGS:
         _check_bag(found, len(trees), classes)
-    meaning = meanings(found, trees, records, seen, classifier=classes is not None)
+    meaning = meanings(found, trees, records, seen, draws, classifier=classes is not None)
     spreads = classes is None and all(is_one_of(tree, "criterion", SQUARED) for tree in trees)
     places = None
     if classes is not None and found.estimator.kind in BAGS:
@@ -125,18 +126,25 @@ def _trees(found: Found) -> list[Inert]:
     return trees
 
 
-def _records(trees: Sequence[Inert], budget: Budget, *, apart: bool) -> list[NodeTable]:
-    """Return the node tables; refuse those that are no forest together."""
+def _records(
+    trees: Sequence[Inert], budget: Budget, *, apart: bool, drawn: bool
+) -> tuple[list[NodeTable], Draws | None]:
+    """Return the node tables, and their draws; refuse those that are no forest together."""
 
     def take(i: int, record: NodeTable) -> None:
         _check_stated(trees[i], record)
         budget.take(record.n_bytes)
 
-    records = read_all((arrived(tree.get("tree_")) for tree in trees), take)
+    stored = (arrived(tree.get("tree_")) for tree in trees)
+    draws: Draws | None = None
+    if drawn:
+        records, draws = read_all(stored, take, draws_in)
+    else:
+        records, _ = read_all(stored, take, NodeTable.check)
     # A member of a bag may have drawn no row of some class.
     if len({(r.n_features, r.n_outputs, 0 if apart else r.width) for r in records}) > 1:
         raise ReadError("the model is inconsistent: its trees differ in features or classes")
-    return records
+    return records, draws
 
 
 def _check_stated(estimator: Inert, record: NodeTable) -> None:

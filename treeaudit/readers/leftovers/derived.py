@@ -7,11 +7,13 @@ is known, and the impurity of every node follows from its values.
 L. Breiman, J. Friedman, R. Olshen, C. Stone, Classification and Regression Trees (1984), 4.2, 8.3.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 import numpy as np
 
 from treeaudit.readers.columns import Columns
+from treeaudit.readers.links import Links
 from treeaudit.readers.types import Flag, Float
 
 __all__ = ["underived"]
@@ -20,13 +22,14 @@ _MEDIANS = ("absolute_error", "mae")
 _UNKNOWN = np.float64(np.nan).tobytes()
 # Sums in double precision, over the people of a node and those beside it.
 _ROUNDING = 1e-12
-_USED = ("left_child", "right_child", "impurity", "n_node_samples", "weighted_n_node_samples")
+# Nodes whose numbers stay at hand while they are worked on.
 _BLOCK = 1 << 12
 
 
 def underived(
     nodes: Columns,
     values: Float,
+    links: Links,
     criterion: str,
     *,
     changed: bool = False,
@@ -41,6 +44,8 @@ def underived(
         The columns of the table of a `Tree` of scikit-learn, all nodes within reach.
     values
         Shape ``(n_nodes, n_outputs, n_classes)``.
+    links
+        Its inner nodes and their children.
     criterion
         What the estimator says it was split by.
     changed
@@ -55,50 +60,65 @@ def underived(
     known = not np.isnan(stored[0]) or stored.tobytes() != len(stored) * _UNKNOWN
     if most is None:
         most = _most(stored) + (1.0 if of_classes else min(_most(values), 1e150) ** 2)
+    slack = cache(partial(_slack, nodes, links))
     n_impurities = n_values = 0
-    # A file may state them column by column; a copy is made of no others.
-    values = np.ascontiguousarray(values)
-    for begin in range(0, len(stored), _BLOCK):
-        block = _Block(nodes, values, begin)
+    # Per output and class one run of numbers; classes as shares.
+    across = np.empty((*values.shape[1:], len(values)), dtype=values.dtype)
+    for begin in range(0, len(values), _BLOCK):
+        own = across[:, :, begin : begin + _BLOCK]
+        own[...] = values[begin : begin + _BLOCK].transpose(1, 2, 0)
+        if of_classes:
+            own /= own.sum(axis=1, keepdims=True)
+            if known and not clipped:
+                n_impurities += _odd_impurities_of_classes(stored, own, begin, criterion, slack)
+    of_numbers = known and (clipped or not of_classes)
+    if of_numbers:
+        alone = nodes["n_node_samples"] <= 1
+        n_impurities += int(np.count_nonzero(alone & ~(np.abs(stored) <= 1e-9 * most)))
+    for begin in range(0, len(links.inner), _BLOCK):
+        block = _Block(nodes, across, links, slice(begin, begin + _BLOCK), slack)
         n_values += 0 if clipped else block.odd_values(criterion, changed)
-        if known and of_classes and not clipped:
-            n_impurities += block.odd_impurities_of_classes(criterion)
-        elif known:
+        if of_numbers:
             n_impurities += block.odd_impurities(criterion, most, clipped, changed)
     return n_impurities, n_values
 
 
+def _odd_impurities_of_classes(
+    stored: Float, shares: Float, begin: int, criterion: str, slack: Callable[[], Float]
+) -> int:
+    """Count the nodes, of some of which the shares are given, whose impurity is not theirs."""
+    some = slice(begin, begin + _BLOCK)
+    off = np.abs(stored[some] - _of_classes(shares, criterion))
+    return 0 if off.max() <= _ROUNDING else int(np.count_nonzero(~(off <= slack()[some])))
+
+
 class _Block:
-    """Some nodes of a tree and their children: few enough that their numbers stay at hand."""
+    """Some inner nodes of a tree and their children."""
 
-    def __init__(self, nodes: Columns, values: Float, begin: int) -> None:
-        end = begin + _BLOCK
-        self.nodes, self.rows = nodes, slice(begin, end)
-        self.columns = columns = {name: nodes[name][begin:end] for name in _USED}
-        self.inner = inner = np.flatnonzero(columns["left_child"] >= 0)
-        self.sides = columns["left_child"][inner], columns["right_child"][inner]
-        self.weight = columns["weighted_n_node_samples"][inner]
-        self.weights = [nodes["weighted_n_node_samples"][side] for side in self.sides]
-        self.of_classes = values.shape[2] > 1
-        # The nodes last: what is done to all of them is done to one run of numbers.
-        self.own = self._across(values[begin:end])
-        # Numbers may stand anywhere in a file: bytes are fetched without a copy of them all.
-        rows = values.reshape(len(values), -1).view(f"V{values[0].nbytes}")
-        self.below = [
-            self._across(rows.take(side).view(values.dtype).reshape(len(side), *values.shape[1:]))
-            for side in self.sides
-        ]
-        self.above = self.own.take(inner, axis=2)
-
-    def _across(self, values: Float) -> Float:
-        across = np.ascontiguousarray(values.transpose(1, 2, 0))
-        return across / across.sum(axis=1, keepdims=True) if self.of_classes else across
+    def __init__(
+        self,
+        nodes: Columns,
+        across: Float,
+        links: Links,
+        some: slice,
+        slack: Callable[[], Float],
+    ) -> None:
+        self.nodes, self.of_classes, self.slack = nodes, across.shape[1] > 1, slack
+        self.inner, self.sides = links.inner[some], (links.left[some], links.right[some])
+        weight = nodes["weighted_n_node_samples"]
+        self.weight = weight[self.inner]
+        self.weights = [weight[side] for side in self.sides]
+        # Shares of classes sum up to 1: one of them follows.
+        free = across[:, :-1] if self.of_classes else across
+        self.above = free.take(self.inner, axis=2)
+        self.below = [free.take(side, axis=2) for side in self.sides]
 
     def _excess(self, above: Float, parts: Sequence[Float]) -> Float:
         """Return by how much a parent is above the mean of its children."""
         left, right = (part * by for part, by in zip(parts, self.weights, strict=True))
-        excess: Float = above - (left + right) / self.weight
-        return excess
+        left += right
+        left /= self.weight
+        return np.subtract(above, left, out=left)
 
     def _usual(self, changed: bool) -> Flag:
         # Without people nothing adds up: a model may not tell them.
@@ -114,40 +134,30 @@ class _Block:
             low, high = np.minimum(*self.below), np.maximum(*self.below)
             odd = ((self.above < low) | (self.above > high)).any(axis=(0, 1))
         else:
-            # Shares of classes sum up to 1: one of them follows.
-            free = slice(-1) if self.of_classes else slice(1)
-            gap = self._excess(self.above[:, free], [part[:, free] for part in self.below])
+            gap = self._excess(self.above, self.below)
             size: Float | float = 3.0
             if not self.of_classes:
                 size = sum(_largest(part) for part in (self.above, *self.below))
             odd = ~(_largest(gap) <= 1e3 * _ROUNDING * size)
         return int(np.count_nonzero(odd & self._usual(changed))) if odd.any() else 0
 
-    def odd_impurities_of_classes(self, criterion: str) -> int:
-        """Count the nodes whose impurity is not that of their shares."""
-        off = np.abs(self.columns["impurity"] - _of_classes(self.own, criterion))
-        if off.max() <= _ROUNDING:
-            return 0
-        return int(np.count_nonzero(~(off <= _slack(self.nodes)[self.rows])))
-
     def odd_impurities(self, criterion: str, most: float, clipped: bool, changed: bool) -> int:
         """Count the nodes whose impurity is not what is left of those below."""
-        stored, people = self.columns["impurity"], self.columns["n_node_samples"]
-        own, below = stored[self.inner], [self.nodes["impurity"][side] for side in self.sides]
+        stored, people = self.nodes["impurity"], self.nodes["n_node_samples"][self.inner]
+        own, below = stored[self.inner], [stored[side] for side in self.sides]
         odd = ~(self._excess(own, below) >= -most * _ROUNDING) | ~(own >= 0)
-        alone = (people <= 1) & ~(np.abs(stored) <= 1e-9 * most)
         if not clipped and criterion not in _MEDIANS:
             g, *gs = (_of_numbers(part[:, 0], criterion) for part in (self.above, *self.below))
             sums = [part + each.mean(axis=0) for part, each in zip(below, gs, strict=True)]
             gap = np.abs(self._excess(own + g.mean(axis=0), sums))
             # Sums of as many squares as there are people.
-            digits = 2e-13 + 8e-14 * np.sqrt(people[self.inner])
+            digits = 2e-13 + 8e-14 * np.sqrt(people)
             bound = digits * (np.abs(g).max(axis=0) + np.abs(own))
             if not (gap <= 3 * bound).all():
-                slack = _slack(self.nodes) / _ROUNDING
-                bound *= sum(slack[some] for some in (self.inner + self.rows.start, *self.sides))
+                slack = self.slack() / _ROUNDING
+                bound *= sum(slack[some] for some in (self.inner, *self.sides))
                 odd |= ~(gap <= bound) & self._usual(changed)
-        return int(np.count_nonzero(odd) + np.count_nonzero(alone))
+        return int(np.count_nonzero(odd))
 
 
 def _most(a: Float) -> float:
@@ -160,14 +170,12 @@ def _largest(a: Float) -> Float:
     return largest
 
 
-def _slack(nodes: Columns) -> Float:
+def _slack(nodes: Columns, links: Links) -> Float:
     """Return how far a number of each node may be off, which was summed up with the one beside."""
     weight = nodes["weighted_n_node_samples"]
     slack = np.full(len(weight), _ROUNDING)
-    inner = np.flatnonzero(nodes["left_child"] >= 0)
-    for name in ("left_child", "right_child"):
-        side = nodes[name][inner]
-        slack[side] *= np.maximum(1, weight[inner] / np.maximum(weight[side], 1e-300))
+    for side in (links.left, links.right):
+        slack[side] *= np.maximum(1, weight[links.inner] / np.maximum(weight[side], 1e-300))
     return slack
 
 

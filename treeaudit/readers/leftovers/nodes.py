@@ -9,6 +9,7 @@ import numpy.typing as npt
 from treeaudit.readers.columns import Columns, gathered
 from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
+from treeaudit.readers.links import Links
 from treeaudit.readers.node_types import of_boosting, of_tree
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -87,7 +88,9 @@ def _without_fault(trees: Sequence[_Plain]) -> bool:
     most += 1.0 if row.values.shape[2] > 1 else np.minimum(largest, 1e150) ** 2
     *_, criterion, changed = trees[0]
     with np.errstate(all="ignore"):
-        odd = underived(nodes, row.values, criterion, changed=changed, most=float(most.min()))
+        odd = underived(
+            nodes, row.values, row.links, criterion, changed=changed, most=float(most.min())
+        )
     return odd == (0, 0)
 
 
@@ -133,14 +136,18 @@ def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, 
     yield from _in_leaves(columns, leaf)
     yield from _no_flags(columns, _LOGICAL)
     each = nodes.itemsize + (values[0].nbytes if len(values) else 0)
-    lost = _out_of_reach(columns["left_child"], columns["right_child"], ~leaf)
+    left, right = columns["left_child"], columns["right_child"]
+    inner = np.flatnonzero(~leaf)
+    links = Links(inner=inner, left=left[inner], right=right[inner])
+    lost = _out_of_reach(left, right, links)
     yield "nodes out of reach", lost * each
-    if not lost and 2 * np.count_nonzero(~leaf) == len(nodes) - 1 and "impurity" in fields:
+    if not lost and 2 * len(inner) == len(nodes) - 1 and "impurity" in fields:
         criterion, changed = _grown(owners)
         with np.errstate(all="ignore"):
             impurities, answers = underived(
                 columns,
                 values,
+                links,
                 criterion,
                 changed=changed,
                 clipped=bool(owners) and _is_bounded(owners[0]),
@@ -189,7 +196,9 @@ def unused_in_predictor(tree: Inert, bins: Sequence[object] = ()) -> Iterator[tu
         stored = arrived(tree.get(name))
         if isinstance(stored, np.ndarray) and stored.shape != (sets, 8) and stored.size:
             yield name, stored.nbytes
-    yield "nodes out of reach", _out_of_reach(nodes["left"], nodes["right"], ~leaf) * nodes.itemsize
+    left, right, inner = nodes["left"], nodes["right"], np.flatnonzero(~leaf)
+    links = Links(inner=inner, left=left[inner], right=right[inner])
+    yield "nodes out of reach", _out_of_reach(left, right, links) * nodes.itemsize
 
 
 def _flags(nodes: npt.NDArray[np.void], name: str) -> Flag:
@@ -271,16 +280,18 @@ def _is_record(told: Mapping[str, bool]) -> bool:
     return len(told) > 6 and all(told.values())
 
 
-def _out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], inner: Flag) -> int:
-    n, at = len(left), np.flatnonzero(inner)
-    sides = left[at], right[at]
-    if all(np.all((at < side) & (side < n)) for side in sides):
+def _out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], links: Links) -> int:
+    """Count the nodes that do not hang on the root, whatever the inner ones state as children."""
+    n, at, sides = len(left), links.inner, (links.left, links.right)
+    if all(np.all(at < side) and (not len(side) or side.max() < n) for side in sides):
         # Children stand behind their parents: where all have one, all hang on the root.
         child = np.zeros(n, dtype=bool)
         for side in sides:
             child[side] = True
         if np.count_nonzero(child) == 2 * len(at) == n - 1:
             return 0
+    inner = np.zeros(n, dtype=bool)
+    inner[at] = True
     reached, level = np.zeros(n, dtype=bool), np.zeros(1, dtype=np.int64)
     while len(level):
         reached[level] = True
