@@ -61,6 +61,8 @@ class Meaning:
 
 _BLOCK = 8_192
 """Numbers that are worked on at once: what a fast cache holds."""
+_FEW = 8
+"""Classes up to which one column after the other takes less than one row after the other."""
 
 
 def class_weights(value: Float, weight: Float) -> Float:
@@ -90,7 +92,7 @@ def class_weights(value: Float, weight: Float) -> Float:
     if value.min(initial=0) < 0:
         raise ReadError("the tree is damaged: a class has a negative count")
     with np.errstate(over="ignore"):
-        total = value @ np.ones(value.shape[1])
+        total = _sums(value)
     # The first rows nearly always tell that they are none.
     few = slice(16)
     if all(_near(total[i], weight[i], _SLACK * (1 + weight[i])) for i in (few, slice(None))):
@@ -102,13 +104,30 @@ def class_weights(value: Float, weight: Float) -> Float:
     )
 
 
+def _sums(table: Float) -> Float:
+    """Return the sum of each row."""
+    if table.shape[1] > _FEW:
+        return table @ np.ones(table.shape[1])
+    return sum(table.T, np.zeros(len(table)))
+
+
+def _times(table: Float, each: Float) -> Float:
+    """Return each row times a number of its own."""
+    if table.shape[1] > _FEW:
+        return table * each[:, None]
+    product = np.empty(table.shape)
+    for i, column in enumerate(table.T):
+        np.multiply(column, each, out=product[:, i])
+    return product
+
+
 def _weights_of(share: Float, weight: Float) -> Float:
     """Return shares times weights, block by block: much as one would be read over and over."""
     found = np.empty_like(share)
     rows = max(1, _BLOCK // share.shape[1])
     for begin in range(0, len(share), rows):
         part = slice(begin, begin + rows)
-        weights = share[part] * weight[part, None]
+        weights = _times(share[part], weight[part])
         near = np.rint(weights)
         # A fraction times its weight misses the whole number by rounding only; and however little
         # somebody weighs, it is not nothing.

@@ -148,7 +148,8 @@ def _parts(
     else:
         counts = class_weights(record.value, record.weight)
         if meaning.per_weight is not None:
-            counts = np.rint(counts * meaning.per_weight)
+            ones = bool(np.all(meaning.per_weight == 1))
+            counts = np.rint(counts if ones else counts * meaning.per_weight)
         counts = _placed(counts, stored, i)
     edges = record.edges()
     if stored.columns is not None:

@@ -7,8 +7,9 @@ in the file: the rows drawn again are as many distinct ones as the root holds.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TypeGuard
 
 import numpy as np
@@ -78,12 +79,14 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
         return
     kept, told = sum(map(_is_seed, own)), False
     for plan in plans:
-        proved = _repeat(own, plan, roots)
+        # The seeds of the trees are nearly always those that follow from that of the model.
+        drawn = cache(partial(_people, plan))
+        proved = _repeat(own, plan, roots, drawn)
         if proved is not False:
             told = True
             says = _says("1 seed tells" if kept == 1 else f"{kept:,} seeds tell", plan, proved)
             yield Leftover(kind="seeds", where=place.at(where), n=kept, says=says)
-        from_top = _repeat(again, plan, roots)
+        from_top = _repeat(again, plan, roots, drawn)
         if from_top:
             says = _says("1 seed, from which those of all trees follow, tells", plan, True)
             yield Leftover(kind="seeds", where=place.at("random_state"), n=len(members), says=says)
@@ -209,27 +212,37 @@ def _root(member: object) -> tuple[int, float] | None:
 
 
 def _repeat(
-    found: Sequence[object], plan: _Plan, roots: Sequence[tuple[int, float] | None]
+    found: Sequence[object],
+    plan: _Plan,
+    roots: Sequence[tuple[int, float] | None],
+    drawn: Callable[[int], int | None],
 ) -> bool | None:
-    """Tell whether seeds draw what the roots hold; None where that proves nothing."""
-    pairs = [pair for pair in zip(found, roots, strict=False) if _is_seed(pair[0])]
+    """Tell whether seeds draw what the roots hold; None where that proves nothing.
+
+    `drawn` tells how many people a seed draws.
+    """
+    pairs = [(seed, root) for seed, root in zip(found, roots, strict=False) if _is_seed(seed)]
     if not pairs or (len(pairs) > 1 and len({seed for seed, _ in pairs}) == 1):
         return False
     if not plan.repeat or max(plan.people, plan.draws) > Most.draws:
         return None
     for seed, root in pairs[:_TRIED]:
-        rows = _draw(seed, plan)
-        if rows is None or root is None:
+        people = drawn(seed)
+        if people is None or root is None:
             return None
-        if np.count_nonzero(np.bincount(rows)) != root[0]:
+        if people != root[0]:
             return False
     return True
 
 
-def _draw(seed: object, plan: _Plan) -> Wide | None:
+def _people(plan: _Plan, seed: int) -> int | None:
+    """Return how many people a seed draws, or None where the draw is not known here."""
+    rows = _draw(seed, plan)
+    return None if rows is None else int(np.count_nonzero(np.bincount(rows)))
+
+
+def _draw(seed: int, plan: _Plan) -> Wide | None:
     """Return the rows of one tree, or None where the draw is not known here."""
-    if not _is_seed(seed):
-        return None
     source = np.random.RandomState(seed)
     if plan.features is not None:
         chosen, width, repeat = plan.features
