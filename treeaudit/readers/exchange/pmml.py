@@ -183,7 +183,8 @@ def _classes(document: Document, model: Model, target: str) -> dict[str, Label] 
         if tree.attributes.get("functionName", "classification") != "classification":
             continue
         for node in tree.nodes:
-            texts.update(dict.fromkeys(value for value, _ in node.distribution))
+            for value, _ in node.distribution:
+                texts.setdefault(value)
             if not node.children and "score" in node.attributes:
                 texts.setdefault(node.attributes["score"])
     kind = stored.attributes.get("dataType") if stored is not None else None

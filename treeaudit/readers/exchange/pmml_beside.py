@@ -44,6 +44,7 @@ _LONGEST_NAME = 200
 _FREE, _ALWAYS, _STATISTICS = 100, 1_000, 400
 _MOST_MARGINS, _MOST_SPACES = 8, 8
 _MANY_CATEGORIES = 5 * _MANY
+_usual = USUAL.fullmatch
 
 
 class Beside:
@@ -60,7 +61,7 @@ class Beside:
         self._said: set[str] = set()
         self._listed: set[str] = set()
         # How many digits fractions have, and how many of them end in zeros.
-        self._fractions: dict[int, int] = {}
+        self._fractions: dict[int, int] = defaultdict(int)
         self._padded = 0
         # Values seen before, by attribute: most of a file are few words and small numbers.
         self._fine: dict[str, set[str]] = defaultdict(set)
@@ -113,13 +114,17 @@ class Beside:
         # Most of the file: nothing to note, and seen millions of times.
         if name in MANY_TIMES:
             places, known = EXPLAINED[name]
-            if above in places and given.keys() <= known:
+            if above in places and known.issuperset(given):
                 usual = ""
                 for key, value in given.items():
                     fine = self._fine[key]
-                    if value in fine or (value == usual and key in NUMBERS):
+                    if value in fine:
                         continue
-                    found = USUAL.fullmatch(value) if key in NUMBERS else None
+                    found = None
+                    if key in NUMBERS:
+                        if value == usual:
+                            continue
+                        found = _usual(value)
                     if found is not None:
                         usual = value
                     else:
@@ -133,8 +138,9 @@ class Beside:
                             continue
                     digits = found[1]
                     n = len(digits)
-                    self._fractions[n] = self._fractions.get(n, 0) + 1
-                    self._padded += n not in (1, FIXED) and digits[-1] == "0"
+                    self._fractions[n] += 1
+                    if digits[-1] == "0" and n not in (1, FIXED):
+                        self._padded += 1
                 return
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         parents, names = EXPLAINED.get(name, ((), frozenset()))

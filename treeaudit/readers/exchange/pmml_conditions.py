@@ -64,9 +64,7 @@ class Condition(NamedTuple):
             codes = frozenset(code for code in codes if low < code <= high)
             low, high = -math.inf, math.inf
         hole = self.hole or other.hole
-        return Condition(
-            feature=self.feature, low=low, high=high, codes=codes, missing=missing, hole=hole
-        )
+        return Condition(self.feature, low, high, codes, missing, hole)
 
     def without(self, other: "Condition") -> "Condition | None":
         """Return what is left of this one where the other lets nothing more through.
@@ -89,7 +87,7 @@ class Condition(NamedTuple):
             high = other.low
         else:
             return None
-        return Condition(feature=self.feature, low=low, high=high, missing=missing, hole=self.hole)
+        return Condition(self.feature, low, high, None, missing, self.hole)
 
 
 class Fields:

@@ -32,6 +32,8 @@ _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
 _SKIPPED = frozenset(
     "Output ModelStats ModelExplanation ModelVerification Extension Targets Timestamp".split()
 )
+_CONDITIONS = frozenset("True False SimplePredicate SimpleSetPredicate CompoundPredicate".split())
+_ENDING = frozenset("Node TreeModel DataField DerivedField CompoundPredicate Array".split())
 _COMPOUND = frozenset({"or", "and", "xor", "surrogate"})
 
 
@@ -83,6 +85,8 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
         raise ReadError(f"the XML is damaged: {clean(error)[:200]!r}") from None
     finally:
         view.release()
+        # They hold each other: what was read would stay until somebody looks for such rings.
+        handler.parser = None
     if n := handler.spelling.odd():
         handler.document.beside.spelled(n)
     return handler.document
@@ -112,6 +116,7 @@ class _Handler:
         too_much = "the XML holds more small parts than treeaudit takes in"
         self._spend = Allowance(memory, too_much).take
         self.document = Document()
+        self._beside = self.document.beside
         self._open: list[str] = []
         self._prefix = ""
         self._skipping = 0
@@ -140,37 +145,41 @@ class _Handler:
             raise ModelTooLargeError(
                 f"an attribute of the XML has more than {Most.title:,} characters"
             )
-        prefix, _, local = tag.rpartition(":")
         # expat keeps one copy of every name that it reads.
-        name = self._word(local) if prefix else tag
-        if prefix != self._prefix:
-            if self._open:
-                self.document.beside.twice(f"an element of {prefix[:20]}", attributes)
-            self._prefix = prefix if not self._open else self._prefix
+        name = self._local(tag, attributes) if self._prefix or ":" in tag else tag
         self._open.append(name)
-        self.document.beside.start(self._open, attributes)
+        self._beside.start(self._open, attributes)
         if self._skipping or name in _SKIPPED:
             self._skipping += 1
             return
         above = self._open[-2] if len(self._open) > 1 else ""
         if not above and name != "PMML":
             raise ReadError(f"the XML is no PMML: it begins with {show(name)}")
-        match name:
-            case "Node" if self._tree is not None:
-                self._node(attributes)
-            case "True" | "False" | "SimplePredicate" | "SimpleSetPredicate" | "CompoundPredicate":
-                self._predicate(name, attributes)
-            case "ScoreDistribution" if self._nodes:
-                self._spend(_COST_OF_PREDICATE)
-                pair = (self._word(attributes.get("value", "")), attributes.get("recordCount", ""))
-                self._nodes[-1].distribution.append(pair)
-                for key in ("confidence", "probability"):
-                    if key in attributes:
-                        self._nodes[-1].confidences += ((pair[1], attributes[key]),)
-            case "Array" if self._open[-2] == "SimpleSetPredicate":
-                self._array, self._announced = [], attributes.get("n", "")
-            case _:
-                self._other(name, above, attributes)
+        if name == "Node" and self._tree is not None:
+            self._node(attributes)
+        elif name == "ScoreDistribution" and self._nodes:
+            self._spend(_COST_OF_PREDICATE)
+            pair = (self._word(attributes.get("value", "")), attributes.get("recordCount", ""))
+            node = self._nodes[-1]
+            node.distribution.append(pair)
+            for key in ("confidence", "probability"):
+                if key in attributes:
+                    node.confidences += ((pair[1], attributes[key]),)
+        elif name in _CONDITIONS:
+            self._predicate(name, attributes)
+        elif name == "Array" and above == "SimpleSetPredicate":
+            self._array, self._announced = [], attributes.get("n", "")
+        else:
+            self._other(name, above, attributes)
+
+    def _local(self, tag: str, attributes: dict[str, str]) -> str:
+        """Return the name of an element without the prefix, which the first one has too."""
+        prefix, _, local = tag.rpartition(":")
+        if not self._open:
+            self._prefix = prefix
+        elif prefix != self._prefix:
+            self._beside.twice(f"an element of {prefix[:20]}", attributes)
+        return self._word(local) if prefix else tag
 
     def _at(self) -> int:
         """Return where in the file the parser is."""
@@ -238,6 +247,12 @@ class _Handler:
         self._spend(_COST_OF_PREDICATE)
         word = self._word
         column = word(given.get("field", ""))
+        if name == "SimplePredicate":
+            value = given.get("value")
+            # A number with decimals seldom comes twice.
+            values = () if value is None else (value if "." in value else word(value),)
+            self._place(Predicate(word(given.get("operator", "")), column, values))
+            return
         if name == "CompoundPredicate":
             operator = given.get("booleanOperator", "")
             if operator not in _COMPOUND:
@@ -250,16 +265,10 @@ class _Handler:
                 )
             self._compound.append((Predicate(word(operator)), []))
             return
-        if name == "SimplePredicate":
-            value = given.get("value")
-            # A number with decimals seldom comes twice.
-            values = () if value is None else (value if "." in value else word(value),)
-            made = Predicate(word(given.get("operator", "")), column, values)
-        elif name == "SimpleSetPredicate":
-            made = Predicate(word(given.get("booleanOperator", "")), column)
-        else:
-            made = Predicate(name)
-        self._place(made)
+        named = name == "SimpleSetPredicate"
+        self._place(
+            Predicate(word(given.get("booleanOperator", "")), column) if named else Predicate(name)
+        )
 
     def _place(self, made: Predicate) -> None:
         if self._compound:
@@ -294,11 +303,12 @@ class _Handler:
         """See an element end."""
         self.spelling.end(self._at, tag)
         name = self._open.pop()
-        beside = self.document.beside
-        if beside.depth or name == "DataField":
-            beside.end(name)
+        if self._beside.depth or name == "DataField":
+            self._beside.end(name)
         if self._skipping:
             self._skipping -= 1
+            return
+        if name not in _ENDING:
             return
         match name:
             case "Node" if self._nodes:

@@ -17,6 +17,7 @@ from treeaudit.readers.types import Wide
 __all__ = ["in_trees"]
 
 _SAME = 1e-6
+_MOST_KEPT = 100_000
 _AMOUNT = re.compile(rf"(?=.{{1,26}}\Z){NUMBER}")
 
 
@@ -57,10 +58,19 @@ def in_trees(
         reached = {id(node) for node in some.node if node is not None}
         votes = tree.attributes.get("functionName", model.attributes.get("functionName"))
         labels = known if votes == "classification" else set()
+        answers = set[tuple[str, ...]]()
         for node in tree.nodes:
             if id(node) not in reached:
                 yield not_explained(f"tree {i}: a node that nobody reaches", node.attributes)
-            yield from _answers(f"tree {i}", node, labels, numeric=votes != "classification")
+            said = _said(node)
+            # Nearly all say what others have said.
+            if said not in answers:
+                odd = False
+                for one in _answers(f"tree {i}", node, labels, numeric=votes != "classification"):
+                    odd = True
+                    yield one
+                if not odd:
+                    answers.add(said)
             asked = node.predicate
             if asked is not None and asked.parts and (dead := _dead(asked)):
                 yield not_explained(f"tree {i}: a condition that decides nothing", dead)
@@ -80,7 +90,9 @@ def beside_columns(
 ) -> Iterator[Leftover]:
     """Yield names, settings, and numbers of nodes, where they are more than the trees need."""
     tested = {one.feature for some in rows for one in some.condition if one is not None}
-    loose = document.beside.n_free + sum(_loose(tree.nodes) for tree in model.trees)
+    # Most numbers stand in a file more than once.
+    numbers = _Numbers()
+    loose = document.beside.n_free + sum(_loose(tree.nodes, numbers) for tree in model.trees)
     names = [feature.name for feature in fields.features]
     known = {*names}
     names += [name for name in document.fields if name not in known]
@@ -100,33 +112,41 @@ def _nobody(rows: Rows, nodes: Sequence[Node], people: Wide | None) -> int:
     )
 
 
-def _loose(nodes: Sequence[Node]) -> int:
+class _Numbers(dict[str, float]):
+    """Numbers by their texts."""
+
+    def __missing__(self, text: str) -> float:
+        number = _number(text)
+        if len(self) < _MOST_KEPT:
+            self[text] = number
+        return number
+
+
+def _loose(nodes: Sequence[Node], numbers: _Numbers) -> int:
     """Count the bytes of numbers of nodes that do not follow from those of the nodes below."""
     n = 0
     most = 100 + 20 * len(nodes)
-    # Most stand in a file more than once.
-    number_of = {count: _number(count) for node in nodes for _, count in node.distribution}
     held = {
-        id(node): {value: number_of[count] for value, count in node.distribution} for node in nodes
+        id(node): {value: numbers[count] for value, count in node.distribution} for node in nodes
     }
     for node in nodes:
         name = node.attributes.get("id", "")
         number = name.lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
         plain = not number or (number.isdecimal() and len(number) < 9 and int(number) <= most)
         n += 0 if plain and len(name) - len(number) < 8 else len(name)
-        own, below = held[id(node)], [held[id(child)] for child in node.children]
-        if own and below and all(below):
-            n += 0 if _adds_up(own, below, node.children) else 8 * len(own)
+        own = held[id(node)]
         if node.confidences:
             total = math.fsum(own.values())
-            n += 8 * sum(
-                not _is_share(number_of[count], stated, number_of.get(stated), total)
-                for count, stated in node.confidences
-            )
-        if node.children and not own:
-            means = [_number(child.attributes.get("score", "")) for child in node.children]
-            score = _number(node.attributes.get("score", ""))
-            if not any(map(math.isnan, (score, *means))):
+            for count, stated in node.confidences:
+                gap = abs(numbers[stated] - numbers[count] / total) if total > 0 else math.nan
+                n += 0 if not gap or gap <= _rounding(stated) else 8
+        if node.children and own:
+            below = [held[id(child)] for child in node.children]
+            if all(below):
+                n += 0 if _adds_up(own, below, node.children) else 8 * len(own)
+        elif node.children and not math.isnan(score := numbers[node.attributes.get("score", "")]):
+            means = [numbers[child.attributes.get("score", "")] for child in node.children]
+            if not any(map(math.isnan, means)):
                 n += 0 if _is_mean(score, means, node.children) else 8
     return n
 
@@ -146,11 +166,9 @@ def _adds_up(
     )
 
 
-def _is_share(count: float, stated: str, number: float | None, total: float) -> bool:
-    """Tell whether a text, whose number may be known, is a share of people, to its digits."""
-    slip = 0.51 * 10.0 ** -len(stated.partition(".")[2]) + 1e-15
-    number = _number(stated) if number is None else number
-    return total > 0 and abs(number - count / total) <= slip
+def _rounding(stated: str) -> float:
+    """Return how far a share may be off what it was, by its digits."""
+    return 0.51 * 10.0 ** -len(stated.partition(".")[2]) + 1e-15
 
 
 def _is_mean(stated: float, each: Sequence[float], children: Sequence[Node]) -> bool:
@@ -166,11 +184,16 @@ def _number(text: str) -> float:
     return float(text) if _AMOUNT.fullmatch(text) else math.nan
 
 
+def _said(node: Node) -> tuple[str, ...]:
+    """Return the labels that a node counts, and its score."""
+    score = node.attributes.get("score")
+    counted = [value for value, _ in node.distribution]
+    return (*counted,) if score is None else (*counted, score)
+
+
 def _answers(where: str, node: Node, labels: set[str], *, numeric: bool) -> Iterator[Leftover]:
     """Yield the scores of a node that are no label of the target and no number."""
-    said = [value for value, _ in node.distribution]
-    if "score" in node.attributes:
-        said.append(node.attributes["score"])
+    said = _said(node)
     if len(set(said)) < len(node.distribution):
         yield not_explained(f"{where}: a label that is counted twice", said)
     for text in said:

@@ -15,6 +15,7 @@ _NUMBERED = re.compile(rb"&#(x[1-9A-Fa-f][0-9A-Fa-f]{0,5}|[1-9][0-9]{0,6});")
 # Of files that people have changed: how many bytes may follow no rule.
 _FREE = 80
 _HEADER = 120
+_LONGEST_LINE = 200
 
 
 class Spelling:
@@ -25,6 +26,8 @@ class Spelling:
         self._begin = self._length = self._empty = self._depth = self._blanks = 0
         self._blank = ""
         self._unit: str | None = None
+        # Blanks that follow the rule, by depth.
+        self._lines: dict[int, str] = {}
         self._open = False
         self.root_end = -1
 
@@ -71,12 +74,16 @@ class Spelling:
     def _settle(self, depth: int) -> None:
         """Judge the blanks before a tag."""
         text, self._blank = self._blank, ""
+        if text == self._lines.get(depth):
+            return
         if self._unit is None and depth == 1 and text[0] == "\n":
             self._unit = text[1:]
         unit = self._unit or ""
         # By length first: a file may take an indent of megabytes for its own.
         if len(text) != 1 + len(unit) * depth or text != "\n" + unit * depth:
             self._blanks += len(text)
+        elif self._unit is not None and len(text) < _LONGEST_LINE:
+            self._lines[depth] = text
 
     def odd(self) -> int:
         """Return how many bytes of a file in UTF-8 follow no rule, beyond a few."""

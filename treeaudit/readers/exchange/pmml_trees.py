@@ -19,7 +19,7 @@ from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.pmml_conditions import Condition, Fields
 from treeaudit.readers.exchange.pmml_parts import Node, TreeModel
 from treeaudit.readers.limits import Most, show
-from treeaudit.readers.links import category_sets
+from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.types import Float, Wide
 
 __all__ = ["Rows", "flatten"]
@@ -98,9 +98,8 @@ class Rows:
         else:
             leaves = near
         table[leaf] = leaves
-        for i in range(n - 1, 0, -1):
-            table[self.parent[i]] += table[i]
-        return counts_are, table
+        parent = np.array(self.parent)
+        return counts_are, np.stack([sums(parent, column) for column in table.T], axis=1)
 
     def build(
         self, records: Wide | None, counts: Float | None, classes: Mapping[str, int] | None
