@@ -195,7 +195,7 @@ def _answers(where: str, node: Node, labels: set[str], *, numeric: bool) -> Iter
     """Yield the scores of a node that are no label of the target and no number."""
     said = _said(node)
     if len(set(said)) < len(node.distribution):
-        yield not_explained(f"{where}: a label that is counted twice", said)
+        yield not_explained(f"{where}: a label that is counted twice", [*said])
     for text in said:
         if numeric:
             fits = _AMOUNT.fullmatch(text) is not None
