@@ -255,6 +255,19 @@ def test_conditions_without_a_box_are_named(predicate):
         read(tree_of(node(TRUE, node(predicate, **NO))))
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_label_counted_twice_is_named_whatever_other_nodes_say(swapped):
+    one, *two = (f'<ScoreDistribution value="yes" recordCount="{n}"/>' for n in (5, 3, 4))
+    nodes = [
+        node(simple("x", "lessOrEqual", 1), one, score="yes", n=5),
+        node(simple("x", "greaterThan", 1), "".join(two), n=7),
+    ]
+    forest = read(tree_of(node(TRUE, "".join(nodes[:: -1 if swapped else 1]), n=12)))
+    assert [each.where for each in forest.leftovers.found] == [
+        "tree 0: a label that is counted twice"
+    ]
+
+
 def counted(shares, n, **more):
     inside = "".join(
         f'<ScoreDistribution value="{value}" recordCount="{share}"/>'

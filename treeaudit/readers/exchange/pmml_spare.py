@@ -58,18 +58,18 @@ def in_trees(
         reached = {id(node) for node in some.node if node is not None}
         votes = tree.attributes.get("functionName", model.attributes.get("functionName"))
         labels = known if votes == "classification" else set()
-        answers = set[tuple[str, ...]]()
+        answers = set[tuple[int, tuple[str, ...]]]()
         for node in tree.nodes:
             if id(node) not in reached:
                 yield not_explained(f"tree {i}: a node that nobody reaches", node.attributes)
-            said = _said(node)
             # Nearly all say what others have said.
+            said = len(node.distribution), _said(node)
             if said not in answers:
                 odd = False
                 for one in _answers(f"tree {i}", node, labels, numeric=votes != "classification"):
                     odd = True
                     yield one
-                if not odd:
+                if not odd and len(answers) < _MOST_KEPT:
                     answers.add(said)
             asked = node.predicate
             if asked is not None and asked.parts and (dead := _dead(asked)):
