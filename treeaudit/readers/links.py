@@ -168,19 +168,25 @@ class Links:
 
 
 def sums(parent: Int, at_leaves: Float) -> Float:
-    """Return sums over the leaves below each node, given 0 at inner nodes.
+    """Return sums over the leaves below each node, of each column, given 0 at inner nodes.
 
     Examples
     --------
     >>> sums(np.array([-1, 0, 0]), np.array([0, 2, 3])).tolist()
     [5.0, 2.0, 3.0]
+    >>> sums(np.array([-1, 0, 0]), np.array([[0, 0], [2, 1], [3, 1]])).tolist()
+    [[5.0, 2.0], [2.0, 1.0], [3.0, 1.0]]
     """
-    total, jump = at_leaves.astype(np.float64), parent
+    columns, jump = [*np.atleast_2d(at_leaves.T.astype(np.float64))], parent
     # Each pass doubles how far down a node has looked.
-    while np.any(live := jump >= 0):
-        total = total + np.bincount(jump[live], weights=total[live], minlength=len(total))
-        jump = np.where(live, jump[jump], -1)
-    return total
+    while len(live := np.flatnonzero(jump >= 0)):
+        above = jump[live]
+        columns = [
+            one + np.bincount(above, weights=one[live], minlength=len(one)) for one in columns
+        ]
+        jump, last = np.full(len(jump), -1), jump
+        jump[live] = last[above]
+    return columns[0] if at_leaves.ndim == 1 else np.stack(columns, axis=1)
 
 
 def category_sets(codes: Sequence[Sequence[int]]) -> CategorySets:

@@ -105,7 +105,7 @@ class StoredTree:
             return np.concatenate(levels[::-1])
         total = np.zeros((len(self.parent), leaves.shape[1]))
         total[self.leaf] = leaves
-        return np.column_stack([sums(self.parent, column) for column in total.T])
+        return sums(self.parent, total)
 
     def _sets(self, columns: ColumnTable, asked: Table, yes: Flag) -> CategorySets:
         n_categories = columns.n_categories

@@ -115,11 +115,10 @@ def in_nodes(
         for name in dict.fromkeys(chain.from_iterable(shapes)):
             whole = all(name in shape for shape in shapes)
             having = nodes if whole else [node for node in nodes if name in node]
-            values = list(map(itemgetter(name), having))
-            kinds = set(map(type, values))
+            kinds = set(map(type, map(itemgetter(name), having)))
             if name in known and kinds <= PLAIN and (name != "default_left" or kinds <= {bool}):
                 continue
-            for value in values:
+            for value in map(itemgetter(name), having):
                 if not (name in known and _explains_itself(name, value)):
                     yield not_explained(f"{where}.{name_in_path(name)}", value, name)
 

@@ -77,7 +77,8 @@ class StoredTree:
         leaf = self.links.is_leaf
         with np.errstate(all="ignore"):
             below = np.where(leaf, self.cover, 0.0)
-            mean = sums(parent, value * self.cover) / sums(parent, below)
+            total = sums(parent, np.stack([value * self.cover, below], axis=1))
+            mean = total[:, 0] / total[:, 1]
         return np.where(~leaf & np.isfinite(mean), mean, value)
 
 

@@ -98,8 +98,7 @@ class Rows:
         else:
             leaves = near
         table[leaf] = leaves
-        parent = np.array(self.parent)
-        return counts_are, np.stack([sums(parent, column) for column in table.T], axis=1)
+        return counts_are, sums(np.array(self.parent), table)
 
     def build(
         self, records: Wide | None, counts: Float | None, classes: Mapping[str, int] | None
