@@ -1,5 +1,6 @@
 """PMML trees: routed as the specification says, and counts only where they add up."""
 
+import gc
 import operator as op
 import random
 import shutil
@@ -12,6 +13,8 @@ from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.exchange import pmml
+from treeaudit.readers.exchange.pmml_document import parse
+from treeaudit.readers.exchange.pmml_parts import Document, Node
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import open_file, unpack
 
@@ -507,6 +510,17 @@ def test_other_encodings_and_prefixes():
         .encode(),
     ):
         assert read(text).trees[0].n_records.tolist() == plain.n_records.tolist()
+
+
+def test_what_was_read_is_let_go_at_once():
+    gc.collect()
+    gc.disable()
+    try:
+        parse(GOOD.encode())
+        left = [one for one in gc.get_objects() if type(one) in (Document, Node)]
+    finally:
+        gc.enable()
+    assert not left
 
 
 def test_mutants_end_in_a_model_or_a_sentence():
