@@ -333,11 +333,7 @@ class _Handler:
         if len(text) > Most.title:
             raise ModelTooLargeError(f"a list of the XML has more than {Most.title:,} characters")
         self._spend(4 * len(text))
-        spelled = [match[0] for match in _TOKEN.finditer(text)]
-        needless = sum(_NEEDLESS.fullmatch(one) is not None for one in spelled)
-        blanks = len(text) - sum(map(len, spelled)) - len(spelled) + 1
-        self.spelling.note(blanks + min(needless, len(spelled) - needless))
-        values = tuple(self._word(value) for value in _words(text))
+        values = tuple(map(self._word, self.spelling.listed(text)))
         if len(set(values)) < len(values) or self._announced not in ("", str(len(values))):
             self.document.beside.twice("Array", {"n": self._announced, "text": text})
         if self._compound and self._compound[-1][1]:
@@ -346,15 +342,3 @@ class _Handler:
         elif self._nodes and self._nodes[-1].predicate is not None:
             made = self._nodes[-1].predicate
             self._nodes[-1].predicate = Predicate(made.operator, made.field, values)
-
-
-_NEEDLESS = re.compile(r'"[^\s"\\]+"')
-_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
-
-
-def _words(text: str) -> list[str]:
-    """Split the text of an array: words, or texts in quotes."""
-    return [
-        quoted.replace('\\"', '"') if plain == "" else plain
-        for quoted, plain in _TOKEN.findall(text)
-    ]

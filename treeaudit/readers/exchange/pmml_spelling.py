@@ -12,6 +12,8 @@ __all__ = ["Spelling"]
 
 _NAMED = (b"&amp;", b"&lt;", b"&gt;", b"&quot;", b"&apos;")
 _NUMBERED = re.compile(rb"&#(x[1-9A-Fa-f][0-9A-Fa-f]{0,5}|[1-9][0-9]{0,6});")
+_NEEDLESS = re.compile(r'"[^\s"\\]+"')
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
 # Of files that people have changed: how many bytes may follow no rule.
 _FREE = 80
 _HEADER = 120
@@ -67,9 +69,19 @@ class Spelling:
         self._length += len(text) if text.isascii() else _size(text)
         self._blank = self._blank + text if blank else ""
 
-    def note(self, n: int) -> None:
-        """Take note of blanks and quotes in a list of values that say nothing."""
-        self._blanks += n
+    def listed(self, text: str) -> list[str]:
+        """Return the values of an array: words, or texts in quotes.
+
+        Blanks and quotes between them that say nothing are counted.
+        """
+        spelled = [match[0] for match in _TOKEN.finditer(text)]
+        needless = sum(_NEEDLESS.fullmatch(one) is not None for one in spelled)
+        blanks = len(text) - sum(map(len, spelled)) - len(spelled) + 1
+        self._blanks += blanks + min(needless, len(spelled) - needless)
+        return [
+            quoted.replace('\\"', '"') if plain == "" else plain
+            for quoted, plain in _TOKEN.findall(text)
+        ]
 
     def _settle(self, depth: int) -> None:
         """Judge the blanks before a tag."""
