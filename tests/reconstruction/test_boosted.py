@@ -1,5 +1,6 @@
 """Boosted classifiers as equations: by hand, against the truth, and against every table."""
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,6 +15,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
+from treeaudit.reconstruction import boosted
 from treeaudit.reconstruction.boosted import reconstruct_boosted
 from treeaudit.reconstruction.budget import OutOfBudgetError
 from treeaudit.reconstruction.cells import Cells, refine
@@ -61,7 +63,8 @@ def by_hand() -> Equations:
     masses = ([1.5, 0.5, 1.0], [sum(mass), *mass])
     boosting = Boosting(
         trees=trees,
-        start=0.0,
+        start=(0.0,),
+        shift=(0.0,),
         rate=1.0,
         mass=lambda i: np.array(masses[i]),
         single=False,
@@ -173,6 +176,39 @@ def of_library(seed: int, library: str) -> tuple[Forest, np.ndarray, np.ndarray]
     return load(model.fit(values, labels)), values, labels
 
 
+def of_several(seed: int, library: str) -> tuple[Forest, np.ndarray, np.ndarray]:
+    """Return a booster of three to five classes, its people and their labels."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(60, 200)), int(rng.integers(3, 6))
+    values = rng.integers(0, [2, 2, 2, 3, 4], (n, 5)).astype(float)
+    score = values @ rng.normal(0, 1, (5, k)) + rng.normal(0, rng.choice([0.3, 1]), (n, k))
+    labels = score.argmax(axis=1)
+    labels[:k] = range(k)
+    rate, rounds = float(rng.choice([0.1, 0.3])), int(rng.integers(5, 25))
+    few = int(rng.integers(1, 8))
+    if library == "xgboost":
+        model = pytest.importorskip(library).XGBClassifier(
+            n_estimators=rounds, max_depth=5, learning_rate=rate, n_jobs=1,
+            reg_lambda=float(rng.choice([0.5, 1, 5])), tree_method=["hist", "exact"][seed % 2],
+        )  # fmt: skip
+    elif library == "lightgbm":
+        model = pytest.importorskip(library).LGBMClassifier(
+            n_estimators=rounds, learning_rate=rate, min_child_samples=5, verbose=-1, n_jobs=1,
+            reg_lambda=float(rng.choice([0, 1])),
+        )  # fmt: skip
+    elif library == "histograms":
+        model = HistGradientBoostingClassifier(
+            max_iter=rounds, learning_rate=rate, min_samples_leaf=few, random_state=seed,
+            l2_regularization=float(rng.choice([0, 1])),
+        )  # fmt: skip
+    else:
+        model = GradientBoostingClassifier(
+            n_estimators=rounds, max_depth=4, learning_rate=rate, min_samples_leaf=few,
+            random_state=seed,
+        )  # fmt: skip
+    return load(model.fit(values, labels)), values, labels
+
+
 def held_against(forest: Forest, values: np.ndarray, labels: np.ndarray, *, known: int = 0) -> int:
     """Hold every bound against the truth; return how many people were certified.
 
@@ -190,12 +226,99 @@ def held_against(forest: Forest, values: np.ndarray, labels: np.ndarray, *, know
     values, labels = values[known:], labels[known:]
     leaf = forest.apply(values)[:, : found.n_trees]
     cell = {tuple(one): i for i, one in enumerate(found.cells.leaf.T.tolist())}
-    people = np.zeros(2 * len(found.cells))
-    np.add.at(people, 2 * np.array([cell[tuple(one)] for one in leaf.tolist()]) + labels, 1)
+    people = np.zeros(found.n_classes * len(found.cells))
+    at = np.array([cell[tuple(one)] for one in leaf.tolist()], dtype=int)
+    np.add.at(people, found.n_classes * at + labels, 1)
     assert (found.bounds.low <= people).all()
     assert (people <= found.bounds.high).all()
     assert found.n_people == len(labels)
     return found.certified
+
+
+@pytest.mark.parametrize(
+    ("library", "seeds"),
+    [
+        # Of the last seed of the first some leaf has no curvature, and moves nobody.
+        ("gradients", (100, 101, 119)),
+        ("histograms", range(100, 103)),
+        ("lightgbm", range(100, 103)),
+        ("xgboost", range(100, 106)),
+    ],
+)
+def test_the_people_fulfil_every_equation_of_several_classes(library, seeds, monkeypatch) -> None:
+    """Far from the edge: what is said to be off by rounding is off by less than half of that."""
+    seen = []
+
+    def noted(cells, trees, boosting):
+        seen.append((cells, equations_of(cells, trees, boosting)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(boosted, "equations_of", noted)
+    for seed in seeds:
+        forest, values, labels = of_several(seed, library)
+        with suppress(DataError, OutOfBudgetError):
+            reconstruct_boosted(forest)
+        if not seen:
+            continue
+        cells, equations = seen.pop()
+        at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
+        leaf = forest.apply(values)[:, : len(cells.leaf)]
+        people = np.zeros(len(equations.most))
+        cell = np.array([at[tuple(one)] for one in leaf.tolist()])
+        np.add.at(people, len(equations.most) // len(cells) * cell + labels, 1)
+        assert fulfils(replace(equations, off=equations.off / 2, width=equations.width / 2), people)
+        swapped = people.reshape(len(cells), -1)[:, ::-1].ravel()
+        assert not fulfils(equations, swapped)
+
+
+@pytest.mark.parametrize("library", ["gradients", "histograms", "xgboost", "lightgbm"])
+def test_no_certificate_of_several_classes_is_wrong(library: str) -> None:
+    every = [of_several(seed, library) for seed in range(5)]
+    assert sum(held_against(*one) for one in every) > 200
+    assert sum(held_against(*one, known=40) for one in every[:3]) > 50
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, monkeypatch) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 2, (6, 2)).astype(float)
+    values[:2] = [0, 1], [1, 0]
+    labels = np.array([0, 1, 2, *rng.integers(0, 3, 3)])
+    model = GradientBoostingClassifier(n_estimators=3, max_depth=2, max_features=1, random_state=0)
+    forest = load(model.fit(values, labels))
+    seen = []
+
+    def noted(cells, trees, boosting):
+        seen.append((cells, equations_of(cells, trees, boosting)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(boosted, "equations_of", noted)
+    with suppress(DataError, OutOfBudgetError):
+        reconstruct_boosted(forest)
+    cells, whole = seen.pop()
+    # Without some of the equations there are several tables.
+    kept = np.flatnonzero((rng.random(len(whole.told)) < 0.6) | ~whole.tells)
+    some = replace(whole, **{name: getattr(whole, name)[kept] for name in
+                   ("middle", "width", "told", "off", "people", "tells")})  # fmt: skip
+    every = tables(some.most, 6)
+    at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
+    truth = np.zeros(len(some.most))
+    cell = np.array([at[tuple(one)] for one in forest.apply(values).tolist()])
+    np.add.at(truth, 3 * cell + labels, 1)
+    for equations in (some, whole):
+        fitting = [x for x in every if fulfils(equations, x)]
+        assert truth.tolist() in [x.tolist() for x in fitting]
+        for x in fitting:
+            bounds, _ = enclosed(equations, x, never)
+            assert all((bounds.low <= y).all() and (y <= bounds.high).all() for y in fitting)
+
+
+def tables(most: np.ndarray, n: int) -> list[np.ndarray]:
+    """Return all whole numbers up to some that add up to n."""
+    found: list[tuple[int, ...]] = [()]
+    for m in most:
+        found = [(*x, y) for x in found for y in range(int(m) + 1) if sum(x) + y <= n]
+    return [np.array(x, float) for x in found if sum(x) == n]
 
 
 def test_no_certificate_is_wrong() -> None:

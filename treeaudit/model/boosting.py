@@ -11,24 +11,27 @@ __all__ = ["Boosting"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Boosting:
-    """Two classes, logistic loss, every person in every tree with weight 1.
+    """Logistic loss, or that of several classes; every person in every tree with weight 1.
 
-    Before a tree a person has a score s, the share ``p = 1 / (1 + exp(-s))``, the gradient p
-    (``p - 1`` in the second class) and the curvature ``p (1 - p)``. A leaf that holds the
-    gradient G and the curvature H moves the score by ``-rate * G / (H + penalty)``.
+    Of two classes there is one score s, that of the second, with the share
+    ``p = 1 / (1 + exp(-s))``. Of K classes there are K scores, moved by K trees a round, and the
+    share of each is ``exp(s_k) / sum exp(s)``, with the scores before the round. In a tree of a
+    class a person has the gradient p (``p - 1`` in that class) and the curvature
+    ``curve * p (1 - p)``. A leaf that holds the gradient G and the curvature H moves the score by
+    ``-rate * G / (H + penalty)``. A tree of one leaf need not: it tells what it moves alone.
 
     Attributes
     ----------
     trees
         Those of which this holds: a forest with others has none.
     start
-        The score before the first tree.
-    rate, penalty
+        The scores before the first tree.
+    rate, penalty, curve
         As above.
     scale
         What ``Tree.value`` is multiplied with before it is added to the score.
     shift
-        What of the values of the first tree is the start.
+        What of the values of the first tree of each score is the start.
     mass
         The H of every node of a tree; None where the file does not keep it.
     single
@@ -42,11 +45,12 @@ class Boosting:
     """
 
     trees: Sequence[Tree]
-    start: float
+    start: tuple[float, ...]
     rate: float
     penalty: float = 0.0
+    curve: float = 1.0
     scale: float = 1.0
-    shift: float = 0.0
+    shift: tuple[float, ...]
     mass: Callable[[int], Float | None]
     single: bool
     derivatives: float

@@ -1,10 +1,10 @@
-"""Who must be in the training data of a boosted classifier of two classes.
+"""Who must be in the training data of a boosted classifier.
 
 `treeaudit.reconstruction.rounds` says what its leaves are: equations. `enclosure` finds whole
 numbers of people that fulfil all of them, and proves which others do.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,13 +23,14 @@ from treeaudit.reconstruction.domain import Domain
 from treeaudit.reconstruction.enclosure import enclosed, fulfils, nearest
 from treeaudit.reconstruction.population import counted
 from treeaudit.reconstruction.recognition import domain_of
-from treeaudit.reconstruction.rounds import Equations, equations_of
+from treeaudit.reconstruction.rounds import Equations, equations_of, own_and_others
 from treeaudit.reconstruction.scope import not_boosted
-from treeaudit.reconstruction.system import Bounds
+from treeaudit.reconstruction.settle import settle
+from treeaudit.reconstruction.system import Bounds, system_of
 
 __all__ = ["Boosted", "reconstruct_boosted"]
 
-_CUTTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 16, 6_000_000
+_CUTTING, _COUNTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 0.5, 16, 6_000_000
 _KINDS = 2
 """Equations a leaf."""
 _SURPLUS, _SHARP = 20, 1e-3
@@ -46,9 +47,11 @@ class Boosted:
     cells
         What the trees tell apart.
     bounds, likely
-        How many people of class c there must, may and are likely to be in cell i, at 2 i + c.
+        How many people of class c of K there must, may and are likely to be in cell i, at K i + c.
     n_people
         All of them.
+    n_classes
+        How many there are: K.
     n_trees
         The first so many trees were used.
     stopped
@@ -60,6 +63,7 @@ class Boosted:
     bounds: Bounds
     likely: Float
     n_people: int
+    n_classes: int
     n_trees: int
     stopped: str | None
 
@@ -71,20 +75,21 @@ class Boosted:
     @property
     def exact(self) -> int:
         """Those of them whose every value that a tree asks about is certain."""
-        single = np.repeat(self.cells.n_records == 1, 2)
+        single = np.repeat(self.cells.n_records == 1, self.n_classes)
         return int(self.bounds.low[single].sum())
 
     @property
     def tables(self) -> tuple[tuple[Wide, Bounds], ...]:
         """Cells, and how many people must and may be in each; by class."""
         cell = np.arange(len(self.cells))
-        low, high = self.bounds.low.reshape(-1, 2), self.bounds.high.reshape(-1, 2)
-        return tuple((cell, Bounds(low=low[:, c], high=high[:, c])) for c in (0, 1))
+        k = self.n_classes
+        low, high = self.bounds.low.reshape(-1, k), self.bounds.high.reshape(-1, k)
+        return tuple((cell, Bounds(low=low[:, c], high=high[:, c])) for c in range(k))
 
     @property
     def bits(self) -> float:
         """Bits that the file gives away of the records, no fewer (labels apart)."""
-        size, left = np.repeat(self.cells.n_codes, 2), 0.0
+        size, left = np.repeat(self.cells.n_codes, self.n_classes), 0.0
         bounds = self.bounds
         open_records = float(size[bounds.open].sum())
         unsettled = max(self.n_people - float(bounds.low.sum()), 0.0)
@@ -124,14 +129,18 @@ def reconstruct_boosted(
     if (reason := not_boosted(forest)) is not None or forest.boosting is None:
         raise DataError(reason or "")
     budget = Budget() if budget is None else budget
-    trees = list(_with_counts(forest, budget))
+    n_scores = len(forest.boosting.start)
+    n_classes = max(n_scores, 2)
+    trees = list(_with_counts(forest, n_scores, budget))
     domain = domain_of(forest, trees, public)
-    cells, stopped = _cells(trees, Layout.of(domain), budget)
+    cells, stopped = _cells(trees, Layout.of(domain), n_classes, budget)
     if stopped is None and len(trees) < forest.n_trees:
         stopped = budget.ended
     n_trees = len(cells.leaf)
     original = forest.trees[:n_trees]
     equations = equations_of(cells, original, forest.boosting)
+    fewest = np.repeat(_at_most(cells, original, partial(budget.over, _COUNTING)), n_classes)
+    equations = replace(equations, most=np.minimum(equations.most, fewest))
     if known is not None:
         equations = _besides(known, cells, equations)
     budget.check()
@@ -161,28 +170,37 @@ def reconstruct_boosted(
         bounds=bounds,
         likely=found,
         n_people=int(equations.n_people),
+        n_classes=n_classes,
         n_trees=n_trees,
         stopped=stopped,
     )
 
 
-def _with_counts(forest: Forest, budget: Budget) -> Iterator[Tree]:
+def _with_counts(forest: Forest, n_scores: int, budget: Budget) -> Iterator[Tree]:
     """Yield the trees; those after the first with counts that let anybody be where somebody is."""
+    of_class = np.arange(max(n_scores, 2))
     for i, tree in enumerate(budget.trees(forest.trees, _CUTTING)):
-        held = np.ones(tree.n_nodes) if tree.n_records is None else tree.n_records
-        yield replace(tree, counts=np.column_stack([held, held])) if i else tree
+        if i < n_scores:
+            first = own_and_others(tree, i, n_scores)
+            own = of_class == (i if n_scores > 1 else 1)
+            yield replace(tree, counts=np.where(own, first[:, :1], first[:, 1:]))
+        else:
+            held = np.ones(tree.n_nodes) if tree.n_records is None else tree.n_records
+            yield replace(tree, counts=np.column_stack([held] * len(of_class)))
 
 
-def _cells(trees: list[Tree], layout: Layout, budget: Budget) -> tuple[Cells, str | None]:
+def _cells(
+    trees: list[Tree], layout: Layout, n_classes: int, budget: Budget
+) -> tuple[Cells, str | None]:
     """Return the cells that the first trees tell apart, and what kept others out."""
-    cells, done, batch = Cells.whole(layout, 2), 0, 1
+    cells, done, batch = Cells.whole(layout, n_classes), 0, 1
     while done < len(trees):
         some = trees[done : done + batch]
         before = len(cells)
         try:
             budget.check(_CUTTING)
             cut = refine(cells, coded(some, layout), check=partial(budget.check, _CUTTING))
-            if len(cut) * (done + len(some)) * 2 * _KINDS > _MOST_ENTRIES:
+            if len(cut) * (done + len(some)) * n_classes * _KINDS > _MOST_ENTRIES:
                 raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
         except OutOfBudgetError as ended:
             if batch > 1:
@@ -196,10 +214,21 @@ def _cells(trees: list[Tree], layout: Layout, budget: Budget) -> tuple[Cells, st
     return cells, None
 
 
+def _at_most(cells: Cells, trees: Sequence[Tree], over: Callable[[], bool]) -> Float:
+    """Return how many people of any class are in each cell at most, by how many leaves hold."""
+    counts = [tree.n_records[:, None] for tree in trees if tree.n_records is not None]
+    if len(counts) < len(trees):
+        return np.full(len(cells), np.inf)
+    anybody = replace(cells, alive=np.ones((len(cells), 1), dtype=np.bool_))
+    system, _ = system_of(anybody, 0, [one.astype(np.float64) for one in counts])
+    return settle(system, over).bounds.high
+
+
 def _besides(known: Records, cells: Cells, equations: Equations) -> Equations:
     """Return the equations on the people who are not known."""
-    place = np.arange(2 * len(cells))
-    there = counted(cells, place // 2, place % 2, known)
+    n_classes = len(equations.most) // len(cells)
+    cell, label = np.divmod(np.arange(len(equations.most)), n_classes)
+    there = counted(cells, cell, label, known)
     if there.sum() != len(known) or equations.too_many(there):
         raise DataError(f"{known.origin} holds people who were not in the training data")
     return equations.without(there)

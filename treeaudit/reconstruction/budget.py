@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from treeaudit.model.tree import Tree
 
@@ -61,6 +61,10 @@ class Budget:
     def over(self, share: float = 1.0) -> bool:
         """Tell whether a share of the seconds is gone, or somebody asked for an end."""
         return self._asked.is_set() or time.process_time() - self._begun > share * self.seconds
+
+    def anew(self, share: float) -> "Budget":
+        """Return a budget of a share of the seconds from now on; who ends one ends both."""
+        return replace(self, seconds=share * self.seconds, _begun=time.process_time())
 
     def check(self, share: float = 1.0, cells: int = 0) -> None:
         """Raise where a share of the seconds is gone, or cells are too many.

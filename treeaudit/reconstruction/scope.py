@@ -138,7 +138,8 @@ def not_boosted(forest: Forest) -> str | None:
     """Say why the leaves of boosted trees are no equations on the people; None where they are."""
     if forest.boosting is None:
         return "the file does not tell how its trees follow from the labels"
-    if forest.trees[0].counts is None:
+    first = forest.trees[: len(forest.boosting.start)]
+    if any(tree.counts is None for tree in first):
         return "the class counts of the first tree do not follow"
     known = forest.boosting.trees
     if forest.trees is not known and not (

@@ -170,6 +170,23 @@ def test_whoever_knows_some_people_knows_the_others(table) -> None:
     assert details.certified == alone.certified < 1
 
 
+def test_people_of_several_classes_are_certain_with_labels_or_else_without(table) -> None:
+    rng = np.random.default_rng(0)
+    rows = table.drop(columns="answer")
+    label = rng.choice(["a", "b", "c"], len(table))
+    for rounds, depth in ((30, 4), (2, 1)):
+        grown = GradientBoostingClassifier(n_estimators=rounds, max_depth=depth, random_state=0)
+        people = rows.assign(answer=label)
+        report = ta.scan(grown.fit(rows, label), train=people, target="answer", policy=POLICY)
+        if depth == 1:
+            assert "labels were not solved" in skipped(report)
+        else:
+            found = report["TA108"]
+            assert found.details.certified > 0.9
+            assert found.details.checked.wrong == 0
+            assert found.evidence[0].says in ("answer = a", "answer = b", "answer = c")
+
+
 def test_whoever_knows_some_people_of_a_boosting_knows_the_others(table) -> None:
     grown = GradientBoostingClassifier(n_estimators=30, max_depth=5, random_state=0)
     grown.fit(table.drop(columns="answer"), table["answer"])

@@ -144,7 +144,8 @@ class Reconstruction:
         remedy="release a single tree, or train with differential privacy; larger leaves do not "
         "help; of a boosting, defend --train computes the steps anew on draws",
         limit="what is not certified may still be guessed; where rows or classes carry weights, "
-        "and of regressions, people without labels; labels of a boosting of two classes only; "
+        "and of regressions, people without labels; labels of a boosting where the file tells how "
+        "they became steps; "
         "where counts are noisy, or of draws whose seeds are not in the file, people are likely at "
         "most, never certain; that the steps of a boosting are of draws is what the file says, "
         "and --train checks",
@@ -200,14 +201,19 @@ class Reconstruction:
         """Return whom the leaves of boosted trees give away."""
         from treeaudit.reconstruction.boosted import reconstruct_boosted
 
+        boosting, counted = case.forest.boosting, counts_everybody(case.forest)
+        # Of several classes there are many unknowns: who is certain without labels is sought, too.
+        both = counted and boosting is not None and len(boosting.start) > 1
         try:
-            found = reconstruct_boosted(case.forest, budget=budget)
-        except DataError as error:
-            if counts_everybody(case.forest):
+            found = reconstruct_boosted(case.forest, budget=budget.anew(0.5) if both else budget)
+        except (DataError, OutOfBudgetError) as error:
+            if both:
+                return self._certain(case, budget.anew(0.5))
+            if isinstance(error, OutOfBudgetError):
+                return self._out_of(str(error))
+            if counted:
                 return self._certain(case, budget)
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
-        except OutOfBudgetError as ended:
-            return self._out_of(str(ended))
         details = details_of_boosting(case, found)
         if not budget.over():
             details = replace(details, informed=informed_of_boosting(case, budget))

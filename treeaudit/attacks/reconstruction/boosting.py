@@ -26,9 +26,9 @@ def details_of_boosting(case: Case, found: "Boosted") -> ReconstructionDetails:
     n, train, bounds = found.n_people, case.labelled("train"), found.bounds
     certified, exact = Share.of(found.certified, n), Share.of(found.exact, n)
     shows = found.cells.n_records == 1
-    shows |= bounds.high.reshape(-1, 2).sum(axis=1) < case.k
+    shows |= bounds.high.reshape(-1, found.n_classes).sum(axis=1) < case.k
     return ReconstructionDetails(
-        given_away=People(int(bounds.low.reshape(-1, 2)[shows].sum())),
+        given_away=People(int(bounds.low.reshape(-1, found.n_classes)[shows].sum())),
         certified=certified,
         exact=exact,
         k=case.k,
@@ -67,17 +67,18 @@ def informed_of_boosting(case: Case, budget: Budget) -> Informed | None:
 
 def evidence_of_boosting(forest: Forest, found: "Boosted", shown: int) -> tuple[Evidence, ...]:
     """Describe some people who are certain: those with every value first, then the fewest."""
-    low, size = found.bounds.low, np.repeat(found.cells.n_records, 2)
+    k = found.n_classes
+    low, size = found.bounds.low, np.repeat(found.cells.n_records, k)
     held = np.flatnonzero(low > 0)
     held = held[np.lexsort((low[held], size[held]))]
     classes = forest.schema.classes or ()
     return tuple(
         Evidence(
             tree=0,
-            leaf=int(found.cells.leaf[0, at // 2]),
+            leaf=int(found.cells.leaf[0, at // k]),
             people=int(low[at]),
-            says=f"{forest.schema.target} = {label_text(classes[at % 2])}",
-            rule=sentence(found.cells, at // 2),
+            says=f"{forest.schema.target} = {label_text(classes[at % k])}",
+            rule=sentence(found.cells, at // k),
         )
         for at in held[:shown].tolist()
     )

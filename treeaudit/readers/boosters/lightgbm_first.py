@@ -101,17 +101,19 @@ def first_round(
 def boosting_of(
     booster: Booster, stored: Sequence[StoredTree], trees: Sequence[Tree]
 ) -> Boosting | None:
-    """Return how the trees of two classes follow from labels; None where that is not told."""
-    step, said = _step_of(booster, stored[0]), booster.parameters or {}
-    objective = _BINARY.fullmatch(booster.objective)
-    plain = said.get("boosting", "gbdt") == "gbdt" and booster.n_outputs == 1
-    plain = plain and objective is not None and float(objective[1]) == 1.0
+    """Return how the trees follow from labels; None where that is not told."""
+    k, said = booster.n_outputs, booster.parameters or {}
+    steps = [step for tree in stored[:k] if (step := _step_of(booster, tree)) is not None]
+    objective, several = (pattern.fullmatch(booster.objective) for pattern in (_BINARY, _SOFTMAX))
+    sigmoid = objective is not None and k == 1 and float(objective[1]) == 1.0
+    softmax = several is not None and k == int(several[1]) > 2
+    plain = said.get("boosting", "gbdt") == "gbdt" and (sigmoid or softmax)
     plain = plain and all(_number(said.get(name, "0")) == 0.0 for name in _BENDING)
     grown = [tree.raw.grown for tree in stored]
     # Leaves below a split by categories carry a penalty of their own.
     odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
     odd = odd or said.get("monotone_constraints", "") != ""
-    if step is None or not plain or odd or None in grown:
+    if len(steps) < k or not plain or odd or None in grown:
         return None
     every = [
         np.concatenate([one.inner_weight, one.leaf_weight])[tree.links.order]
@@ -124,10 +126,13 @@ def boosting_of(
     ]
     return Boosting(
         trees=trees,
-        start=math.log(step.p / (1 - step.p)),
-        rate=step.rate,
-        penalty=step.penalty,
-        shift=step.start,
+        start=tuple(
+            math.log(step.p) if softmax else math.log(step.p / (1 - step.p)) for step in steps
+        ),
+        shift=tuple(step.start for step in steps),
+        rate=steps[0].rate,
+        penalty=steps[0].penalty,
+        curve=k / (k - 1) if softmax else 1.0,
         mass=lambda i: masses[i],
         single=False,
         derivatives=SINGLE,

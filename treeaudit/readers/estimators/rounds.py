@@ -16,22 +16,23 @@ _UNWEIGHTED = "rows had no weights of their own"
 
 def boosting_of(model: Inert, forest: Forest) -> Boosting | None:
     """Return how the trees follow from labels; None where the file does not tell all of it."""
-    if forest.counts_are != "likely" or forest.answers != "sum" or forest.tree_classes is not None:
+    if forest.counts_are != "likely" or forest.answers != "sum":
         return None
     steps = steps_of(model)
-    if steps is None or len(steps) != 1 or not 0 < steps[0].p < 1:
+    if not steps or not all(0 < step.p < 1 and step.learnt for step in steps):
         return None
-    (step,) = steps
+    step, several = steps[0], len(steps) > 1
     histograms = model.kind.startswith("HistGradient")
     bent = arrived(model.get("monotonic_cst")) is not None
     bent |= arrived(model.get("class_weight")) is not None
     rate = model.get("learning_rate")
-    if bent or not isinstance(rate, int | float) or not rate or not step.learnt:
+    if bent or not isinstance(rate, int | float) or not rate:
         return None
     return Boosting(
         trees=forest.trees,
-        start=math.log(step.p / (1 - step.p)),
-        rate=float(rate),
+        start=tuple(math.log(one.p) if several else math.log(one.p / (1 - one.p)) for one in steps),
+        shift=(0.0,) * len(steps),
+        rate=float(rate) * (1.0 if histograms else step.rate),
         penalty=step.penalty,
         scale=1.0 if histograms else float(rate),
         mass=lambda _: None,
