@@ -57,7 +57,7 @@ def coins(whole: Wide, rest: Wide, denominator: int, entropy: Entropy) -> Flag:
     >>> coins(np.array([0, NEVER]), np.array([0, 0]), 1, OperatingSystem()).tolist()
     [True, False]
     """
-    heads = whole == 0
+    heads: Flag = np.equal(whole, 0)
     going, done = np.flatnonzero(~heads), 0
     # exp(-(w + r)) is the chance that w coins of exp(-1) and one of exp(-r) all come up.
     while len(going):

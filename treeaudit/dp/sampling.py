@@ -69,6 +69,7 @@ def _poisson_levels() -> list[int]:
 _LEVELS = np.array(_poisson_levels(), dtype=np.int64)
 _FIRST_BITS = 16
 _REST = _BITS - _FIRST_BITS
+_PIECE = 1 << 14
 
 
 @lru_cache(maxsize=1)
@@ -86,13 +87,19 @@ def poisson(entropy: Entropy, n: int) -> Wide:
     The law is rounded so that no number of times is exceeded with a larger probability than
     under Poisson(1); what grows with that number is then at most what it is there.
     """
-    begun = below(entropy, 1 << _FIRST_BITS, n)
-    times = _by_first_bits().take(begun)
-    # 62 bits are wanted, of which sixteen nearly always decide.
-    more = np.flatnonzero(times < 0)
-    drawn = begun[more] << _REST | below(entropy, 1 << _REST, len(more))
+    times, passed = np.empty(n, dtype=np.int64), _by_first_bits()
+    open_, begun = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for i in range(0, n, _PIECE):
+        first = below(entropy, 1 << _FIRST_BITS, min(_PIECE, n - i))
+        times[i : i + _PIECE] = found = passed.take(first)
+        # 62 bits are wanted, of which sixteen nearly always decide.
+        open_.append(np.flatnonzero(found < 0))
+        begun.append(first.take(open_[-1]))
+        open_[-1] += i
+    more = np.concatenate(open_)
+    drawn = np.concatenate(begun) << _REST | below(entropy, 1 << _REST, len(more))
     times[more] = np.searchsorted(_LEVELS, drawn, side="right")
-    return times.astype(np.int64)
+    return times
 
 
 def poisson_epsilon(epsilon: Fraction) -> Fraction:

@@ -62,12 +62,12 @@ class Coarse:
         nowhere = ~np.isfinite(scale) | (scale == 0)
         start[nowhere] = scale[nowhere] = 0.0
         part = np.empty(values.shape, dtype=np.uint16)
-        # As rows of many records each: numpy is slow on short ones.
-        flat, into = np.ascontiguousarray(values).ravel(), part.ravel()
+        # As long rows of many records: numpy is slow on short ones.
         low_ends, scales = np.tile(start, _PIECE), np.tile(scale, _PIECE)
-        for i in range(0, len(flat), len(low_ends)):
-            piece = flat[i : i + len(low_ends)]
-            into[i : i + len(piece)] = _parts(piece, low_ends[: len(piece)], scales[: len(piece)])
+        for i in range(0, len(values), _PIECE):
+            piece = np.ascontiguousarray(values[i : i + _PIECE]).ravel()
+            ends, scaled = low_ends[: len(piece)], scales[: len(piece)]
+            part[i : i + _PIECE] = _parts(piece, ends, scaled).reshape(-1, len(start))
         return cls(low=start, scale=scale, values=values, part=part)
 
     def questions(self, lower: Lower) -> Questions:

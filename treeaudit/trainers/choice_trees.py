@@ -97,7 +97,9 @@ def grow_by_choice(
             people = dict(zip(front, noisy.tolist(), strict=True))
         candidates = one_each(cells.codes, curator.entropy)
         least = choices.least(rows.n_classes, curator.factor)
-        parts = growth.most_parts(front).tolist()
+        # Any split is into two parts at least.
+        front = [i for i in front if _goes_on(2, people.get(i), least)]
+        parts = growth.most_parts(front).tolist() if front else []
         front = [
             i for i, most in zip(front, parts, strict=True) if _goes_on(most, people.get(i), least)
         ]

@@ -57,13 +57,15 @@ class Codes:
         [0, 1, 3]
         """
         missing = np.isnan(values)
+        gaps = bool(missing.any())
         if self.edges is None:
-            return np.where(missing, self.n, values).astype(np.int64)
+            return (np.where(missing, self.n, values) if gaps else values).astype(np.int64)
         if self._are_even():
-            code = self._guessed(np.where(missing, self.edges[0], values))
+            code = self._guessed(np.where(missing, self.edges[0], values) if gaps else values)
         else:
             code = np.searchsorted(self.edges, values, side="left").astype(np.int64)
-        code[missing] = self.n
+        if gaps:
+            code[missing] = self.n
         return code
 
     def _are_even(self) -> bool:
@@ -77,9 +79,14 @@ class Codes:
         """Divide by the width, and correct what rounding put beyond an edge: much faster."""
         edges = self.edges if self.edges is not None else np.zeros(0)
         step = (edges[-1] - edges[0]) / (len(edges) - 1)
-        code: Wide = np.clip((values - edges[0]) / step + 1, 0, self.n - 1).astype(np.int64)
-        code += values > np.append(edges, np.inf)[code]
-        code -= values <= np.insert(edges, 0, -np.inf)[code]
+        place = values - edges[0]
+        place /= step
+        place += 1
+        np.maximum(place, 0, out=place)
+        np.minimum(place, self.n - 1, out=place)
+        code: Wide = place.astype(np.int64)
+        code += values > np.append(edges, np.inf).take(code)
+        code -= values <= np.insert(edges, 0, -np.inf).take(code)
         return code
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Int, Wide
+from treeaudit.arrays import Flag, Int, Wide, sum_of_row
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import UNIT, Score
@@ -78,7 +78,7 @@ class Growth:
         self._node = node
         # Records go on when they are asked for: those of the last level never are.
         self._moves: tuple[int, dict[int, Move]] = (0, {})
-        self._seen: dict[int, list[Wide]] = {}
+        self._seen: tuple[list[Wide], dict[int, int]] = ([], {})
         self._inside: dict[int, Wide] = {}
 
     @property
@@ -101,7 +101,7 @@ class Growth:
         slot_of = np.full(len(self.nodes), len(front), dtype=np.int64)
         slot_of[front] = np.arange(len(front))
         found = self.cells.histograms(self.node, slot_of, len(front))
-        self._seen = {here: [table[slot] for table in found] for slot, here in enumerate(front)}
+        self._seen = found, {here: slot for slot, here in enumerate(front)}
         return found, self._there(front)
 
     def classes(self, nodes: list[int]) -> Wide:
@@ -118,7 +118,7 @@ class Growth:
     def people(self, nodes: list[int]) -> Wide:
         """Return how many people nodes hold, as `classes` does."""
         if all(here in self._inside for here in nodes):
-            return self.classes(nodes).sum(axis=1)
+            return sum_of_row(self.classes(nodes))
         return self.cells.people(self.node, len(self.nodes))[nodes]
 
     def most_parts(self, front: list[int]) -> Wide:
@@ -147,6 +147,7 @@ class Growth:
         self._node = self.node
         n_before = len(self.nodes)
         moves: dict[int, Move] = {}
+        seen, slots = self._seen
         new: list[int] = []
         for here, (edges, part) in zip(front, splits, strict=True):
             children = self.nodes.split(here, edges)
@@ -157,11 +158,11 @@ class Growth:
                 self.allowed[child] = [*codes]
                 self.allowed[child][edges.feature] = there
             moves[here] = edges.feature, np.array(children, dtype=np.int32)[part]
-            if here in self._seen:
+            if here in slots:
                 counts = np.zeros((len(children), self.cells.n_classes), dtype=np.int64)
-                np.add.at(counts, part, self._seen[here][edges.feature])
+                np.add.at(counts, part, seen[edges.feature][slots[here]])
                 self._inside |= zip(children, counts, strict=True)
-        self._moves, self._seen = (n_before, moves), {}
+        self._moves, self._seen = (n_before, moves), ([], {})
         return new
 
 

@@ -9,10 +9,11 @@ Fletcher & Islam (2017), algorithm 2, BuildTree.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from treeaudit.arrays import Array, Flag, Float, Index, Int, Wide
+from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.dp.entropy import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
@@ -187,7 +188,8 @@ def _draw_features(
     drawn = useful[below(entropy, len(useful), len(at))]
     again = np.flatnonzero(named[drawn])
     while len(again):
-        here, used = at[again], np.zeros(len(again), dtype=np.bool_)
+        here: Index | Int = at[again]
+        used = np.zeros(len(again), dtype=np.bool_)
         for level in levels[:0:-1]:
             used |= level.feature[here] == drawn[again]
             here = level.parent[here]
@@ -197,7 +199,7 @@ def _draw_features(
     return drawn
 
 
-def _within(tree: Wide, fan: Wide, leaves: Wide, max_leaves: int | None, entropy: Entropy) -> Flag:
+def _within(tree: Int, fan: Wide, leaves: Wide, max_leaves: int | None, entropy: Entropy) -> Flag:
     """Tell which nodes may split, in random order, until the tree has all its leaves."""
     if max_leaves is None:
         return np.ones(len(tree), dtype=np.bool_)
@@ -222,7 +224,8 @@ def _cut(
     # In pieces that stay at hand.
     for i in range(0, len(at), _PIECE):
         piece = slice(i, i + _PIECE)
-        here, column, low_end, high_end = at[piece], asked[piece], least[piece], most[piece]
+        here: Index | Int = at[piece]
+        column, low_end, high_end = asked[piece], least[piece], most[piece]
         for level in levels[:0:-1]:
             same = level.feature.take(here) == column
             np.maximum(low_end, level.low.take(here), out=low_end, where=same)
@@ -276,7 +279,7 @@ def _apart(levels: list[_Level], n_trees: int, with_categories: bool) -> tuple[T
             )
         ]
 
-        def of(name: str, mine: list[slice] = mine) -> Array:
+        def of(name: str, mine: list[slice] = mine) -> Any:  # noqa: ANN401  # an array of any kind
             return np.concatenate(
                 [getattr(level, name)[which] for level, which in zip(levels, mine, strict=True)]
             )
