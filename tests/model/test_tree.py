@@ -12,7 +12,7 @@ import treeaudit as ta
 from tests.strategies import examples, forests, rows
 from treeaudit.model import forest
 from treeaudit.model.forest import LazyTrees
-from treeaudit.model.tree import CategorySets
+from treeaudit.model.tree import CategorySets, depths_of
 
 INF = np.inf
 
@@ -162,3 +162,22 @@ def test_lazy_trees_that_do_not_fit_are_built_again(monkeypatch) -> None:
     assert [int(trees[i].n_records[0]) for i in (0, 2, 1, 2)] == [0, 2, 1, 2]
     assert built == [0, 1, 2]
     assert LazyTrees(build, 3)[2] is not LazyTrees(build, 3)[2]
+
+
+@given(st.lists(st.integers(0, 5), max_size=30), st.booleans())
+def test_depths_level_by_level_and_in_any_order(fans, in_levels) -> None:
+    parent, nodes = [-1], [0]
+    for fan in fans:
+        if not nodes:
+            break
+        above = nodes.pop(0 if in_levels else -1)
+        nodes += range(len(parent), len(parent) + fan)
+        parent += [above] * fan
+    expected = []
+    for above in parent:
+        expected.append(0 if above < 0 else expected[above] + 1)
+    assert depths_of(np.array(parent)).tolist() == expected
+
+
+def test_the_depths_of_a_long_chain() -> None:
+    assert depths_of(np.arange(500) - 1).tolist() == list(range(500))

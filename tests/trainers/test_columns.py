@@ -6,7 +6,7 @@ import pytest
 
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers.columns import code_columns, columns_of, derive_features, names_of
+from treeaudit.trainers.columns import _ends, code_columns, columns_of, derive_features, names_of
 from treeaudit.trainers.training_rows import read_rows
 
 SCHEMA = Schema(
@@ -129,3 +129,15 @@ def test_complex_numbers_are_refused() -> None:
         read_rows(pd.DataFrame({"a": [1, 1j]}), [0, 1], schema, "clip", "T")
     with pytest.raises(ValueError, match=r"[Cc]omplex"):
         read_rows(pd.DataFrame({"a": [1, 2]}), [0, 1j], schema, "clip", "T")
+
+
+@pytest.mark.parametrize("n", [1, 127, 128, 1000])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_ends_of_many_records_are_those_of_each_column(n, order) -> None:
+    rng = np.random.default_rng(n)
+    values = rng.normal(size=(n, 3))
+    values[rng.random((n, 3)) < 0.1] = np.nan
+    values[:, 2] = np.nan
+    values = np.asarray(values, order=order)
+    for of in (np.fmin, np.fmax):
+        assert np.array_equal(_ends(values, of), of.reduce(values, axis=0), equal_nan=True)

@@ -35,9 +35,9 @@ def test_each_record_is_in_one_tree_of_its_own_choice(monkeypatch) -> None:
         drawn.append(below(entropy, bound, n))
         return drawn[-1]
 
-    def spy_counts(rows, node, nodes, *rest):
-        ended.append(np.array(nodes.tree)[node])
-        return leaf_counts(rows, node, nodes, *rest)
+    def spy_counts(growth, *rest):
+        ended.append(np.array(growth.nodes.tree)[growth.node])
+        return leaf_counts(growth, *rest)
 
     monkeypatch.setattr(module, "below", spy)
     monkeypatch.setattr(module, "_leaf_counts", spy_counts)

@@ -24,6 +24,7 @@ from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.private_tree_columns import Cells, Codes, code_rows, public_codes
 from treeaudit.trainers.private_tree_greedy import _depth, bins_for
+from treeaudit.trainers.private_tree_growth import Growth
 from treeaudit.trainers.pruning import calibrated, gini_pruned, pessimistically_pruned, settled
 from treeaudit.trainers.splits import NORM, available, score_level
 from treeaudit.trainers.training_rows import read_rows
@@ -208,6 +209,58 @@ def test_columns_that_are_counted_together_are_told_apart(n_slots, weighted) -> 
     by_class = np.zeros((n_slots + 1, 3), dtype=np.int64)
     np.add.at(by_class, (node, label), times)
     assert np.array_equal(cells.by_node(node[kept], n_slots + 1), by_class)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_joined_columns_count_and_lead_on_as_those_apart_do(weighted) -> None:
+    rng, n, width = np.random.default_rng(1), 40_000, (3, 11, 2, 8, 300, 1)
+    label = rng.integers(0, 3, n)
+    code = np.array([rng.integers(0, w + 1, n) for w in width])
+    apart = Cells(
+        codes=tuple(Codes(n=w) for w in width),
+        n_classes=3,
+        cell=(code * 3 + label).astype(np.uint16),
+        weight=rng.integers(1, 4, n).astype(float) if weighted else None,
+    )
+    joined = apart.joined()
+    assert len(joined.groups) < len(apart.groups)
+    node = rng.integers(0, 6, n).astype(np.int32)
+    for cells in (apart, joined):
+        found = cells.histograms(node, np.array([0, 1, 2, 4, 3, 4]), 4)
+        assert all(
+            map(np.array_equal, found, apart.histograms(node, np.array([0, 1, 2, 4, 3, 4]), 4))
+        )
+        assert np.array_equal(cells.by_node(node, 6), apart.by_node(node, 6))
+    next_of = {
+        here: (c, rng.integers(6, 99, width[c] + 1).astype(np.int32))
+        for here, c in ((0, 3), (2, 1), (4, 4))
+    }
+    expected = node.copy()
+    for here, (c, to) in next_of.items():
+        expected[node == here] = to[code[c, node == here]]
+    for cells in (apart, joined):
+        moved = node.copy()
+        cells.advance(moved, 6, next_of)
+        assert np.array_equal(moved, expected)
+
+
+def test_what_children_hold_follows_from_the_histogram_of_the_node_above() -> None:
+    rng, n = np.random.default_rng(2), 5000
+    label = rng.integers(0, 2, n)
+    codes = (Codes(n=4, edges=np.array([1.0, 2.0, 3.0])), Codes(n=3))
+    cell = np.array([rng.integers(0, c.n + 1, n) * 2 + label for c in codes]).astype(np.uint8)
+    growth = Growth(cells=Cells(codes=codes, n_classes=2, cell=cell), node=np.zeros(n, np.int32))
+    front = [growth.plant()]
+    assert growth.people(front).tolist() == [n]
+    candidates = available(codes, ways=True, entropy=Seeded(0))
+    for chosen in (3, 7):
+        growth.histograms(front)
+        front = growth.split(front, growth.parts(front, candidates, np.full(len(front), chosen)))
+        known = growth.classes(front)
+        assert np.array_equal(growth.people(front), known.sum(axis=1))
+        by_hand = np.zeros((len(growth.nodes), 2), dtype=np.int64)
+        np.add.at(by_hand, (growth.node, label), 1)
+        assert np.array_equal(known, by_hand[front])
 
 
 def test_scores_by_hand() -> None:

@@ -148,7 +148,7 @@ def test_a_whole_tree_is_asked_once_a_level_of_all_its_people(monkeypatch) -> No
     assert curator.spent <= 1
     assert {query.composition for query in curator.queries} == {"parallel"}
     leaves = {i for i in range(len(nodes)) if i not in nodes.parent}
-    assert set(node.tolist()) <= leaves
+    assert set(growth.node.tolist()) <= leaves
 
 
 def test_where_missing_values_go_is_drawn_without_the_data(monkeypatch) -> None:
