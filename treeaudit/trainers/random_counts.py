@@ -18,8 +18,8 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["branching", "counted", "least_share", "levels_of", "people_of", "with_counts"]
 
-_CHUNK = 1 << 15
-"""Records that go down together: they stay at hand."""
+_CHUNK, _OF_BITS = 1 << 12, 8
+"""Records that go down together: they stay at hand, and more of them where they are small."""
 _TABLE = 4
 """Places of complete trees for each node of a tree that they stand for, at most."""
 _WORTH_IT = 2
@@ -85,9 +85,11 @@ def counted(
         parts of all records, to the answer.
     """
     found = []
-    coarse = _coarse(trees, rows)
+    gaps = bool(np.isnan(rows.values).any())
+    coarse = None if gaps else _coarse(trees, rows)
     for number, tree in enumerate(trees):
-        true = _counts(tree, rows, coarse, n_jobs)[tree.is_leaf]
+        places = 0 if gaps else _TABLE * tree.n_nodes
+        true = _counts(tree, rows, places, coarse, n_jobs)[tree.is_leaf]
         found.append(with_counts(tree, ask(f"leaf counts of tree {number + 1}", true)))
     return tuple(found)
 
@@ -100,33 +102,34 @@ def _coarse(trees: tuple[Tree, ...], rows: TrainingRows) -> Coarse | None:
     asked = sum(tree.n_nodes.bit_length() for tree in trees)
     if not len(low) == len(high) == len(features) or asked < _WORTH_IT * len(features):
         return None
-    if np.isnan(rows.values).any():
-        return None
     return Coarse.of(rows.values, low, high)
 
 
-def _counts(tree: Tree, rows: TrainingRows, coarse: Coarse | None, n_jobs: int | None) -> Wide:
+def _counts(
+    tree: Tree, rows: TrainingRows, places: int, coarse: Coarse | None, n_jobs: int | None
+) -> Wide:
     """Count people by class and by the node where they end.
 
-    The upper levels are made a complete tree of at most so many places, where nothing is missing.
+    The upper levels are a complete tree of at most so many places; where values are missing, none.
     """
     walk = walk_of([tree], rows.schema)
     n_nodes, n_classes = tree.n_nodes, rows.n_classes
     key = np.empty(len(rows), dtype=np.min_scalar_type(n_nodes * n_classes))
-    levels = (_TABLE * n_nodes).bit_length() - 1 if walk.everywhere else 0
+    levels = max(0, places.bit_length() - 1) if walk.everywhere else 0
     upper = lower_of(walk, np.zeros(1, dtype=np.int64), levels)
     questions = None if coarse is None else coarse.questions(upper)
 
     def route(chunk: slice) -> None:
-        if coarse is None or questions is None:
-            end = walk.descend(rows.values[chunk], np.zeros(chunk.stop - chunk.start, np.int64))
-        else:
+        values, end = rows.values[chunk], np.zeros(chunk.stop - chunk.start, dtype=np.int64)
+        if coarse is not None and questions is not None:
             end = coarse.down(questions, chunk)
-            if not upper.whole:
-                end = walk.descend(rows.values[chunk], end)
+        elif upper.asked:
+            upper.down(values, np.zeros((1, len(end)), dtype=np.int64), out=end[None])
+        if not upper.whole:
+            end = walk.descend(values, end)
         key[chunk] = end * n_classes + rows.labels[chunk]
 
-    in_chunks(route, len(rows), n_jobs, _CHUNK)
+    in_chunks(route, len(rows), n_jobs, _CHUNK if coarse is None else _OF_BITS * _CHUNK)
     return np.bincount(key, minlength=n_nodes * n_classes).reshape(n_nodes, n_classes)
 
 
