@@ -187,8 +187,7 @@ class Levels:
     def _leaves(self, stopped: list[int]) -> None:
         if not stopped:
             return
-        counts = self.rows.by_node(self.growth.node, len(self.growth.nodes))
-        noisy = self.curator.count("leaf counts", counts[stopped], self.epsilon)
+        noisy = self.curator.count("leaf counts", self.growth.classes(stopped), self.epsilon)
         self.classes.update(zip(stopped, noisy, strict=True))
 
     def _split(
