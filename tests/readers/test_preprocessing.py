@@ -90,6 +90,7 @@ KINDS = ["job", "size"]
         StandardScaler(with_std=False),
         MinMaxScaler((-1, 3)),
         MaxAbsScaler(),
+        make_pipeline(MinMaxScaler((0.2, 0.7), clip=True), StandardScaler()),
         RobustScaler(),
         make_pipeline(SimpleImputer(), StandardScaler()),
         make_pipeline(StandardScaler(), SimpleImputer(strategy="median"), MinMaxScaler()),
@@ -135,6 +136,55 @@ def test_columns_chosen_in_every_way(columns) -> None:
     )
     model = make_pipeline(prepare, DecisionTreeClassifier(random_state=0))
     assert check(model, people()).schema.names == ["age", "income", "job"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        OrdinalEncoder(),
+        OrdinalEncoder(encoded_missing_value=-1),
+        OrdinalEncoder(encoded_missing_value=9),
+        make_pipeline(OrdinalEncoder(), SimpleImputer(strategy="most_frequent")),
+        make_pipeline(OrdinalEncoder(encoded_missing_value=-1), StandardScaler()),
+    ],
+    ids=str,
+)
+def test_missing_categories_go_where_their_number_goes(step) -> None:
+    frame = people(800)[["job", "age"]]
+    frame.loc[::3, "job"] = np.nan
+    model = make_pipeline(
+        make_column_transformer((step, ["job"]), remainder="passthrough"),
+        DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+    )
+    target = np.where(frame["job"].isna(), "none", labels(people(800)))
+    forest = ta.load(model.fit(frame, target))
+    assert forest.schema.features[0].categories == tuple(sorted(JOBS))
+    ours = forest.apply(encode(frame, forest.schema))
+    assert np.array_equal(ours, ends(model, frame))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        OrdinalEncoder(min_frequency=120),
+        make_pipeline(
+            StandardScaler(with_std=False),
+            KBinsDiscretizer(5, encode="ordinal", strategy="uniform", subsample=None),
+        ),
+    ],
+    ids=str,
+)
+def test_numbers_of_groups_are_not_taken_for_those_of_values(step) -> None:
+    frame = people()
+    column = "size" if isinstance(step, OrdinalEncoder) else "age"
+    frame["size"] = np.where(frame["age"] > 70, frame["job"], frame["size"])
+    forest = ta.load(
+        make_pipeline(
+            make_column_transformer((step, [column])), DecisionTreeClassifier(max_depth=2)
+        ).fit(frame, labels(people()))
+    )
+    assert [feature.categories for feature in forest.schema.features] == [None]
+    assert any("cannot be undone" in one for one in forest.warnings)
 
 
 def test_the_remainder_follows() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treeaudit.errors import ReadError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.estimators.found import names_in
 from treeaudit.readers.estimators.labels import text_of
@@ -227,7 +228,14 @@ def _after(step: Inert, columns: list[Column], way: _Way) -> list[Column]:
         return _side_by_side(parts, way)
     if step.kind == "ColumnTransformer":
         stored = attributes.get("transformers_")
-        chosen = [_places(each, columns, way.names) for each in _members(stored, 2)]
+        given = attributes.get("_transformer_to_input_indices")
+        given = given if isinstance(given, dict) else {}
+        numbers = [arrived(given.get(label)) for label in _members(stored, 0)]
+        own = [way.names[c.feature] for c in columns]
+        chosen = [
+            _agreed(_places(each, columns, way.names), each, at, own)
+            for each, at in zip(_members(stored, 2), numbers, strict=True)
+        ]
         each_step = _members(stored, 1)[: len(chosen)]
         parts = [(s, [columns[i] for i in c]) for s, c in zip(each_step, chosen, strict=True)]
         return _side_by_side(parts, way)
@@ -246,6 +254,28 @@ def _side_by_side(parts: Sequence[tuple[object, list[Column]]], way: _Way) -> li
         if len(out) > Most.features:
             raise CannotUndoError
     return out
+
+
+def _agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str]) -> list[int]:
+    """Return the columns of a step, which a file may state twice: a table goes by the second.
+
+    Raises
+    ------
+    CannotUndoError
+        If these are others, and the names of the columns do not tell them apart.
+    ReadError
+        If these are others.
+    """
+    numbers = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
+    if numbers is None or numbers == [place % len(own) for place in places]:
+        return places
+    chosen = chosen.tolist() if isinstance(chosen := arrived(chosen), np.ndarray) else chosen
+    each = chosen if isinstance(chosen, list | tuple) else [chosen]
+    if any(isinstance(one, str) for one in each) and len(set(own)) < len(own):
+        raise CannotUndoError
+    raise ReadError(
+        "the ColumnTransformer is inconsistent: it gives a step other columns than it states"
+    )
 
 
 def _places(chosen: object, columns: Sequence[Column], names: Sequence[str]) -> list[int]:
@@ -301,5 +331,6 @@ def _made(
 
 _ONE_TO_ONE = frozenset(
     "Normalizer PowerTransformer QuantileTransformer FunctionTransformer Binarizer "
-    "KBinsDiscretizer TargetEncoder SplineTransformer".split()
+    "KBinsDiscretizer TargetEncoder SplineTransformer OrdinalEncoder MinMaxScaler "
+    "MaxAbsScaler".split()
 )

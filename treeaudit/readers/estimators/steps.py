@@ -1,18 +1,20 @@
 """The preprocessing steps that can be undone, each by what it stores."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from treeaudit.errors import ReadError
 from treeaudit.readers.estimators.labels import text_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.types import Float
 
 __all__ = ["UNDO", "CannotUndoError", "Column"]
 
+_OPEN = (-math.inf, math.inf)
 Kind = Literal["number", "one-hot", "ordinal", "bins", "made"]
 
 
@@ -44,6 +46,8 @@ class Column:
         The same, where it is the name of a category.
     ignores_unknown
         Whether a value that is none of the categories makes no 1 at all.
+    ends
+        What its numbers are cut to: a tree asks for nothing beyond.
     """
 
     feature: int
@@ -57,6 +61,7 @@ class Column:
     fill: float | None = None
     instead: str | None = None
     ignores_unknown: bool = False
+    ends: tuple[float, float] = _OPEN
 
 
 class CannotUndoError(Exception):
@@ -74,7 +79,12 @@ def _affine(columns: list[Column], factor: Float, offset: Float) -> list[Column]
     if not (np.isfinite(factor).all() and np.isfinite(offset).all() and (factor > 0).all()):
         return None
     return [
-        replace(c, scale=c.scale * f, shift=c.scale * o + c.shift)
+        replace(
+            c,
+            scale=c.scale * f,
+            shift=c.scale * o + c.shift,
+            ends=((c.ends[0] - o) / f, (c.ends[1] - o) / f),
+        )
         for c, f, o in zip(columns, factor.tolist(), offset.tolist(), strict=True)
     ]
 
@@ -120,7 +130,27 @@ def _min_max(attributes: Attributes, columns: list[Column]) -> list[Column] | No
         return None
     least = _numbers(attributes.get("min_"), len(columns), 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _affine(columns, 1 / scale, -least / scale)
+        made = _affine(columns, 1 / scale, -least / scale)
+    return _cut(made, attributes, attributes.get("feature_range"))
+
+
+def _max_abs(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    made = _scaled("scale_", "", ("", ""))(attributes, columns)
+    return _cut(made, attributes, (-1, 1))
+
+
+def _cut(made: list[Column] | None, attributes: Attributes, ends: object) -> list[Column] | None:
+    """Cut what a scaler gives out to its ends, where it is asked to."""
+    if made is None or not _on(attributes, "clip", False):
+        return made
+    if not isinstance(ends, list | tuple) or len(ends) != 2:
+        return None
+    low, high = (float(end) if isinstance(end, int | float) else math.nan for end in ends)
+    if not low < high:
+        return None
+    # A column that was cut before is cut to what is left of it.
+    both = [(max(low, c.ends[0]), min(high, c.ends[1])) for c in made]
+    return [replace(c, ends=each) for c, each in zip(made, both, strict=True)]
 
 
 def _imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
@@ -130,16 +160,22 @@ def _imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     missing = attributes.get("missing_values")
     if isinstance(missing, int | float) and not math.isnan(missing):
         return None
-    if _on(attributes, "add_indicator", False):
+    if _on(attributes, "add_indicator", False) or any(c.ends != _OPEN for c in columns):
         return None
     if fill.dtype.kind != "f":
         return [replace(c, **_filled(v)) for c, v in zip(columns, fill.tolist(), strict=True)]
     if np.isnan(fill).any():
         return None
     return [
-        replace(c, fill=f * c.scale + c.shift) if c.kind == "number" else c
+        replace(c, fill=f * c.scale + c.shift) if _lets_through(c) else c
         for c, f in zip(columns, fill.tolist(), strict=True)
     ]
+
+
+def _lets_through(column: Column) -> bool:
+    """Tell whether a missing value is still one behind what was done to a column."""
+    known = column.fill is not None or column.instead is not None
+    return column.kind == "number" or (column.kind == "ordinal" and not known)
 
 
 def _filled(value: object) -> dict[str, Any]:
@@ -151,6 +187,11 @@ def _filled(value: object) -> dict[str, Any]:
 
 def _instead(column: Column) -> str | None:
     return column.instead if column.fill is None else text_of(column.fill)
+
+
+def _are_plain(columns: Sequence[Column]) -> bool:
+    """Tell whether columns are numbers as they came: categories and edges are told in these."""
+    return all((c.kind, c.scale, c.shift, c.ends) == ("number", 1, 0, _OPEN) for c in columns)
 
 
 def _categories(attributes: Attributes) -> list[tuple[str, ...]]:
@@ -169,9 +210,10 @@ def _one_hot(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     known = _categories(attributes)
     if len(known) != len(columns) or _on(attributes, "_infrequent_enabled", False):
         return None
-    if any(c.kind != "number" for c in columns):
+    if not _are_plain(columns):
         return None
     dropped = arrived(attributes.get("drop_idx_"))
+    _check_one_hot(attributes, dropped, known)
     ignores = attributes.get("handle_unknown") in ("ignore", "infrequent_if_exist", "warn")
     out = []
     for i, (column, names) in enumerate(zip(columns, known, strict=True)):
@@ -191,14 +233,41 @@ def _one_hot(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     return out
 
 
+def _check_one_hot(attributes: Attributes, dropped: object, known: Sequence[Sequence[str]]) -> None:
+    """Make sure that an encoder works by the numbers that it states."""
+    stated = dropped.tolist() if isinstance(dropped, np.ndarray) else [None] * len(known)
+    used = arrived(attributes.get("_drop_idx_after_grouping", dropped))
+    widths = [len(names) - (at is not None) for names, at in zip(known, stated, strict=False)]
+    if (used.tolist() if isinstance(used, np.ndarray) else [None] * len(known)) != stated or (
+        attributes.get("_n_features_outs", widths) != widths
+    ):
+        raise ReadError("the encoder of the pipeline is inconsistent: it leaves out other columns")
+
+
 def _ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
     known = _categories(attributes)
-    if len(known) != len(columns) or any(c.kind != "number" for c in columns):
+    if len(known) != len(columns) or not _are_plain(columns):
         return None
-    return [
-        Column(feature=c.feature, kind="ordinal", known=names, instead=_instead(c))
-        for c, names in zip(columns, known, strict=True)
-    ]
+    if _on(attributes, "_infrequent_enabled", False):
+        return None
+    missing = attributes.get("_missing_indices") or {}
+    code = attributes.get("encoded_missing_value", math.nan)
+    if not isinstance(missing, dict) or not isinstance(code, int | float):
+        return None
+    out = []
+    for i, (c, names) in enumerate(zip(columns, known, strict=True)):
+        fill = None
+        if i in missing:
+            # Missing values are the last category, and get a number that is not its place.
+            if missing[i] != len(names) - 1 or names[-1] != "missing":
+                raise ReadError("the encoder of the pipeline is inconsistent: no value is missing")
+            if _instead(c) is not None:
+                return None
+            names, fill = names[:-1], None if math.isnan(code) else float(code)
+        out.append(
+            Column(feature=c.feature, kind="ordinal", known=names, instead=_instead(c), fill=fill)
+        )
+    return None if missing.keys() - set(range(len(known))) else out
 
 
 def _binned(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
@@ -206,7 +275,7 @@ def _binned(attributes: Attributes, columns: list[Column]) -> list[Column] | Non
     if attributes.get("encode") != "ordinal" or not isinstance(edges, np.ndarray):
         return None
     each = [arrived(e) for e in edges.tolist()] if edges.dtype == object else list(edges)
-    if len(each) != len(columns) or any(c.kind != "number" or c.scale != 1 for c in columns):
+    if len(each) != len(columns) or not _are_plain(columns):
         return None
     return [
         Column(feature=c.feature, kind="bins", edges=tuple(np.asarray(e, np.float64).tolist()))
@@ -233,7 +302,7 @@ def _chosen(attributes: Attributes, columns: list[Column]) -> list[Column] | Non
 UNDO: Mapping[str, Undo] = {
     "StandardScaler": _scaled("scale_", "mean_", ("with_mean", "with_std")),
     "RobustScaler": _scaled("scale_", "center_", ("with_centering", "with_scaling")),
-    "MaxAbsScaler": _scaled("scale_", "", ("", "")),
+    "MaxAbsScaler": _max_abs,
     "MinMaxScaler": _min_max,
     "SimpleImputer": _imputed,
     "OneHotEncoder": _one_hot,

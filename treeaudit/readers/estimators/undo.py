@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from treeaudit.errors import ReadError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.estimators.preprocessing import Plan
 from treeaudit.readers.types import Flag, Float, Wide
@@ -44,6 +45,7 @@ def undo(tree: Tree, plan: Plan) -> Tree:
     scale = np.array([c.scale for c in plan.columns])[column]
     shift = np.array([c.shift for c in plan.columns])[column]
     low, high = tree.low.copy(), tree.high.copy()
+    _check_ends(plan, column, low[edge], high[edge])
     low[edge] = low[edge] * scale + shift
     high[edge] = high[edge] * scale + shift
     feature = tree.feature.copy()
@@ -63,6 +65,16 @@ def undo(tree: Tree, plan: Plan) -> Tree:
         label=tree.label,
         value=tree.value,
     )
+
+
+def _check_ends(plan: Plan, column: Wide, low: Float, high: Float) -> None:
+    """Make sure that nothing is asked of numbers that were cut off: all would go one way."""
+    ends = np.array([c.ends for c in plan.columns]).reshape(-1, 2)[column]
+    slack = 1e-6 * np.maximum(1, np.abs(np.where(np.isfinite(ends), ends, 0))).max(axis=1)
+    for bound in (low, high):
+        odd = np.isfinite(bound) & ((bound < ends[:, 0] - slack) | (bound > ends[:, 1] + slack))
+        if odd.any():
+            raise ReadError("the tree is inconsistent: it asks for what its scaler cuts off")
 
 
 def _of_kind(plan: Plan, kind: str, column: Wide) -> Flag:
