@@ -140,7 +140,13 @@ def _threshold(found: Found) -> Held:
 
 def _transformed_target(found: Found) -> Held:
     seen = found.given
-    if found.get("func") is not None or found.get("transformer") is not None:
+    back = found.get("transformer_")
+    same = isinstance(back, Inert) and back.kind == "FunctionTransformer"
+    stated = [found.get("func"), found.get("transformer"), found.get("inverse_func")]
+    if isinstance(back, Inert):
+        # What it answers with goes through this one, whatever it was asked for.
+        stated += [back.get("inverse_func")] if same else [back]
+    if any(one is not None for one in stated):
         seen = replace(seen, note="the numbers in its leaves are in units of the changed target")
     yield found.child(found.get("regressor_"), "regressor_", seen)
 
@@ -170,15 +176,21 @@ def _gradient_boosting(found: Found) -> Held:
 
 
 def _bag(found: Found) -> Held:
-    chosen = elements(found.get("estimators_features_"))
+    members, stored = elements(found.get("estimators_")), found.get("estimators_features_")
+    # Members without a choice, or beyond the choices, would answer nobody.
+    if stored is not None and not (isinstance(stored, list) and len(stored) == len(members)):
+        raise ReadError("the bag is damaged: it does not tell which columns its members saw")
+    chosen = elements(stored)
     width = found.get("n_features_in_") or found.get("n_features_")
+    # An isolation forest that sees every column does not look at the choice.
+    fixed = found.estimator.kind == "IsolationForest" and found.get("_max_features") == width
     given = found.given
-    for i, member in enumerate(elements(found.get("estimators_"))):
+    for i, member in enumerate(members):
         picked = chosen[i] if i < len(chosen) else None
         inner = found
         if isinstance(picked, np.ndarray) and isinstance(width, int) and not _all_of(picked, width):
             inside = picked.dtype.kind in "iu" and picked.ndim == 1
-            if not inside or ((picked < 0) | (picked >= width)).any():
+            if not inside or fixed or ((picked < 0) | (picked >= width)).any():
                 raise ReadError("the bag is damaged: a member saw columns that cannot be")
             inner = replace(found, before=(*found.before, _pick(picked, width)))
         if not isinstance(member, Inert):

@@ -1,5 +1,6 @@
 """The categorical columns of histogram gradient boosting: places, codes, names."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,12 +12,13 @@ from treeaudit.readers.estimators.found import Found, elements
 from treeaudit.readers.estimators.labels import text_of
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Array, Wide
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.types import Array, Flag, Wide
 
 __all__ = ["Categories", "categories_of", "code_sets"]
 
 _MOST_CODES = 256
+_ENCODER = "OrdinalEncoder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,6 +64,7 @@ def categories_of(found: Found, width: int) -> Categories:
     encoded = found.get("_preprocessor")
     if isinstance(encoded, Inert):
         home = np.concatenate([chosen, np.flatnonzero(flags == 0)])
+        _check_places(encoded, flags != 0)
         known = _encoder_names(encoded)
         if len(known) != len(chosen):
             raise ReadError("the model is damaged: its encoder does not fit its columns")
@@ -92,7 +95,7 @@ def _encoder_names(preprocessor: Inert) -> list[tuple[str, ...]]:
     """Return the categories of the encoder; the missing ones have no number."""
     for step in elements(preprocessor.get("transformers_")):
         encoder = arrived(step[1]) if isinstance(step, tuple) and len(step) > 1 else None
-        if isinstance(encoder, Inert) and encoder.kind == "OrdinalEncoder":
+        if isinstance(encoder, Inert) and encoder.kind == _ENCODER:
             known = []
             for each in elements(encoder.get("categories_")):
                 if not isinstance(each, np.ndarray) or each.ndim != 1 or each.dtype.names:
@@ -102,8 +105,57 @@ def _encoder_names(preprocessor: Inert) -> list[tuple[str, ...]]:
                     raise ReadError("the model is damaged: a column has too many categories")
                 known.append(tuple(listed[:-1] if listed[-1:] == ["missing"] else listed))
                 _refuse_too_many(known)
+            _check_codes(encoder, known)
             return known
     return []
+
+
+def _check_places(preprocessor: Inert, flags: Flag) -> None:
+    """Make sure that the categorical columns are put in front, and the others behind them."""
+    given = arrived(preprocessor.get("_transformer_to_input_indices"))
+    taken: list[int] = []
+    for step in elements(preprocessor.get("transformers_")):
+        label, does, columns = step if isinstance(step, tuple) and len(step) == 3 else [None] * 3
+        if isinstance(does, str) and does == "drop":
+            continue
+        chosen, does = arrived(columns), arrived(does)
+        if not isinstance(does, Inert) or does.kind != ("FunctionTransformer", _ENCODER)[not taken]:
+            raise ReadError("the model is inconsistent: it changes its columns beforehand")
+        if taken and not _only_checks(arrived(does.get("func"))):
+            raise ReadError("the model is inconsistent: it changes its columns beforehand")
+        if not isinstance(chosen, np.ndarray) or chosen.shape != flags.shape:
+            raise ReadError("the model is damaged: its encoder does not tell its columns")
+        places = np.flatnonzero(chosen).tolist()
+        stated = arrived(given.get(label)) if isinstance(given, dict) else places
+        if chosen.dtype != np.bool_ or stated != places:
+            raise ReadError("the model is inconsistent: its encoder takes two sets of columns")
+        taken += places
+    if taken != [*np.flatnonzero(flags).tolist(), *np.flatnonzero(~flags).tolist()]:
+        raise ReadError("the model is inconsistent: its encoder does not fit its columns")
+
+
+def _only_checks(function: object) -> bool:
+    """Tell whether a function is that of scikit-learn which makes sure of numbers."""
+    if not isinstance(function, Inert) or function.kind != "partial":
+        return False
+    state = function.state if isinstance(function.state, tuple) else ()
+    named = [*function.args[:1], *state[:1]]
+    return all(isinstance(one, Global) and one.name == "check_array" for one in named)
+
+
+def _check_codes(encoder: Inert, known: Sequence[Sequence[str]]) -> None:
+    """Make sure that an encoder numbers the categories by their places, and nothing else."""
+    missing = arrived(encoder.get("_missing_indices")) or {}
+    last = {i: len(each) for i, each in enumerate(known)}
+    numbers = [encoder.get(name) for name in ("unknown_value", "encoded_missing_value")]
+    if (
+        not isinstance(missing, dict)
+        or any(last.get(i) != at for i, at in missing.items())
+        or encoder.get("_infrequent_enabled")
+        or encoder.get("handle_unknown") != "use_encoded_value"
+        or not all(isinstance(one, float) and math.isnan(one) for one in map(arrived, numbers))
+    ):
+        raise ReadError("the model is inconsistent: its encoder numbers its categories otherwise")
 
 
 def _binned(found: Found, chosen: Wide) -> list[tuple[int, ...]]:

@@ -1,0 +1,155 @@
+"""Steps before a tree that say one thing twice, and are loaded by the other one."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.ensemble import (
+    BaggingClassifier,
+    HistGradientBoostingClassifier,
+    IsolationForest,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+
+N = 3_000
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 4)).round(2)
+X[:, 3] = RNG.integers(0, 6, N)
+Y = (X[:, 3] + RNG.normal(size=N) > 3).astype(int)
+TREE = DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=200, random_state=0)
+MISSING = np.where(np.arange(N) % 50 == 0, np.nan, X[:, 3])
+
+
+def _chain(step, columns=X):
+    return lambda: Pipeline([("step", clone(step)), ("tree", clone(TREE))]).fit(columns, Y)
+
+
+def _encoded(encoder):
+    return _chain(ColumnTransformer([("code", encoder, [3]), ("rest", "passthrough", [0, 1, 2])]))
+
+
+def _bag():
+    return BaggingClassifier(clone(TREE), n_estimators=2, random_state=0).fit(X, Y)
+
+
+def _boosted():
+    model = HistGradientBoostingClassifier(max_iter=2, categorical_features=[3], random_state=0)
+    return model.fit(np.c_[X[:, :3], MISSING], Y)
+
+
+def _encoder(model):
+    inner = model._preprocessor if hasattr(model, "_preprocessor") else model[0]
+    return inner.transformers_[0][1]
+
+
+def _sets(of, **values):
+    def change(model) -> None:
+        for name, value in values.items():
+            setattr(of(model), name, value)
+
+    return change
+
+
+def _replaced(step, place, value):
+    def change(model) -> None:
+        steps = model._preprocessor.transformers_
+        parts = list(steps[step])
+        parts[place] = value
+        steps[step] = tuple(parts)
+
+    return change
+
+
+def _model(model):
+    return model
+
+
+def _first(model):
+    return model[0]
+
+
+def _cut_off(model) -> None:
+    model.steps[0] = ("step", MaxAbsScaler(clip=True).fit(X))
+
+
+def _turned(model) -> None:
+    model._preprocessor.transformers_.reverse()
+
+
+def _swapped(model) -> None:
+    model[0]._transformer_to_input_indices["b"] = [3, 0]
+
+
+NAMED = pd.DataFrame(X, columns=list("abcd"))
+BY_NAME = ColumnTransformer([("a", StandardScaler(), ["b", "c"]), ("b", "passthrough", ["a", "d"])])
+BY_NUMBER = ColumnTransformer([("a", StandardScaler(), [1, 2]), ("b", "passthrough", [0, 3])])
+DROPPED, LAST = OneHotEncoder(drop="first", sparse_output=False), np.array([4], dtype=object)
+PICKED = [np.array([3, 2, 1, 0])] * 2
+FORGED = {
+    "what is left out of one-hot": (_encoded(DROPPED), _sets(_encoder, drop_idx_=LAST)),
+    "what one-hot leaves out": (_encoded(DROPPED), _sets(_encoder, _drop_idx_after_grouping=LAST)),
+    "widths of one-hot": (_encoded(OneHotEncoder()), _sets(_encoder, _n_features_outs=[7])),
+    "a category that is missing": (
+        _encoded(OrdinalEncoder()),
+        _sets(_encoder, _missing_indices={0: 3}, encoded_missing_value=-5.0),
+    ),
+    "ends of a scaler": (
+        _chain(MinMaxScaler(clip=True)),
+        _sets(_first, feature_range=(0.1, 0.11)),
+    ),
+    "a scaler that cuts": (_chain(FunctionTransformer()), _cut_off),
+    "columns by name": (_chain(BY_NAME, NAMED), _swapped),
+    "columns by number": (_chain(BY_NUMBER), _swapped),
+    "columns of a bag": (_bag, _sets(_model, estimators_features_=np.array(PICKED))),
+    "columns of some of a bag": (_bag, _sets(_model, estimators_features_=PICKED[:1])),
+    "columns that nobody picks": (
+        lambda: IsolationForest(n_estimators=2, random_state=0).fit(X),
+        _sets(_model, estimators_features_=PICKED),
+    ),
+    "columns in another order": (_boosted, _turned),
+    "other categorical columns": (_boosted, _replaced(0, 2, np.array([True, False, False, False]))),
+    "numbers that are scaled": (_boosted, _replaced(1, 1, StandardScaler().fit(X[:, :3]))),
+    "numbers that are changed": (_boosted, _replaced(1, 1, FunctionTransformer(np.log1p))),
+    "categories nobody knows": (_boosted, _sets(_encoder, handle_unknown="ignore")),
+    "categories that are missing": (_boosted, _sets(_encoder, _missing_indices={0: 2})),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_steps_that_say_one_thing_twice(name, tmp_path) -> None:
+    make, change = FORGED[name]
+    path, model = tmp_path / "m", make()
+    path.write_bytes(pickle.dumps(model))
+    assert list(ta.load(path).trees)
+    change(model)
+    path.write_bytes(pickle.dumps(model))
+    with pytest.raises(ta.ReadError):
+        list(ta.load(path).trees)
+
+
+@pytest.mark.parametrize("inverse", ["scaler", "function"])
+def test_a_target_that_is_changed_back_by_something_else(inverse, tmp_path) -> None:
+    tree = DecisionTreeRegressor(max_leaf_nodes=6, min_samples_leaf=200)
+    model = TransformedTargetRegressor(tree).fit(X, X[:, 0])
+    (tmp_path / "m").write_bytes(pickle.dumps(model))
+    assert not any("changed target" in one for one in ta.load(tmp_path / "m").warnings)
+    if inverse == "scaler":
+        model.transformer_ = StandardScaler().fit(X[:, :1])
+    else:
+        model.transformer_.inverse_func = np.expm1
+    (tmp_path / "m").write_bytes(pickle.dumps(model))
+    assert any("changed target" in one for one in ta.load(tmp_path / "m").warnings)
