@@ -120,6 +120,7 @@ FORGED = {
         lambda: IsolationForest(n_estimators=2, random_state=0).fit(X),
         _sets(_model, estimators_features_=PICKED),
     ),
+    "classes of a member": (_bag, lambda bag: setattr(bag.estimators_[0], "classes_", Y[:1])),
     "columns in another order": (_boosted, _turned),
     "other categorical columns": (_boosted, _replaced(0, 2, np.array([True, False, False, False]))),
     "numbers that are scaled": (_boosted, _replaced(1, 1, StandardScaler().fit(X[:, :3]))),

@@ -176,7 +176,12 @@ def _gradient_boosting(found: Found) -> Held:
 
 
 def _bag(found: Found) -> Held:
-    members, stored = elements(found.get("estimators_")), found.get("estimators_features_")
+    members: list[Inert] = []
+    for i, one in enumerate(elements(found.get("estimators_"))):
+        if not isinstance(one, Inert):
+            raise ReadError(f"estimators_[{i}] of the {found.estimator.kind} is no model")
+        members.append(one)
+    stored = found.get("estimators_features_")
     # Members without a choice, or beyond the choices, would answer nobody.
     if stored is not None and not (isinstance(stored, list) and len(stored) == len(members)):
         raise ReadError("the bag is damaged: it does not tell which columns its members saw")
@@ -193,8 +198,6 @@ def _bag(found: Found) -> Held:
             if not inside or fixed or ((picked < 0) | (picked >= width)).any():
                 raise ReadError("the bag is damaged: a member saw columns that cannot be")
             inner = replace(found, before=(*found.before, _pick(picked, width)))
-        if not isinstance(member, Inert):
-            raise ReadError(f"estimators_[{i}] of the {found.estimator.kind} is no model")
         yield inner.child(member, f"estimators_[{i}]", _seen_in_bag(found, given, member))
 
 

@@ -16,6 +16,7 @@ from treeaudit.readers.estimators.counts import Meaning
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, children
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
+from treeaudit.readers.estimators.labels import stored_labels
 from treeaudit.readers.estimators.node_table import NodeTable, read_all
 from treeaudit.readers.estimators.tree_building import Stored, built
 from treeaudit.readers.estimators.tree_counts import Draws, draws_in, meanings, weakest
@@ -226,6 +227,11 @@ def _places(
     known = {label: i for i, label in enumerate(classes)}
     for tree, record in zip(trees, records, strict=True):
         if record.width == len(classes):
+            # A bag takes of its answer as many classes as the tree states.
+            if len(stored_labels(tree) or classes) != record.width:
+                raise ReadError(
+                    "the model is inconsistent: a tree states fewer classes than it has"
+                )
             places.append(None)
             continue
         own = Found(estimator=tree, inside="", seen=given).classes or ()

@@ -45,7 +45,7 @@ def undo(tree: Tree, plan: Plan) -> Tree:
     scale = np.array([c.scale for c in plan.columns])[column]
     shift = np.array([c.shift for c in plan.columns])[column]
     low, high = tree.low.copy(), tree.high.copy()
-    _check_ends(plan, column, low[edge], high[edge])
+    _check_ends(plan, tree, edge, column)
     low[edge] = low[edge] * scale + shift
     high[edge] = high[edge] * scale + shift
     feature = tree.feature.copy()
@@ -67,14 +67,16 @@ def undo(tree: Tree, plan: Plan) -> Tree:
     )
 
 
-def _check_ends(plan: Plan, column: Wide, low: Float, high: Float) -> None:
-    """Make sure that nothing is asked of numbers that were cut off: all would go one way."""
+def _check_ends(plan: Plan, tree: Tree, edge: Wide, column: Wide) -> None:
+    """Make sure that no edge is for numbers alone that were cut off: nobody would pass it."""
     ends = np.array([c.ends for c in plan.columns]).reshape(-1, 2)[column]
     slack = 1e-6 * np.maximum(1, np.abs(np.where(np.isfinite(ends), ends, 0))).max(axis=1)
-    for bound in (low, high):
-        odd = np.isfinite(bound) & ((bound < ends[:, 0] - slack) | (bound > ends[:, 1] + slack))
-        if odd.any():
-            raise ReadError("the tree is inconsistent: it asks for what its scaler cuts off")
+    nobody = tree.low[edge] > ends[:, 1] + slack
+    nobody |= tree.high[edge] < ends[:, 0] - slack
+    if tree.missing is not None:
+        nobody &= ~tree.missing[edge]
+    if nobody.any():
+        raise ReadError("the tree is inconsistent: it asks for what its scaler cuts off")
 
 
 def _of_kind(plan: Plan, kind: str, column: Wide) -> Flag:
