@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     KBinsDiscretizer,
     MaxAbsScaler,
@@ -185,6 +185,16 @@ def test_numbers_of_groups_are_not_taken_for_those_of_values(step) -> None:
     )
     assert [feature.categories for feature in forest.schema.features] == [None]
     assert any("cannot be undone" in one for one in forest.warnings)
+
+
+@pytest.mark.parametrize("of", [ColumnTransformer, FeatureUnion])
+def test_parts_with_weights_stay_in_transformed_units(of) -> None:
+    frame, each = people()[["age"]], ["age"]
+    part = ("a", StandardScaler(), each) if of is ColumnTransformer else ("a", StandardScaler())
+    both = of([part], transformer_weights={"a": 100.0})
+    model = make_pipeline(both, DecisionTreeClassifier(max_depth=2))
+    forest = ta.load(model.fit(frame, labels(people())))
+    assert any("in transformed units" in one for one in forest.warnings)
 
 
 def test_the_remainder_follows() -> None:

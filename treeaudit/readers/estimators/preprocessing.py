@@ -223,6 +223,9 @@ def _after(step: Inert, columns: list[Column], way: _Way) -> list[Column]:
     attributes = {name: arrived(value) for name, value in step.attributes.items()}
     if step.kind == "Pipeline":
         return _chain(_members(attributes.get("steps"), 1), columns, way)
+    if attributes.get("transformer_weights"):
+        # What the parts give out is multiplied.
+        raise CannotUndoError
     if step.kind == "FeatureUnion":
         parts = [(each, columns) for each in _members(attributes.get("transformer_list"), 1)]
         return _side_by_side(parts, way)
