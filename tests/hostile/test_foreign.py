@@ -259,6 +259,16 @@ def test_places_in_lightgbm(light: str, tmp_path: Path, name: str) -> None:
     assert found(tmp_path / "m.txt", changed) != 0
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("num_class=1", "num_class=2"), ("objective=binary", "objective=multiclass num_class:9")],
+)
+def test_classes_without_trees_in_lightgbm(light: str, tmp_path: Path, old: str, new: str) -> None:
+    # LightGBM reads answers of so many classes, of which it wrote one.
+    assert found(tmp_path / "m.txt", light) == 0
+    assert found(tmp_path / "m.txt", light.replace(old, new, 1)) != 0
+
+
 def test_codes_that_no_row_had_in_lightgbm(tmp_path: Path) -> None:
     frame = FRAME.assign(city=pd.Categorical([f"city {i % 20}" for i in range(N)]))
     label = (np.arange(N) % 20 % 7 < 3) ^ (Y > 0)

@@ -127,7 +127,7 @@ def _parse(data: bytes | mmap) -> Booster:
     return Booster(
         version=head.get("version"),
         objective=clean(head.get("objective", ""))[:200],
-        n_outputs=whole(head, "num_tree_per_iteration", 1, Most.trees, head.get("num_class", "1")),
+        n_outputs=_n_outputs(head),
         names=names,
         infos=infos,
         trees=trees,
@@ -136,6 +136,14 @@ def _parse(data: bytes | mmap) -> Booster:
         averaged="average_output" in head,
         unseen=few(in_lightgbm_text(data, places, end, names, sets, trees)),
     )
+
+
+def _n_outputs(head: dict[str, str]) -> int:
+    n = whole(head, "num_tree_per_iteration", 1, Most.trees, head.get("num_class", "1"))
+    inside = re.search(r"num_class:(\S*)", head.get("objective", ""))
+    if {head.get("num_class", str(n)), inside[1] if inside else str(n)} != {str(n)}:
+        raise ReadError(f"it does not have the number of classes of its {n} trees a round")
+    return n
 
 
 def _fields(text: bytes) -> dict[str, str]:
