@@ -74,6 +74,10 @@ def _replaced(step, place, value):
     return change
 
 
+def _bins(model):
+    return model._bin_mapper
+
+
 def _model(model):
     return model
 
@@ -125,6 +129,11 @@ FORGED = {
     "other categorical columns": (_boosted, _replaced(0, 2, np.array([True, False, False, False]))),
     "numbers that are scaled": (_boosted, _replaced(1, 1, StandardScaler().fit(X[:, :3]))),
     "numbers that are changed": (_boosted, _replaced(1, 1, FunctionTransformer(np.log1p))),
+    "categories of the bins": (_boosted, _sets(_bins, bin_thresholds_=[np.arange(5.0)] * 4)),
+    "categorical columns of the bins": (
+        _boosted,
+        _sets(_bins, is_categorical_=np.array([0, 0, 0, 1], np.uint8)),
+    ),
     "categories nobody knows": (_boosted, _sets(_encoder, handle_unknown="ignore")),
     "categories that are missing": (_boosted, _sets(_encoder, _missing_indices={0: 2})),
 }

@@ -69,6 +69,8 @@ def categories_of(found: Found, width: int) -> Categories:
         if len(known) != len(chosen):
             raise ReadError("the model is damaged: its encoder does not fit its columns")
         values = [tuple(range(len(each))) for each in known]
+        if _binned(found, np.arange(len(chosen))) != values:
+            raise ReadError("the model is inconsistent: its bins know other categories")
     else:
         home = np.arange(width)
         values = _binned(found, chosen)
@@ -161,6 +163,10 @@ def _check_codes(encoder: Inert, known: Sequence[Sequence[str]]) -> None:
 def _binned(found: Found, chosen: Wide) -> list[tuple[int, ...]]:
     """Return the numbers that occurred in each categorical column."""
     mapper = found.get("_bin_mapper") or found.get("bin_mapper_")
+    flags = arrived(mapper.get("is_categorical_")) if isinstance(mapper, Inert) else None
+    # What it holds for no category goes the way of missing values.
+    if isinstance(flags, np.ndarray) and not np.array_equal(np.flatnonzero(flags), chosen):
+        raise ReadError("the model is inconsistent: its bins are of other categorical columns")
     thresholds = elements(mapper.get("bin_thresholds_")) if isinstance(mapper, Inert) else []
     out: list[tuple[int, ...]] = []
     for column in chosen.tolist():
