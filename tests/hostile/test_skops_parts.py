@@ -5,6 +5,9 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -57,7 +60,44 @@ def _spelled(schema):
     _state(schema)["min_samples_leaf"]["content"] = "200" + " \t" * 50
 
 
-SCHEMA = [_again, _numbers, _truth, _field, _identity, _kind, _nested, _spelled]
+def _types_as_a_set(schema):
+    """What has no type is not loaded, and a set has each type once."""
+    schema["content"]["key_types"]["__class__"] = "set"
+
+
+def _types_cut_short(schema):
+    del schema["content"]["key_types"]["content"][-1]
+
+
+def _type_of_another_key(schema):
+    # The attribute is loaded as one without a name.
+    schema["content"]["key_types"]["content"][0]["__class__"] = "bool"
+
+
+def _type_told_twice(schema):
+    other = {"module_path": "builtins", "function": "float"}
+    schema["content"]["key_types"]["content"][0]["content"] = other
+
+
+def _number_of_another_class(schema):
+    _state(schema)["n_classes_"]["__class__"] = "bool"
+
+
+SCHEMA = [
+    _types_as_a_set,
+    _types_cut_short,
+    _type_of_another_key,
+    _type_told_twice,
+    _number_of_another_class,
+    _again,
+    _numbers,
+    _truth,
+    _field,
+    _identity,
+    _kind,
+    _nested,
+    _spelled,
+]
 HEADERS = {
     "attributes": {"external_attr": 0x33540000},
     "inside": {"internal_attr": 0x3354},
@@ -95,6 +135,37 @@ def test_the_schema(plant, members, tmp_path) -> None:
     plant(schema)
     changed = json.dumps(schema, indent=2).encode()
     assert _unexplained(tmp_path / "m.skops", [*members[:-1], (entry, changed)]) > 0
+
+
+def _tables(schema):
+    """Two rounds of three classes become three of two, where nobody counts the lists."""
+    _state(schema)["estimators_"]["shape"]["content"].reverse()
+
+
+def _function(schema):
+    """A function that is told as the first protocol did: skops does not look there."""
+    step = _state(schema)["steps"]["content"][0]["content"][1]
+    other = {"module_path": "numpy", "function": "expm1"}
+    _state(step)["func"]["content"] = other
+
+
+MODELS = {
+    _tables: lambda: GradientBoostingClassifier(n_estimators=2, max_depth=2),
+    _function: lambda: make_pipeline(FunctionTransformer(np.log1p), DecisionTreeClassifier()),
+}
+
+
+@pytest.mark.parametrize("plant", MODELS, ids=lambda plant: plant.__name__)
+def test_what_skops_loads_otherwise(plant, tmp_path) -> None:
+    path = tmp_path / "m.skops"
+    io.dump(MODELS[plant]().fit(np.abs(X), np.arange(len(X)) % 3), path)
+    ta.load(path)
+    with zipfile.ZipFile(path) as archive:
+        stored = [(entry, archive.read(entry)) for entry in archive.infolist()]
+    schema = json.loads(stored[-1][1])
+    plant(schema)
+    stored[-1] = stored[-1][0], json.dumps(schema, indent=2).encode()
+    assert _unexplained(path, stored) > 0
 
 
 @pytest.mark.parametrize(

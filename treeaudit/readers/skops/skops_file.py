@@ -97,7 +97,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     mentioned = check_names(nodes)
     read = dict.fromkeys((SCHEMA, *_files(nodes)))
     archive.open(read)
-    graph = Graph(archive, limits.within(packed, archive.n_unpacked))
+    graph = Graph(archive, limits.within(packed, archive.n_unpacked), schema.get("protocol"))
     try:
         root = graph.build(schema)
     except RecursionError:

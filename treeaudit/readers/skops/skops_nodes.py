@@ -1,10 +1,8 @@
 """The nodes of a skops schema as inert data: the same records that a pickle becomes.
 
-What skops would look up or call becomes a `Global` or an `Inert` here. The
-names passed the gate of `skops_names` before the first node is built.
-
-Nodes are visited in the order in which skops visits them. The first node of an
-identity stands for all others, so that another order would audit another model.
+What skops would look up or call becomes a `Global` or an `Inert` here, once all
+names passed the gate of `skops_names`. Nodes are visited in the order of skops:
+the first node of an identity stands for all others.
 """
 
 import json
@@ -27,9 +25,10 @@ from treeaudit.readers.skops.zip_archive import Archive
 __all__ = ["Graph"]
 
 Node = dict[str, Any]
-
 _PENDING = object()
 _BARE = Global("builtins", "object", 0, True)
+_TEXT = Global("builtins", "str", 0, True)
+_CONSTANTS = {("NoneType", "null"): None, ("bool", "true"): True, ("bool", "false"): False}
 
 
 class Graph:
@@ -41,17 +40,19 @@ class Graph:
         Where the arrays are, opened.
     limits
         What building may cost.
+    protocol
+        What the schema states: which form its nodes have.
     """
 
-    def __init__(self, archive: Archive, limits: Limits) -> None:
+    def __init__(self, archive: Archive, limits: Limits, protocol: object) -> None:
         self._archive = archive
+        self.protocol = protocol
         self._memo: dict[int, object] = {}
         too_much = "the skops schema describes more than its size allows"
         self.spend = Allowance(limits.objects(0), too_much).take
         self._depth = 0
         self._nodes: dict[int, Node] = {}
-        # Nodes that nobody looks at, and the one that stands for them.
-        self.twice: list[tuple[Node, Node]] = []
+        self.twice: list[tuple[Node, Node]] = []  # unseen nodes, and those that stand for them
         self.seen: set[int] = set()
         self.dropped: list[object] = []  # what skops builds and no object holds
 
@@ -83,9 +84,7 @@ class Graph:
         make = _MAKERS.get(loader, _bare)
         self._depth += 1
         if self._depth > Deepest.skops:
-            raise ModelTooLargeError(
-                f"the skops schema is nested deeper than {Deepest.skops} objects"
-            )
+            raise ModelTooLargeError(f"the skops schema is nested deeper than {Deepest.skops}")
         self.keep(node, _PENDING)
         made = make(self, node)
         self.keep(node, made)
@@ -166,10 +165,11 @@ def _mapping(graph: Graph, node: Node) -> object:
     shell = made if plain else Inert(cls, pairs=made)
     graph.keep(node, shell)
     content = _content(node)
-    kinds = graph.build(node["key_types"]) if "key_types" in node else None
-    matching = isinstance(kinds, list) and len(kinds) == len(content)
-    names = kinds if isinstance(kinds, list) and matching else [None] * len(content)
-    for (key, value), kind in zip(content.items(), names, strict=True):
+    kinds = graph.build(node["key_types"]) if "key_types" in node else [_TEXT] * len(content)
+    # What has no type, skops drops.
+    if not isinstance(kinds, list) or len(kinds) != len(content):
+        raise ReadError("the skops schema does not tell the types of its keys")
+    for (key, value), kind in zip(content.items(), kinds, strict=True):
         made[_key(key, kind)] = graph.build(value)
     if isinstance(shell, Inert):
         check_items(shell, made, 0)
@@ -178,19 +178,17 @@ def _mapping(graph: Graph, node: Node) -> object:
 
 def _key(text: str, kind: object) -> object:
     """JSON has only text for keys; their types stand beside them."""
-    name = kind.name if isinstance(kind, Global) else "str"
-    if name.startswith("str") or len(text) > 64:
+    plain = isinstance(kind, Global) and kind.module in ("builtins", "numpy")
+    name = kind.name.rstrip("_") if isinstance(kind, Global) and plain else ""
+    if name == "str":
         return text
     try:
-        if name in ("int",) or name.startswith(("int", "uint")):
-            return int(text if str(int(text)) == text else "")
-        if name.startswith("float"):
-            return float(text if repr(float(text)) == text else "")
-    except ValueError:
-        raise ReadError(f"the key {show(text)} of the skops schema is no number") from None
-    return {"true": True, "false": False, "True": True, "False": False, "null": None}.get(
-        text, text
-    )
+        if name.startswith(("int", "uint", "float")):
+            number = float(text) if name[0] == "f" else int(text[:64])
+            return {repr(number): number}[text]
+        return _CONSTANTS[name, text]
+    except (ValueError, KeyError):
+        raise ReadError(f"the key {show(text)} of the skops schema is none of its type") from None
 
 
 def _default_mapping(graph: Graph, node: Node) -> object:
@@ -228,9 +226,12 @@ def _value(graph: Graph, node: Node) -> object:
 
 
 def _named(graph: Graph, node: Node) -> object:
-    content = node.get("content")
-    if isinstance(content, dict) and "function" in content:
-        return Global(str(content.get("module_path")), str(content["function"]), 0, True)
+    # The first protocol told a function in the content, where later ones do not look.
+    if node["__loader__"] == "FunctionNode" and graph.protocol == 0:
+        content = _content(node)
+        return Global(str(content.get("module_path")), str(content.get("function")), 0, True)
+    if node.get("content") is not None:
+        raise ReadError("a name of the skops schema is told in two ways")
     return _class(node)
 
 
@@ -247,8 +248,7 @@ def _partial(graph: Graph, node: Node) -> object:
     stated = beside if isinstance(beside, dict) else {}
     namespace = stated.get("namespace")
     check_state(made.cls, namespace, 0)
-    # As in a pickle.
-    made.state = (*made.args[:1], made.args[1:], stated.get("kwds"), namespace)
+    made.state = (*made.args[:1], made.args[1:], stated.get("kwds"), namespace)  # as in a pickle
     made.args = made.args[:1]
     return made
 
@@ -277,10 +277,6 @@ def _unknown(graph: Graph, node: Node) -> object:
     raise ReadError("the skops schema refers to a node that it does not hold")
 
 
-def _bytes(graph: Graph, node: Node) -> object:
-    return bytes(graph.bytes_of(node))
-
-
 def _masked(graph: Graph, node: Node) -> object:
     data, mask = (graph.build(_content(node).get(part)) for part in ("data", "mask"))
     return Inert(_class(node), state={"_data": data, "_mask": mask})
@@ -300,22 +296,28 @@ def _array(graph: Graph, node: Node) -> object:
     array = read_npy(graph.bytes_of(node))
     if str(_class(node)) in ("numpy.ndarray", "numpy.matrix"):
         return array
-    if array.size != 1:
-        raise ReadError(f"a number of the skops schema has {array.size:,} values")
-    return array.ravel()[0].item()
+    # skops turns what it reads into a number of the class.
+    cls, own = np.dtype(np.sctypeDict.get(node["__class__"], object)), array.dtype
+    if array.shape or (cls.kind, cls.itemsize or own.itemsize) != (own.kind, own.itemsize):
+        raise ReadError("a number of the skops schema is not of its class")
+    return array.item()
 
 
 def _array_of_objects(graph: Graph, node: Node) -> object:
     items = graph.several(node.get("content"))
     shape = graph.build(node["shape"]) if "shape" in node else (len(items),)
-    if not isinstance(shape, tuple) or not all(isinstance(n, int) for n in shape):
-        raise ReadError("an array of the skops schema has no usable shape")
-    for _ in shape[1:]:
+    sizes = shape if isinstance(shape, tuple) and all(isinstance(n, int) for n in shape) else ()
+    usable = bool(sizes)
+    for n in sizes[1:]:
         # The rows of a table stand in the schema as lists within the list.
-        if len(items) == math.prod(shape) and not all(isinstance(item, list) for item in items):
+        if len(items) == math.prod(sizes) and not all(isinstance(item, list) for item in items):
             break
+        # skops goes by the lists, whatever the shape.
+        usable &= all(isinstance(item, list) and len(item) == n for item in items)
         items = [part for item in items if isinstance(item, list) for part in item]
-    return object_array(items, shape)
+    if not usable:
+        raise ReadError("an array of the skops schema has no usable shape")
+    return object_array(items, sizes)
 
 
 _MAKERS: Mapping[str, Callable[[Graph, Node], object]] = {
@@ -334,8 +336,8 @@ _MAKERS: Mapping[str, Callable[[Graph, Node], object]] = {
     "SliceNode": _slice,
     "ConstructorFromReduceNode": _called,
     "CachedNode": _unknown,
-    "BytesNode": _bytes,
-    "BytearrayNode": _bytes,
+    "BytesNode": lambda graph, node: bytes(graph.bytes_of(node)),
+    "BytearrayNode": lambda graph, node: bytes(graph.bytes_of(node)),
     "NdArrayNode": _array,
     "MaskedArrayNode": _masked,
     "DTypeNode": _dtype,
