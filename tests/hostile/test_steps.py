@@ -6,13 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import (
     BaggingClassifier,
     HistGradientBoostingClassifier,
     IsolationForest,
+    VotingClassifier,
 )
-from sklearn.pipeline import Pipeline
+from sklearn.frozen import FrozenEstimator
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
@@ -30,6 +35,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, 4)).round(2)
 X[:, 3] = RNG.integers(0, 6, N)
 Y = (X[:, 3] + RNG.normal(size=N) > 3).astype(int)
+THREE = Y + (X[:, 0] > 0)
 TREE = DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=200, random_state=0)
 MISSING = np.where(np.arange(N) % 50 == 0, np.nan, X[:, 3])
 
@@ -98,6 +104,14 @@ def _swapped(model) -> None:
     model[0]._transformer_to_input_indices["b"] = [3, 0]
 
 
+def _answers_for_three(of):
+    return lambda: of(clone(TREE)).fit(X, THREE)
+
+
+def _member_twice(model) -> None:
+    model.estimators_ = [*model.estimators_, model.estimators_[0]]
+
+
 NAMED = pd.DataFrame(X, columns=list("abcd"))
 BY_NAME = ColumnTransformer([("a", StandardScaler(), ["b", "c"]), ("b", "passthrough", ["a", "d"])])
 BY_NUMBER = ColumnTransformer([("a", StandardScaler(), [1, 2]), ("b", "passthrough", [0, 3])])
@@ -134,6 +148,47 @@ FORGED = {
         _boosted,
         _sets(_bins, is_categorical_=np.array([0, 0, 0, 1], np.uint8)),
     ),
+    "trees of a round": (_boosted, _sets(_model, n_trees_per_iteration_=2)),
+    "classes of one of a pair": (
+        _answers_for_three(OneVsOneClassifier),
+        lambda model: setattr(model.estimators_[1], "classes_", np.array([0, 2])),
+    ),
+    "classes of one behind a step": (
+        lambda: OneVsRestClassifier(make_pipeline(StandardScaler(), clone(TREE))).fit(X, THREE),
+        lambda model: setattr(model.estimators_[0][-1], "classes_", np.array([1, 0])),
+    ),
+    "votes for other places": (
+        lambda: VotingClassifier([("a", clone(TREE))]).fit(X, THREE + 1),
+        lambda model: setattr(model.estimators_[0], "classes_", np.array([1, 2, 3])),
+    ),
+    "numbers of a code book": (
+        _answers_for_three(OutputCodeClassifier),
+        lambda model: model.code_book_.__imul__(3),
+    ),
+    "minus one in a code book of trees": (
+        _answers_for_three(OutputCodeClassifier),
+        lambda model: model.code_book_.__isub__(model.code_book_ == 0),
+    ),
+    **{
+        f"a member twice of {of.__name__}": (_answers_for_three(of), _member_twice)
+        for of in (OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier)
+    },
+    "an output twice": (
+        lambda: MultiOutputClassifier(clone(TREE)).fit(X, np.c_[Y, THREE]),
+        _member_twice,
+    ),
+    "a vote twice": (
+        lambda: VotingClassifier([("a", clone(TREE)), ("b", clone(TREE))]).fit(X, Y),
+        _member_twice,
+    ),
+    "a member of a bag twice": (
+        lambda: BaggingClassifier(make_pipeline(clone(TREE)), n_estimators=2).fit(X, Y),
+        _member_twice,
+    ),
+    "a calibration twice": (
+        lambda: CalibratedClassifierCV(clone(TREE), cv=2).fit(X, Y),
+        lambda model: model.calibrated_classifiers_.append(model.calibrated_classifiers_[0]),
+    ),
     "categories nobody knows": (_boosted, _sets(_encoder, handle_unknown="ignore")),
     "categories that are missing": (_boosted, _sets(_encoder, _missing_indices={0: 2})),
 }
@@ -149,6 +204,13 @@ def test_steps_that_say_one_thing_twice(name, tmp_path) -> None:
     path.write_bytes(pickle.dumps(model))
     with pytest.raises(ta.ReadError):
         list(ta.load(path).trees)
+
+
+def test_one_model_that_is_calibrated_in_several_ways_is_read(tmp_path) -> None:
+    frozen = FrozenEstimator(clone(TREE).fit(X, Y))
+    model = CalibratedClassifierCV(frozen, cv=3, ensemble=True).fit(X, Y)
+    (tmp_path / "m").write_bytes(pickle.dumps(model))
+    assert len(list(ta.load(tmp_path / "m").trees)) == 1
 
 
 @pytest.mark.parametrize("inverse", ["scaler", "function"])

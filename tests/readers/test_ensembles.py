@@ -328,10 +328,17 @@ def test_an_ensemble_without_trees_is_named_by_its_members() -> None:
         _read(vote)
 
 
-def test_a_vote_that_holds_itself_or_one_model_many_times_is_read_once() -> None:
+def test_a_vote_that_holds_itself_is_read_once() -> None:
     vote = VotingClassifier([("a", TREE), ("b", FOREST)]).fit(X, Y)
-    vote.estimators_ = [vote, *vote.estimators_ * 1000]
+    vote.estimators_ = [vote, *vote.estimators_]
     assert _read(vote).n_trees == 4
+
+
+def test_a_vote_that_holds_one_model_many_times_is_refused() -> None:
+    vote = VotingClassifier([("a", TREE), ("b", FOREST)]).fit(X, Y)
+    vote.estimators_ = vote.estimators_ * 1000
+    with pytest.raises(ReadError, match="the same model twice"):
+        _read(vote)
 
 
 def test_votes_in_votes_end() -> None:

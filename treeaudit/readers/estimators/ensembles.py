@@ -22,7 +22,7 @@ from treeaudit.readers.estimators.multiclass import (
     output_code,
     outputs,
 )
-from treeaudit.readers.limits import clean, show
+from treeaudit.readers.limits import Deepest, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
@@ -48,6 +48,8 @@ _ENCODERS = ("le_", "_label_encoder", "label_binarizer_")
 # Their members answer with a label; others with a place among the labels.
 _BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
 _BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
+# They answer as what they hold.
+_THROUGH = SEARCHES | {"Pipeline", "FrozenEstimator"}
 _CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
 
 
@@ -78,12 +80,34 @@ def children(found: Found) -> Iterator[Found]:
     for child in held(found) if held else ():
         if child is None:
             continue
-        own = stored_labels(child.estimator) if kind in _BY_LABEL | _BY_PLACE else None
         if kind in _BY_LABEL:
-            check_labels(told, own)
-        elif own is not None:
-            check_labels(sorted(own, key=str), own)
+            check_labels(told, _own_labels(child))
+        elif kind in _BY_PLACE:
+            _check_places(_own_labels(child), 2, {0, -1} if kind == "OutputCodeClassifier" else {0})
+        elif kind == "VotingClassifier" and told and found.get("voting") == "hard":
+            _check_places(_own_labels(child), len(told), {0})
         yield child
+
+
+def _check_places(own: list[object] | None, n: int, lowest: set[int]) -> None:
+    """Make sure that a member answers with places; with a word it would answer nobody."""
+    if own and all(isinstance(label, int | float) for label in own):
+        first = own[0] if own[0] in lowest else 0
+        check_labels([first, *range(1, n)], own)
+
+
+def _own_labels(found: Found) -> list[object] | None:
+    """Return the labels that a model answers with, which one around it may not store."""
+    for _ in range(Deepest.models):
+        inner = _HOLD.get(found.estimator.kind)
+        own = stored_labels(found.estimator)
+        if own is not None or inner is None or found.estimator.kind not in _THROUGH:
+            return own
+        below = next(inner(found), None)
+        if below is None:
+            return None
+        found = below
+    return None
 
 
 def steps_of(pipeline: Inert) -> list[tuple[object, object]]:
@@ -225,6 +249,8 @@ def _adaboost_of_numbers(found: Found) -> Held:
 def _calibrated(found: Found) -> Held:
     folds = elements(found.get("calibrated_classifiers_"))
     given = found.given.after("some" if len(folds) > 1 else "all")
+    if len({id(fold) for fold in folds}) < len(folds):
+        raise ReadError("the model is inconsistent: a calibrated classifier is there twice")
     for i, fold in enumerate(folds):
         if isinstance(fold, Inert):
             name = "estimator" if fold.get("estimator") is not None else "base_estimator"

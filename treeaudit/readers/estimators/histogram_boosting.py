@@ -110,6 +110,9 @@ def _predictors(found: Found) -> list[Inert]:
             raise ReadError("a round of the boosting is damaged: it is no list of trees")
         if len(predictors) > Most.trees:
             break
+        # As many numbers are the answer, whatever the rounds have.
+        if found.get("n_trees_per_iteration_") not in (None, len(trees)):
+            raise ReadError("a round of the boosting has other trees than the model states")
     if max(len(rounds), len(predictors)) > Most.trees:
         raise ModelTooLargeError(f"the model has more than {Most.trees:,} trees")
     if not predictors:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from treeaudit.errors import UnsupportedModelError
+from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.choice import choose, plain_name
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, SEARCHES, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
@@ -85,6 +85,8 @@ def members_of(found: Found, looks: Allowance | None = None) -> Members:
     ------
     ModelTooLargeError
         If there are more.
+    ReadError
+        If a model holds a member twice.
     """
     looks = looks or allowance()
     members = Members(trees=[], others=[])
@@ -108,7 +110,21 @@ def _below(found: Found) -> Iterator[Found]:
     """Yield what a model holds; of one with trees of its own what its boosting starts from."""
     if found.estimator.kind not in _BOOSTED and has_trees(found):
         return iter(())
-    return children(found)
+    return _once(found)
+
+
+def _once(found: Found) -> Iterator[Found]:
+    """Yield what a model holds; refuse a member that answers twice and is looked at once."""
+    seen: set[int] = set()
+    for child in children(found):
+        # What was calibrated in several ways answers by its calibrators.
+        if id(child.estimator) in seen and found.estimator.kind != "CalibratedClassifierCV":
+            raise ReadError(
+                f"the {found.estimator.kind} holds one and the same model twice, "
+                f"the second time as {child.inside}: give it a copy.deepcopy of its own"
+            )
+        seen.add(id(child.estimator))
+        yield child
 
 
 def find_model(root: object) -> Found:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError
+from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.schema import Label
-from treeaudit.readers.estimators.found import Found, Seen, elements
+from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.types import Flag
 
@@ -52,6 +52,11 @@ def output_code(found: Found) -> Held:
     bits = np.zeros((0, 0), dtype=np.bool_)
     if isinstance(book, np.ndarray) and book.dtype.kind in "biuf" and book.ndim == 2:
         bits = book > 0 if len(book) == len(classes) else bits
+        # The nearest row is the answer: other numbers would move it.
+        low = {0} if any(is_tree(one) for one in elements(found.get("estimators_"))) else {0, -1}
+        zeros = set(book[book != 1].tolist())
+        if len(zeros) > 1 or not zeros <= low:
+            raise ReadError("the code book of the model is damaged: it has other numbers")
 
     def seen(i: int) -> Seen:
         labels: tuple[Label, ...] = ("its zeros", "its ones")
