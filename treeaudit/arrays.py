@@ -5,7 +5,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Array", "Flag", "Float", "Index", "Int", "Wide", "any_of_row", "sum_of_row"]
+__all__ = [
+    "Array",
+    "Flag",
+    "Float",
+    "Index",
+    "Int",
+    "Wide",
+    "any_of_row",
+    "groups_of",
+    "sum_of_row",
+]
 
 _SHORT = 7
 """From eight columns on numpy is fast, and adds in another order."""
@@ -60,3 +70,43 @@ def any_of_row(table: Flag) -> Flag:
     for column in rest:
         found |= column
     return found
+
+
+def groups_of(key: Wide) -> tuple[Wide, Index, Index]:
+    """Return what ``np.unique`` does, with inverse and counts, in a fraction of the time.
+
+    Parameters
+    ----------
+    key
+        Shape ``(n,)``: whole numbers from 0.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        The numbers that there are, ascending; which of them each entry is; how many are.
+
+    Examples
+    --------
+    >>> [one.tolist() for one in groups_of(np.array([7, 2, 7]))]
+    [[2, 7], [1, 0, 1], [1, 2]]
+    """
+    n, bits = len(key), len(key).bit_length()
+    if int(key.max(initial=0)).bit_length() + bits < 64:
+        # With its place in the lower bits a number is sorted alone: no places are moved about.
+        ordered = key << bits
+        ordered |= np.arange(n)
+        ordered.sort()
+        order = ordered & (1 << bits) - 1
+        ordered >>= bits
+    else:
+        order = np.argsort(key)
+        ordered = key.take(order)
+    first = np.ones(n, dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    begin = np.flatnonzero(first)
+    values, counts = ordered.take(begin), np.diff(begin, append=n)
+    group = np.cumsum(first, out=ordered)
+    group -= 1
+    inverse = np.empty(n, dtype=np.intp)
+    inverse[order] = group
+    return values, inverse, counts

@@ -203,16 +203,21 @@ def _halves(
     child, threshold = np.repeat(np.arange(n), 2), np.full(n, np.inf)
     child.reshape(n, 2)[inner] = -1
     threshold[inner] = np.nan
-    left = np.isneginf(low) & np.isfinite(high)
-    right = np.isfinite(low) & np.isposinf(high)
-    if (left | right == named).any() or (named & (np.isfinite(low) | np.isfinite(high))).any():
+    down, up = low == -np.inf, high == np.inf
+    # One end of a half is open, and both of what a category passes.
+    if ((down == up) != named).any() or (named & ~down).any():
         return None
+    left, right = np.flatnonzero(down & ~named), np.flatnonzero(up & ~named)
     for side, (mine, bound) in enumerate(((left, high), (right, low))):
-        child[2 * above[mine] + side] = below[mine]
-        threshold[above[mine]] = bound[mine]
-    if np.count_nonzero(child >= 0) < np.count_nonzero(~named) + 2 * np.count_nonzero(~inner):
+        at, cut = above.take(mine), bound.take(mine)
+        if np.isinf(cut).any():
+            return None
+        child[2 * at + side] = below.take(mine)
+        threshold[at] = cut
+    if np.count_nonzero(child >= 0) < len(left) + len(right) + 2 * np.count_nonzero(~inner):
         return None
-    return (threshold, child) if (threshold[above[left]] == high[left]).all() else None
+    same = threshold.take(above.take(left)) == high.take(left)
+    return (threshold, child) if same.all() else None
 
 
 def _values(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Wide
+from treeaudit.arrays import Flag, Wide, groups_of
 from treeaudit.table.table import Table
 
 __all__ = ["Held", "Meant", "held_in"]
@@ -86,8 +86,6 @@ def held_in(table: Table, tree: int, node: Codes, persons: Codes | None) -> Held
         pair[inside] = np.arange(len(inside))
         return Held(leaf=leaf, who=inside, records=np.ones_like(inside), pair=pair)
     n = int(persons.max(initial=0)) + 1
-    key, pair[inside], records = np.unique(
-        leaf * n + persons[inside], return_inverse=True, return_counts=True
-    )
+    key, pair[inside], records = groups_of(leaf * n + persons[inside])
     leaf, who = (one.astype(np.int32) for one in np.divmod(key, n))
     return Held(leaf=leaf, who=who, records=records.astype(np.int32), pair=pair)
