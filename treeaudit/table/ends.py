@@ -86,6 +86,7 @@ def held_in(table: Table, tree: int, node: Codes, persons: Codes | None) -> Held
         pair[inside] = np.arange(len(inside))
         return Held(leaf=leaf, who=inside, records=np.ones_like(inside), pair=pair)
     n = int(persons.max(initial=0)) + 1
-    key, pair[inside], records = groups_of(leaf * n + persons[inside])
-    leaf, who = (one.astype(np.int32) for one in np.divmod(key, n))
-    return Held(leaf=leaf, who=who, records=records.astype(np.int32), pair=pair)
+    key, own, records = groups_of(leaf * n + persons[inside])
+    pair[inside] = own
+    held, who = (one.astype(np.int32) for one in np.divmod(key, n))
+    return Held(leaf=held, who=who, records=records.astype(np.int32), pair=pair)
