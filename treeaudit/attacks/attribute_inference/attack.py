@@ -67,7 +67,7 @@ else:
 __all__ = ["Attributes"]
 
 _FEWEST_PEOPLE = 500
-_MOST_TIMES_TREES = 100_000
+_MOST_TIMES_TREES = 80_000
 
 
 def _advantage(findings: Sequence[Finding], _: Forest) -> float | None:
