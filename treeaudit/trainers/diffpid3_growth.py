@@ -19,6 +19,7 @@ from treeaudit.trainers.diffpid3_points import (
     MISSING,
     N_POINTS,
     choose_point,
+    coded,
     place_on_grid,
     point_value,
     ranges,
@@ -120,7 +121,10 @@ class Levels:
         rows = slice(None) if part.min(initial=0) >= 0 else np.flatnonzero(part >= 0)
         part, labels, n_classes = part[rows], self.rows.labels[rows], self.rows.n_classes
         group = part * n_classes + labels
+        cell = self.growth.cells.cell
+        label_of = labels.astype(cell.dtype)
         for column in self.numbers:
+            own = cell[column]
             name = f"points of {self.rows.schema.features[column].name}, level {level + 1}"
             inside = [self._inside[node][column] for node in going]
             place = self._places[column][rows]
@@ -132,9 +136,7 @@ class Levels:
                     continue
                 point = choose_point(self.curator, name, self.epsilon, self.sensitivity, held[i])
                 found[node, column] = drawn[i] = point
-            code = (place > drawn.take(part)).astype(self.growth.cells.cell.dtype)
-            code[place == MISSING] = 2
-            self.growth.cells.cell[column, rows] = code * code.dtype.type(n_classes) + labels
+            own[rows] = coded(place, drawn, part, label_of, n_classes)
         return found
 
     def _choose(self, going: list[int], candidates: Candidates, level: int) -> Wide:

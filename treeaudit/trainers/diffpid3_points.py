@@ -13,6 +13,7 @@ Friedman & Schuster (2010), section 4.3.
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.scores import UNIT, Score
 from treeaudit.model.schema import Feature
 
-__all__ = ["N_POINTS", "choose_point", "place_on_grid", "point_value", "ranges"]
+__all__ = ["N_POINTS", "choose_point", "coded", "place_on_grid", "point_value", "ranges"]
 
 N_POINTS = 1 << 16
 """Points of the grid: number 0 is the lower bound, the last is the upper one."""
@@ -31,6 +32,7 @@ N_POINTS = 1 << 16
 MISSING = N_POINTS + 1
 _CHUNK = 1 << 14
 _MOST_CELLS = 1 << 24
+_Cell = npt.NDArray[np.integer[Any]]
 
 
 def point_value(feature: Feature, number: npt.ArrayLike) -> Float:
@@ -50,25 +52,35 @@ def place_on_grid(feature: Feature, values: Float) -> Int:
     """
     # Of a narrow range rounding would leave it unsorted, and a place to depend on other records.
     grid = np.maximum.accumulate(point_value(feature, np.arange(N_POINTS + 1)))
+    # Nothing is before the first point, and whatever is beyond the last has its place.
+    ends = np.concatenate([[np.nan], grid[:-1], [np.nan]])
     number = np.empty(len(values), dtype=np.int32)
     for i in range(0, len(values), _CHUNK):
-        number[i : i + _CHUNK] = _first_not_below(grid, values[i : i + _CHUNK])
+        number[i : i + _CHUNK] = _first_not_below(grid, ends, values[i : i + _CHUNK])
     number[np.isnan(values)] = MISSING
     return number
 
 
-def _first_not_below(grid: Float, values: Float) -> Wide:
-    """Return what a search in the grid would; its points are evenly spaced, but for rounding."""
+def _first_not_below(grid: Float, ends: Float, values: Float) -> Wide:
+    """Return what a search in the grid would; its points are evenly spaced, but for rounding.
+
+    With the points before and at each number, none where it can go no further.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        share = (values - grid[0]) / (grid[-1] - grid[0])
-    near = np.ceil(np.where(np.isfinite(share), share, 0) * N_POINTS)
-    number: Wide = np.clip(near, 0, N_POINTS).astype(np.int64)
-    number += (grid[number] < values) & (number < N_POINTS)
-    number -= (number > 0) & (grid[number - 1] >= values)
-    wrong = (grid[number] < values) | (number > 0) & (grid[number - 1] >= values)
-    if wrong.any():
-        number[wrong] = np.searchsorted(grid, values[wrong], side="left")
-    return np.minimum(number, N_POINTS)
+        near = values - grid[0]
+        near /= grid[-1] - grid[0]
+        near *= N_POINTS
+    np.ceil(near, out=near)
+    # What is no number falls on the last.
+    np.fmin(near, N_POINTS, out=near)
+    np.fmax(near, 0, out=near)
+    number: Wide = near.astype(np.int64)
+    off = ends.take(number) >= values
+    off |= ends[1:].take(number) < values
+    if off.any():
+        odd = np.flatnonzero(off)
+        number[odd] = np.minimum(np.searchsorted(grid, values[odd], side="left"), N_POINTS)
+    return number
 
 
 def ranges(
@@ -107,7 +119,9 @@ def ranges(
         at = place[i : i + _CHUNK]
         # What is on the lower bound is left of all points, as what is on the first.
         cell = np.maximum(at, 1) + offset.take(group[i : i + _CHUNK])
-        cell[at == MISSING] = nowhere
+        gone = at == MISSING
+        if gone.any():
+            cell[gone] = nowhere
         key[i : i + _CHUNK] = cell
     held: list[tuple[Wide, Wide, Wide]] = []
     for nodes, found, left in _by_cell(key, n_classes, start):
@@ -152,6 +166,24 @@ def _by_cell(key: Wide, n_classes: int, start: Wide) -> Iterator[tuple[slice, Wi
         found = np.flatnonzero(there)
         yield slice(one, other), found + start[one], cells.take(found, axis=1)
         one = other
+
+
+def coded(place: Int, drawn: Int, part: Wide, label: _Cell, n_classes: int) -> _Cell:
+    """Return whether records are beyond the point of their part, 2 where nobody knows.
+
+    Times the number of classes, plus their class, as numbers of the kind of this.
+    """
+    found = np.empty_like(label)
+    for i in range(0, len(place), _CHUNK):
+        piece = slice(i, i + _CHUNK)
+        at, code = place[piece], found[piece]
+        np.greater(at, drawn.take(part[piece]), out=code, casting="unsafe")
+        gone = at == MISSING
+        if gone.any():
+            code[gone] = 2
+        code *= found.dtype.type(n_classes)
+        code += label[piece]
+    return found
 
 
 def choose_point(
