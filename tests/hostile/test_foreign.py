@@ -269,6 +269,28 @@ def test_classes_without_trees_in_lightgbm(light: str, tmp_path: Path, old: str,
     assert found(tmp_path / "m.txt", light.replace(old, new, 1)) != 0
 
 
+def test_trees_that_are_averaged_against_their_training_in_lightgbm(tmp_path: Path) -> None:
+    common = {"verbose": -1, "num_leaves": 4, "bagging_freq": 1, "bagging_fraction": 0.7}
+    of_forest, of_steps = (
+        lightgbm.train(
+            common | {"boosting": kind}, lightgbm.Dataset(FRAME[["age"]], Y), 3
+        ).model_to_string()
+        for kind in ("rf", "gbdt")
+    )
+    (tmp_path / "honest.txt").write_text(of_forest)
+    assert load(tmp_path / "honest.txt").n_trees == 3
+    for i, changed in enumerate(
+        (
+            of_forest.replace("average_output\n", "", 1),
+            of_steps.replace("tree\n", "tree\naverage_output\n", 1),
+        )
+    ):
+        assert changed not in (of_forest, of_steps)
+        (tmp_path / f"{i}.txt").write_text(changed)
+        with pytest.raises(ReadError, match="combined otherwise"):
+            load(tmp_path / f"{i}.txt")
+
+
 def test_codes_that_no_row_had_in_lightgbm(tmp_path: Path) -> None:
     frame = FRAME.assign(city=pd.Categorical([f"city {i % 20}" for i in range(N)]))
     label = (np.arange(N) % 20 % 7 < 3) ^ (Y > 0)

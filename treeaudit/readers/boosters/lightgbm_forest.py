@@ -26,7 +26,7 @@ from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
 from treeaudit.readers.leftovers.spare import spare_columns
-from treeaudit.readers.limits import Most, clean
+from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["to_forest"]
 
@@ -50,6 +50,10 @@ def to_forest(booster: Booster, source: Source) -> Forest:
         If a tree is damaged or contradicts itself.
     """
     trees = each_tree(booster.trees, lambda raw: read_tree(raw, len(booster.names)))
+    grown = (booster.parameters or {}).get("boosting")
+    # Only random forests are averaged; a loader goes by the line, and not by how they were grown.
+    if grown is not None and (grown == "rf") != booster.averaged:
+        raise ReadError(f"it was boosted by {show(grown)}, and its trees are combined otherwise")
     estimated = _estimated(booster.parameters)
     if not estimated:
         for i, tree in enumerate(trees):
