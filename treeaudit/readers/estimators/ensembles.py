@@ -92,6 +92,8 @@ def children(found: Found) -> Iterator[Found]:
 def _check_places(own: list[object] | None, n: int, lowest: set[int]) -> None:
     """Make sure that a member answers with places; with a word it would answer nobody."""
     if own and all(isinstance(label, int | float) for label in own):
+        if len(set(own)) < len(own):
+            raise ReadError("the model is inconsistent: a class stands twice among its classes")
         first = own[0] if own[0] in lowest else 0
         check_labels([first, *range(1, n)], own)
 
