@@ -18,6 +18,7 @@ from treeaudit.reconstruction.domain import Variable
 __all__ = ["Cells", "held", "refine"]
 
 _MOST_PAIRS = 250_000
+_AT_ONCE = 30_000
 """Cells times trees that are looked at together."""
 _SAMPLE, _ENOUGH = 16, 1_000
 """One cell in so many tells beforehand that there will be too many, where these are enough."""
@@ -206,29 +207,39 @@ def _inside(cells: Cells, trees: Coded, leaf: Wide) -> Flag:
 
 def _route(cells: Cells, trees: Coded) -> tuple[Wide, Wide]:
     """Return every pair of a cell and a leaf that share a record, in no order."""
+    n, begin = len(cells), trees.start[:-1]
+    step = max(_AT_ONCE // max(n, 1), 1)
+    found = [_down(cells, trees, begin[i : i + step]) for i in range(0, trees.n_trees, step)]
+    at, node = zip(*found, strict=True)
+    return np.concatenate(at), np.concatenate(node)
+
+
+def _down(cells: Cells, trees: Coded, roots: Wide) -> tuple[Wide, Wide]:
+    """Return the pairs of a few trees, by their roots."""
     n = len(cells)
-    at = np.repeat(np.arange(n, dtype=np.int32), trees.n_trees)
-    node = np.tile(trees.start[:-1].astype(np.int32), n)
+    at = np.tile(np.arange(n), len(roots))
+    node = np.repeat(roots, n)
     found_at, found_node = [], []
     sets = cells.sets.reshape(-1, cells.sets.shape[2])
     low, high = cells.low.ravel(), cells.high.ravel()
     simple = not cells.layout.n_numbers and sets.shape[1] == 1
     while len(node):
-        inner = trees.child[0][node] >= 0
-        if not inner.all():
-            found_at.append(at[~inner])
-            found_node.append(node[~inner])
-            at, node = at[inner], node[inner]
         # All children of a node ask about one variable.
-        asked = trees.child[0][node]
-        place = trees.row[asked] * n + at
-        held = sets[:, 0][place] if simple else None
+        asked = trees.child[0].take(node)
+        ends = asked < 0
+        if ends.any():
+            found_at.append(at[ends])
+            found_node.append(node[ends])
+            inner = np.flatnonzero(~ends)
+            at, node, asked = at.take(inner), node.take(inner), asked.take(inner)
+        place = trees.row.take(asked) * n + at
+        held = sets[:, 0].take(place) if simple else None
         some_at, some_node = [], []
-        for child in trees.child:
-            into = child[node]
+        for i, child in enumerate(trees.child):
+            into = child.take(node) if i else asked
             passes: Flag
             if held is not None:
-                passes = np.not_equal(held & trees.edge[:, 0][into], 0)
+                passes = np.not_equal(held & trees.edge[:, 0].take(into), 0)
             elif not cells.layout.n_numbers:
                 passes = _share(sets, place, trees, into)
             elif not cells.layout.n_sets:
@@ -239,9 +250,11 @@ def _route(cells: Cells, trees: Coded) -> tuple[Wide, Wide]:
                 passes = np.empty(len(into), dtype=np.bool_)
                 passes[a] = _share(sets, place[a], trees, into[a])
                 passes[b] = _overlap(low, high, place[b], trees, into[b])
-            passes &= into >= 0
-            some_at.append(at[passes])
-            some_node.append(into[passes])
+            if i:
+                passes &= into >= 0
+            kept = np.flatnonzero(passes)
+            some_at.append(at.take(kept))
+            some_node.append(into.take(kept))
         at, node = np.concatenate(some_at), np.concatenate(some_node)
     return np.concatenate(found_at), np.concatenate(found_node)
 

@@ -246,7 +246,7 @@ def _children(nodes: Nodes) -> Int:
     above = nodes.parent[order]
     fresh = np.diff(above, prepend=-1) != 0
     place = np.arange(len(above)) - np.maximum.accumulate(np.where(fresh, np.arange(len(above)), 0))
-    child = np.full((int(place.max(initial=0)) + 1, n), -1, dtype=np.int32)
+    child = np.full((int(place.max(initial=0)) + 1, n), -1)
     child[place, above] = order
     return child
 
