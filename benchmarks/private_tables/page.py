@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from scipy.stats import binomtest
 
 from benchmarks.private_tables.cells import CHOSEN_ON, EPSILONS, HELD_OUT, TABLES, Cell, Score
 from benchmarks.private_tables.definitions import own_definition
@@ -68,8 +69,8 @@ def write_page(
         *_heading(scores, absent),
         *_counts(results, single, anyone),
         *_ranks(different),
-        *_lost(f"Where {MODELS[best].title} is behind the best peer", single[best]),
-        *_lost("Where all of ours are behind the best peer", anyone),
+        *_lost(f"Where {MODELS[best].title} is behind the best peer", single[best], results),
+        *_lost("Where all of ours are behind the best peer", anyone, results),
         *_adult(results),
         *own_definition(results, WITH_DELTA, {n: model.title for n, model in MODELS.items()}),
         *beside_the_papers(results),
@@ -177,7 +178,7 @@ def _won(found: Sequence[Contest], metric: str) -> str:
     return f"{sum(contest.won for contest in of)} of {len(of)}"
 
 
-def _lost(title: str, found: Sequence[Contest]) -> list[str]:
+def _lost(title: str, found: Sequence[Contest], results: Results) -> list[str]:
     lost = [contest for contest in found if not contest.won]
     if not lost:
         return ["", f"## {title}", "", "Nowhere." if found else "Nothing was measured."]
@@ -185,14 +186,34 @@ def _lost(title: str, found: Sequence[Contest]) -> list[str]:
         "",
         f"## {title}",
         "",
-        "| table | ε | | ours | best peer | by |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| table | ε | | ours | best peer | by | why |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
         *(
             f"| {c.table} | {c.epsilon:g} | {NAMES[c.metric]} | {c.reached:.4f}, {c.ours} | "
-            f"{c.to_reach:.4f}, {c.theirs} | {c.to_reach - c.reached:.4f} |"
+            f"{c.to_reach:.4f}, {c.theirs} | {c.to_reach - c.reached:.4f} | {_why(c, results)} |"
             for c in lost
         ),
     ]
+
+
+def _why(contest: Contest, results: Results) -> str:
+    """Return what a miss may come from: chance of the splits, or a promise that is weaker."""
+    n, first = len(contest.ahead), sum(one >= 0 for one in contest.ahead)
+    few, many = np.quantile(contest.ahead, [0.1, 0.9])
+    by_chance = binomtest(first, n).pvalue > 0.05
+    said = [
+        f"first or level on {first} of {n} splits ({few:+.3f} to {many:+.3f})"
+        + (", which chance alone may do" if by_chance else "")
+    ]
+    if contest.theirs == "dp-ebm":
+        said.append("a weaker promise, δ = 1e-5")
+        cell = contest.table, contest.epsilon
+        ours = results.values(*cell, WITH_DELTA, contest.metric)
+        both = ours.keys() & (theirs := results.values(*cell, "dp-ebm", contest.metric)).keys()
+        if both:
+            a, b = (median(held[seed] for seed in both) for held in (ours, theirs))
+            said.append(f"with it, ours has {a:.4f} and theirs {b:.4f} ({len(both)} splits)")
+    return "; ".join(said)
 
 
 def _adult(results: Results) -> list[str]:

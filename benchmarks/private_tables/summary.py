@@ -44,6 +44,8 @@ class Contest:
         Names of the two.
     reached, to_reach
         Their medians over the seeds that all have.
+    ahead
+        By how much ours is ahead on each of these splits.
     """
 
     table: str
@@ -53,6 +55,7 @@ class Contest:
     theirs: str
     reached: float
     to_reach: float
+    ahead: tuple[float, ...]
 
     @property
     def won(self) -> bool:
@@ -98,6 +101,7 @@ def _contest(
         theirs=other,
         reached=middle[best],
         to_reach=middle[other],
+        ahead=tuple(held[best][seed] - held[other][seed] for seed in sorted(seeds)),
     )
 
 
