@@ -162,6 +162,8 @@ def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
     """Yield the parts of cells: first those that no tree cuts, then those of the others."""
     n_trees, may = trees.n_trees, holds(trees.counts)
     first = trees.start[:-1, None]
+    # A bit a class: one look is at eight of them.
+    bits = np.packbits(may, axis=1)
     while len(todo):
         n = len(todo)
         at, node = _route(todo, trees)
@@ -172,9 +174,10 @@ def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
         settled = fan == 1
         if trees.gaps:
             settled &= _inside(todo, trees, leaf)
-        alive = todo.alive.copy()
-        for i in range(alive.shape[1]):
-            alive[:, i] &= (may[:, i][leaf] | ~settled).all(axis=0)
+        loose = np.where(settled, np.uint8(0), np.uint8(255))
+        told = [np.bitwise_and.reduce(one.take(leaf) | loose, axis=0) for one in bits.T]
+        unpacked = np.unpackbits(np.stack(told, axis=1), axis=1, count=may.shape[1])
+        alive = todo.alive & unpacked.view(np.bool_)
         alive[(fan == 0).any(axis=0)] = False
         living, uncut = alive.any(axis=1), settled.all(axis=0)
         todo = replace(todo, alive=alive)
@@ -185,8 +188,10 @@ def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
         # The others are cut by the first tree that cuts them.
         cut = living & ~uncut
         by = np.where(cut, settled.argmin(axis=0), -1)
-        mine = np.flatnonzero((tree == by[at]) & (todo.alive[at] & may[node]).any(axis=1))
-        at, node = at[mine], node[mine]
+        mine = np.flatnonzero(tree == by.take(at))
+        at, node = at.take(mine), node.take(mine)
+        some = np.flatnonzero((todo.alive[at] & may[node]).any(axis=1))
+        at, node = at.take(some), node.take(some)
         todo = todo.part(at).meet(trees, node)
         todo = replace(todo, alive=todo.alive & may[node])
         if n_trees == 1:

@@ -209,7 +209,7 @@ class _Way:
         one is tried.
         """
         known, before = self.bounds, len(self.steps)
-        after = from_pairs(self.system, known, first, second)
+        after = from_pairs(self.system, known, self.rows[:, first], self.rows[:, second])
         new = np.flatnonzero((after.low > known.low) | (after.high < known.high))
         if not len(new):
             return False

@@ -49,11 +49,11 @@ def settle(system: System, over: Callable[[], bool]) -> Settled:
         if over():
             return Settled(bounds=Bounds(low=low, high=high), finished=False)
         turn = turn % (n - 1) + 1
-        bounds = rest.bounds
+        bounds, rows = rest.bounds, rest.by_group
         for i in range(n):
             if over():
                 break
-            bounds = from_pairs(rest, bounds, i, (i + turn) % n)
+            bounds = from_pairs(rest, bounds, rows[i], rows[(i + turn) % n])
         quiet += 1
         if (bounds.low > rest.bounds.low).any() or (bounds.high < rest.bounds.high).any():
             quiet = 0

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.reconstruction.system import Bounds, System
 
@@ -48,11 +49,16 @@ def shuttle(system: System, over: Callable[[], bool] = lambda: False) -> Bounds:
     >>> shuttle(system).low.tolist(), shuttle(system).high.tolist()
     ([1.0, 2.0, 2.0], [1.0, 2.0, 2.0])
     """
-    bounds, moves = system.bounds, system.n_unknowns > 0
-    while moves:
-        before, bounds = bounds, sweep(system, bounds)
-        moves = bool((bounds.low > before.low).any() or (bounds.high < before.high).any())
-        moves &= not over()
+    bounds, rows = system.bounds, system.by_group
+    up, down = system.n_unknowns > 0, system.n_unknowns > 0
+    while up or down:
+        high = np.minimum(bounds.high, _most(system, rows, bounds.low)) if up else bounds.high
+        down |= bool((high < bounds.high).any())
+        low = np.maximum(bounds.low, _least(system, rows, high)) if down else bounds.low
+        up, down = bool((low > bounds.low).any()), False
+        bounds = _fitting(low, high)
+        if over():
+            break
     return bounds
 
 
@@ -64,14 +70,46 @@ def sweep(system: System, bounds: Bounds) -> Bounds:
     DataError
         If no whole numbers fulfil the equations.
     """
-    first, row, weight = system.start[:-1], system.row, system.weight
-    spare = (system.most - system.times(bounds.low))[row]
-    lacks = (system.least - system.times(bounds.high))[row]
-    if weight is not None:
-        spare, lacks = spare / weight, lacks / weight
-    most = bounds.low + np.floor(np.minimum.reduceat(spare, first) + _ROUNDING)
-    least = bounds.high + np.ceil(np.maximum.reduceat(lacks, first) - _ROUNDING)
-    new = Bounds(low=np.maximum(bounds.low, least), high=np.minimum(bounds.high, most))
-    if (new.low > new.high).any():
+    rows = system.by_group
+    high = np.minimum(bounds.high, _most(system, rows, bounds.low))
+    low = np.maximum(bounds.low, _least(system, rows, bounds.high))
+    return _fitting(low, high)
+
+
+def _most(system: System, rows: Wide, low: Float) -> Float:
+    """Return how many are in each unknown at most, with the others at their lowest.
+
+    ``rows`` is ``system.by_group``.
+    """
+    if len(rows):
+        least = (system.most - _sums(system, rows, low)).take(rows).min(axis=0)
+    else:
+        spare = (system.most - system.times(low))[system.row]
+        spare = spare if system.weight is None else spare / system.weight
+        least = np.minimum.reduceat(spare, system.start[:-1])
+    most: Float = low + np.floor(least + _ROUNDING)
+    return most
+
+
+def _least(system: System, rows: Wide, high: Float) -> Float:
+    """Return how many are in each unknown at least, with the others at their highest."""
+    if len(rows):
+        most = (system.least - _sums(system, rows, high)).take(rows).max(axis=0)
+    else:
+        lacks = (system.least - system.times(high))[system.row]
+        lacks = lacks if system.weight is None else lacks / system.weight
+        most = np.maximum.reduceat(lacks, system.start[:-1])
+    least: Float = high + np.ceil(most - _ROUNDING)
+    return least
+
+
+def _sums(system: System, rows: Wide, x: Float) -> Float:
+    found = np.bincount(rows.ravel(), np.tile(x, len(rows)), system.n_rows)
+    total: Float = found.astype(np.float64)
+    return total
+
+
+def _fitting(low: Float, high: Float) -> Bounds:
+    if (low > high).any():
         raise DataError("no people fit what the leaves of all trees say")
-    return new
+    return Bounds(low=low, high=high)

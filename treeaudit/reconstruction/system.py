@@ -75,6 +75,13 @@ class System:
         """The unknown of every entry."""
         return np.repeat(np.arange(self.n_unknowns), np.diff(self.start))
 
+    @property
+    def by_group(self) -> Wide:
+        """The equation of every unknown in each group, shape ``(groups, n_unknowns)``."""
+        if not self.groups:
+            return np.zeros((0, self.n_unknowns), dtype=np.int64)
+        return np.ascontiguousarray(self.row.reshape(-1, self.groups).T)
+
     def times(self, x: Float) -> Float:
         """Return A x."""
         each = np.repeat(x, np.diff(self.start))
