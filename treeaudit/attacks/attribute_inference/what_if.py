@@ -19,8 +19,8 @@ from treeaudit.model.walk import walk_or_none
 
 __all__ = ["MOST_CANDIDATES", "Hidden", "Paths"]
 
-Bits = npt.NDArray[np.uint64]
-States = tuple[Index, Wide, Index, Bits]
+Bits = npt.NDArray[np.unsignedinteger[Any]]
+States = tuple[Index, npt.NDArray[np.int16], Index, Bits]
 """People, columns, nodes and candidates."""
 Table = npt.NDArray[np.floating[Any]]
 
@@ -31,6 +31,8 @@ MOST_CANDIDATES = 64
 """One bit each."""
 
 _LEAF = -2
+_FEW = 3
+"""One of so many who have ended is worth taking out."""
 
 
 class Paths:
@@ -68,15 +70,18 @@ class Paths:
             column[list(features)] = c
             place[list(features)] = np.arange(len(features))
         own = np.where(tree.feature < 0, -1, column[tree.feature])
-        self._edge = np.zeros(tree.n_nodes, dtype=np.uint64)
-        for c, (_, candidates) in enumerate(columns):
-            nodes = np.flatnonzero(own == c).astype(np.int32)
-            asked = candidates.T[place[tree.feature[nodes]]]
-            self._edge[nodes] = _bits(self._condition.passes(nodes[:, None], asked))
-        self._leave, self._people = self._along(own)
+        self._edge = np.zeros(tree.n_nodes, dtype=_kind(self._size))
+        self._asking = [np.flatnonzero(own == c) for c in range(len(columns))]
+        for nodes, (features, candidates) in zip(self._asking, columns, strict=True):
+            asked = candidates.T if len(features) == 1 else candidates.T[place[tree.feature[nodes]]]
+            edges = nodes.astype(np.int32)[:, None]
+            self._edge[nodes] = _bits(self._condition.passes(edges, asked))
+        self._levels = _levels(tree)
+        self._leave = self._along(own)
         inner = np.flatnonzero(self._fan)
-        self._asks = np.full(tree.n_nodes, _LEAF)
+        self._asks = np.full(tree.n_nodes, _LEAF, dtype=np.int16)
         self._asks[inner] = own[self._child[self._start[inner]]]
+        self._leaf = int(np.argmin(self._fan))
         self._walk = walk_or_none([tree], schema)
 
     def what_if(self, values: Table, node: Int) -> Int:
@@ -99,8 +104,11 @@ class Paths:
         if lost.any():
             found[lost] = self._again(values[lost])
         states = self._leaving(np.flatnonzero(~lost), node[~lost].astype(np.intp))
+        ended: list[States] = []
         while len(states[0]):
-            states = self._descend(values, self._part(states, found), found)
+            states = self._step(values, states, ended)
+        if ended:
+            self._settle(found, _join(ended))
         return found
 
     def people_with(self) -> Float:
@@ -108,26 +116,39 @@ class Paths:
 
         Shape ``(n_candidates,)``. 0 where the tree does not count people.
         """
-        return self._people
+        if self.tree.n_records is None:
+            return np.zeros(self._first[-1])
+        below = np.where(self._fan > 0, 0, self.tree.n_records)
+        for nodes in self._levels[:0:-1]:
+            np.add.at(below, self._parent[nodes], below[nodes])
+        # On the way to a leaf that it cannot reach a candidate leaves the path at one node.
+        parts = [
+            below[0] - _people(below[nodes], self._leave[nodes], n)
+            for nodes, n in zip(self._asking, self._size, strict=True)
+        ]
+        return np.concatenate([np.zeros(0), *parts])
 
-    def _along(self, own: Wide) -> tuple[Bits, Float]:
-        """Return per node which candidates leave a path there, and see `people_with`."""
-        tree, leaf = self.tree, self._fan == 0
-        leave, people = np.zeros(tree.n_nodes, dtype=np.uint64), np.zeros(self._first[-1])
-        left = np.empty((tree.n_nodes, len(self._size)), dtype=np.uint64)
-        left[0] = [2**n - 1 for n in self._size]
-        for nodes in _levels(tree)[1:]:
-            here = left.take(self._parent[nodes], axis=0)
-            asking = np.flatnonzero(own[nodes] >= 0)
-            place, edge = (asking, own[nodes[asking]]), self._edge[nodes[asking]]
-            leave[nodes[asking]] = here[place] & ~edge
-            here[place] &= edge
-            left[nodes] = here
-        if tree.n_records is not None:
-            sets, size = left[leaf], tree.n_records[leaf]
-            parts = [_people(size, sets[:, c], n) for c, n in enumerate(self._size)]
-            people = np.concatenate([np.zeros(0), *parts])
-        return leave, people
+    def _along(self, own: Wide) -> Bits:
+        """Return per node which candidates leave a path there."""
+        edge, width = self._edge, len(self._size) + 1
+        # Where none of the columns is asked about, it is of one more, of which all pass.
+        other = own < 0
+        edge, column = np.where(other, ~edge.dtype.type(0), edge), np.where(other, width - 1, own)
+        inner = self._fan > 0
+        levels = [nodes[inner[nodes]] for nodes in self._levels]
+        row = np.zeros(len(inner), dtype=np.intp)
+        row[np.concatenate(levels)] = np.arange(np.count_nonzero(inner))
+        left = np.empty((np.count_nonzero(inner), width), dtype=edge.dtype)
+        left[:1] = np.array([*(2**n - 1 for n in self._size), 0], dtype=edge.dtype)
+        flat, above, own, first = left.reshape(-1), row[self._parent], row * width + column, 1
+        for nodes in levels[1:]:
+            last = first + len(nodes)
+            left[:first].take(above[nodes], axis=0, out=left[first:last], mode="clip")
+            flat[own[nodes]] &= edge[nodes]
+            first = last
+        leave = np.zeros_like(edge)
+        leave[1:] = flat.take((above * width + column)[1:]) & ~edge[1:]
+        return leave
 
     def _apart(self) -> bool:
         """Tell whether the children of every node ask about one feature and share no candidate."""
@@ -158,56 +179,70 @@ class Paths:
         """Return who leaves their path at which nodes, with which candidates."""
         parts: list[States] = []
         while not parts or len(rows):
-            on, above = self._leave[at] > 0, self._parent[at]
-            parts.append((rows[on], self._asks[above[on]], above[on], self._leave[at[on]]))
-            rows, at = rows[above > 0], above[above > 0]
+            leave, above = self._leave.take(at), self._parent.take(at)
+            on = np.flatnonzero(leave)
+            from_ = above.take(on)
+            parts.append((rows.take(on), self._asks.take(from_), from_, leave.take(on)))
+            up = np.flatnonzero(above > 0)
+            rows, at = rows.take(up), above.take(up)
         return _join(parts)
 
-    def _part(self, states: States, found: Int) -> States:
-        """Follow the edges whose condition is on the hidden column."""
-        parts = []
-        for i in range(int(self._fan[states[2]].max())):
-            rows, columns, at, sets = states
-            into = self._child[self._start[at] + i]
-            going, staying = sets & self._edge[into], sets & ~self._edge[into]
-            parts.append(_take((rows, columns, into, going), going > 0))
-            states = _take((rows, columns, at, staying), staying > 0)
-            last = self._fan[states[2]] == i + 1
-            self._settle(found, _take(states, last))
-            states = _take(states, ~last)
-        return _join(parts)
-
-    def _descend(self, values: Table, states: States, found: Int) -> States:
-        """Go on to where the hidden column is asked about; write down who ended before."""
-        rows, columns, at, _ = states
-        asks = self._asks.take(at)
-        ended = asks == _LEAF
-        moving = np.flatnonzero(~ended & (asks != columns))
-        here, who, column = at.take(moving), rows.take(moving), columns.take(moving)
-        while len(moving):
-            into = self._next(values, who, here)
+    def _step(self, values: Table, states: States, ended: list[States]) -> States:
+        """Follow everybody by one edge; put down who ended, who until then stays in a leaf."""
+        asks = self._asks.take(states[2])
+        leaf = asks == _LEAF
+        if np.count_nonzero(leaf) * _FEW >= len(leaf):
+            ended.append(_take(states, leaf))
+            on = np.flatnonzero(~leaf)
+            states, asks = _at(states, on), asks.take(on)
+        rows, columns, at, sets = states
+        into, here = self._next(values, rows, at), np.flatnonzero(asks == columns)
+        if len(into) and into.min() < 0:
             stuck = into < 0
-            np.copyto(into, here, where=stuck)
-            asks = self._asks.take(into)
-            ends = stuck | (asks == _LEAF)
-            stops = ends | (asks == column)
-            there, on = np.flatnonzero(stops), np.flatnonzero(~stops)
-            at[moving.take(there)] = into.take(there)
-            ended[moving.take(there)] = ends.take(there)
-            moving, here, who, column = (one.take(on) for one in (moving, into, who, column))
-        self._settle(found, _take(states, ended))
-        return _take(states, ~ended)
+            stuck[here] = False
+            ended.append(_take(states, stuck))
+            into[stuck], sets[stuck] = self._leaf, 0
+        more = self._part(here, states, into, ended)
+        return _join([(rows, columns, into, sets), *more])
+
+    def _part(self, here: Index, states: States, into: Index, ended: list[States]) -> list[States]:
+        """Follow the edges whose condition is on the hidden column.
+
+        The first that lets somebody on is written into ``into``, the others are returned.
+        """
+        rows, columns, at, sets = states
+        node, staying = at.take(here), sets.take(here)
+        begin, last = self._start.take(node), self._fan.take(node) - 1
+        first, through, parts = node, np.zeros_like(staying), []
+        for i in range(int(last.max(initial=-1)) + 1):
+            child = self._child.take(begin + np.minimum(i, last))
+            # Who had the last child has nothing left of what that lets on.
+            going = staying & self._edge.take(child)
+            staying ^= going
+            # Products choose faster than anything that goes one way or the other.
+            new = through == 0
+            first = first + (child - first) * new
+            through += going * new
+            going *= ~new
+            also = np.flatnonzero(going)
+            who = here.take(also)
+            parts.append((rows.take(who), columns.take(who), child.take(also), going.take(also)))
+        if staying.any():
+            ended.append(_take((rows.take(here), columns.take(here), node, staying), staying > 0))
+        into[here], sets[here] = first, through
+        return parts
 
     def _next(self, values: Table, rows: Index, at: Index) -> Index:
-        """Return the next node of everybody; -1 where there is none."""
+        """Return the next node of everybody, leaves of those in them; -1 where there is none."""
         if self._walk is not None:
             place = rows * values.shape[1]
             place += self._walk.feature.take(at)
             return self._walk.next(at, values.reshape(-1).take(place))
         begin, last = self._start[at], self._fan[at] - 1
-        into = np.full(len(at), -1)
+        into = np.where(last < 0, at, -1)
+        begin = np.where(last < 0, 0, begin)
         x = values[rows, self.tree.feature[self._child[begin]]]
-        for i in range(int(last.max()) + 1):
+        for i in range(int(last.max(initial=-1)) + 1):
             child = self._child[begin + np.minimum(i, last)]
             into = np.where((into < 0) & self._condition.passes(child, x), child, into)
         return into
@@ -231,8 +266,11 @@ def _levels(tree: Tree) -> list[Index]:
 
 
 def _take(states: States, which: Flag) -> States:
+    return _at(states, np.flatnonzero(which))
+
+
+def _at(states: States, chosen: Index) -> States:
     rows, columns, at, sets = states
-    chosen = np.flatnonzero(which)
     return rows.take(chosen), columns.take(chosen), at.take(chosen), sets.take(chosen)
 
 
@@ -241,15 +279,27 @@ def _join(parts: list[States]) -> States:
     return rows, columns, at, sets
 
 
+def _kind(size: Sequence[int]) -> "np.dtype[np.unsignedinteger[Any]]":
+    """Return what has a bit for each candidate of any column, as little as it takes."""
+    return np.min_scalar_type(2 ** max(size, default=0) - 1)
+
+
+def _bytes(sets: Bits) -> npt.NDArray[np.uint8]:
+    """Return the bytes of sets, the first candidates first, shape ``(n_sets, n_bytes)``."""
+    width = sets.dtype.itemsize
+    low_first = np.ascontiguousarray(sets, dtype=sets.dtype.newbyteorder("<"))
+    return low_first.view(np.uint8).reshape(-1, width)
+
+
 def _flags(sets: Bits, n: int) -> Flag:
     """Return sets of n candidates as rows of flags."""
-    eight = sets.astype("<u8").view(np.uint8).reshape(-1, 8)
+    eight = _bytes(sets)
     return np.unpackbits(eight, axis=1, count=n, bitorder="little").view(np.bool_)
 
 
 def _people(size: Wide, sets: Bits, n: int) -> Float:
     """Return how many people are with each of n candidates: sets a byte at a time."""
-    eight = np.ascontiguousarray(sets.astype("<u8")).view(np.uint8).reshape(-1, 8)
+    eight = _bytes(sets)
     every = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     parts = [np.bincount(eight[:, i], size, 256) @ every for i in range(-(-n // 8))]
     return np.concatenate(parts)[:n].astype(np.float64)
