@@ -76,3 +76,21 @@ def test_two_in_one_are_no_table() -> None:
     both = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF] * 3, high=[INF, 1, 1])
     with pytest.raises(DataError, match="splits neither"):
         walk_of([both], Schema.numeric(1))
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+def test_numbers_of_single_precision_are_held_against_thresholds_of_double(cuts) -> None:
+    n = len(cuts)
+    tree = Tree(
+        parent=[-1, *np.repeat(2 * np.arange(n), 2)], feature=[-1] + [0] * (2 * n),
+        low=[-INF, *np.ravel([(-INF, cut) for cut in cuts])],
+        high=[INF, *np.ravel([(cut, INF) for cut in cuts])], missing=[False] + [False, True] * n,
+    )  # fmt: skip
+    with np.errstate(over="ignore"):
+        near = np.array(cuts, dtype=np.float32)
+        x = [near, *(np.nextafter(near, np.float32(end)) for end in (-INF, INF))]
+    table = np.concatenate([*x, np.array([INF, np.nan], dtype=np.float32)])[:, None]
+    table = table[table[:, 0] != -INF]
+    forest = Forest(trees=(tree,), schema=Schema.numeric(1), single_precision=True)
+    assert walk_or_none([tree], forest.schema) is not None
+    assert np.array_equal(routed(forest, table), forest.apply(table))

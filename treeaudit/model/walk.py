@@ -16,7 +16,7 @@ __all__ = ["Walk", "in_chunks", "walk_of", "walk_or_none"]
 
 
 _CHUNK = 1 << 14
-_FEW = 3
+_FEW = 2
 """One of so many who have ended is worth taking out."""
 
 
@@ -33,6 +33,8 @@ class Walk:
         What each node asks about, -1 in leaves.
     threshold
         NaN where the node asks for a category.
+    single
+        The largest numbers of single precision up to them: such a number is above both or neither.
     child
         Shape ``(2 * n_nodes,)``: after node i numbers up to the threshold go to ``child[2 * i]``
         and others to the next one; -1 where there is no node. Leaves lead to themselves.
@@ -47,6 +49,7 @@ class Walk:
     root: Wide
     feature: Wide
     threshold: Float
+    single: npt.NDArray[np.float32]
     child: Index
     missing: Int
     start: Wide
@@ -70,13 +73,15 @@ class Walk:
         """
         node, n, wide = at.astype(np.intp), len(at), values.shape[1]
         flat = np.ascontiguousarray(values).ravel()
-        asked = not self.of_numbers or bool(np.isnan(flat).any())
+        threshold = self.single if flat.dtype == np.float32 else self.threshold
+        # What is missing is passed on to the least of all, which no array is made for.
+        asked = not self.of_numbers or bool(np.isnan(flat.min(initial=0.0)))
         open_ended = asked or not self.everywhere
         moving, here = np.arange(n), node.copy()
         row = (moving if rows is None else rows) * wide
         # Arrays that are made anew at every step cost more than what is put into them.
         at, into, feature = np.empty_like(here), np.empty_like(here), self.feature.take(here)
-        x, cut = np.empty(n, flat.dtype), np.empty(n)
+        x, cut = np.empty(n, flat.dtype), np.empty(n, threshold.dtype)
         over, stuck = feature < 0, False
         while n:
             # Leaves lead to themselves: who is there is sent on with the others for a while.
@@ -84,15 +89,15 @@ class Walk:
             if stuck or ended * _FEW > n:
                 if ended == len(node):
                     return here
-                node[moving[over]] = here[over]
-                on = np.flatnonzero(~over)
+                done, on = np.flatnonzero(over), np.flatnonzero(np.logical_not(over, out=over))
+                node[moving.take(done)] = here.take(done)
                 moving, here, row, feature = (one.take(on) for one in (moving, here, row, feature))
                 n = len(on)
                 at, into, x, cut = at[:n], into[:n], x[:n], cut[:n]
             # All are in range but for leaves of the first record, which go nowhere anyhow.
             np.add(row, feature, out=at)
             flat.take(at, out=x, mode="wrap")
-            self.threshold.take(here, out=cut, mode="wrap")
+            threshold.take(here, out=cut, mode="wrap")
             np.multiply(here, 2, out=at)
             at += x > cut
             self.child.take(at, out=into, mode="wrap")
@@ -170,11 +175,11 @@ def walk_or_none(trees: Sequence[Tree], schema: Schema) -> Walk | None:
     n = int(root[-1])
     parent = np.concatenate([tree.parent for tree in trees])
     below = np.flatnonzero(parent >= 0)
-    above = np.repeat(root[:-1], np.diff(root))[below] + parent[below]
-    asked = np.concatenate([tree.feature for tree in trees])[below]
+    above = np.repeat(root[:-1], np.diff(root)).take(below) + parent.take(below)
+    asked = np.concatenate([tree.feature for tree in trees]).take(below)
     feature = np.full(n, -1)
     feature[above] = asked
-    if (feature[above] != asked).any():
+    if (feature.take(above) != asked).any():
         return None
     named = width[asked] > 0
     halves = _halves(trees, feature, below, above, named)
@@ -187,18 +192,26 @@ def walk_or_none(trees: Sequence[Tree], schema: Schema) -> Walk | None:
     missing = np.full(n, -1, dtype=np.int32)
     missing[above[goes]] = below[goes]
     return Walk(
-        root=root, feature=feature, threshold=threshold, child=child, missing=missing,
-        start=start, next_of=next_of,
+        root=root, feature=feature, threshold=threshold, single=_single(threshold), child=child,
+        missing=missing, start=start, next_of=next_of,
         of_numbers=not named.any(), everywhere=not (child < 0).any(),
     )  # fmt: skip
+
+
+def _single(threshold: Float) -> npt.NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        single = threshold.astype(np.float32)
+        above = np.flatnonzero(single > threshold)
+        single[above] = np.nextafter(single[above], np.float32(-np.inf))
+    return single
 
 
 def _halves(
     trees: Sequence[Tree], feature: Wide, below: Wide, above: Wide, named: Flag
 ) -> tuple[Float, Index] | None:
     """Return thresholds and next nodes; None unless children are one below and one above."""
-    low = np.concatenate([tree.low for tree in trees])[below]
-    high = np.concatenate([tree.high for tree in trees])[below]
+    low = np.concatenate([tree.low for tree in trees]).take(below)
+    high = np.concatenate([tree.high for tree in trees]).take(below)
     inner, n = feature >= 0, len(feature)
     child, threshold = np.repeat(np.arange(n), 2), np.full(n, np.inf)
     child.reshape(n, 2)[inner] = -1
@@ -227,11 +240,11 @@ def _values(
     """Return where categories lead; None unless each leads to one child at most."""
     n = len(feature)
     owner, code = _categories(trees, root)
-    if (named != (np.bincount(owner, minlength=n)[below] > 0)).any():
-        return None
     start = np.zeros(n + 1, dtype=np.int64)
     if not len(owner):
-        return start, np.zeros(0, dtype=np.int32)
+        return None if named.any() else (start, np.zeros(0, dtype=np.int32))
+    if (named != (np.bincount(owner, minlength=n)[below] > 0)).any():
+        return None
     parent = np.full(n, -1)
     parent[below] = above
     above = parent[owner]
