@@ -13,6 +13,7 @@ import treeaudit as ta
 from treeaudit.attacks import Case
 from treeaudit.attacks.once import _followed, in_any_tree, of_each_tree
 from treeaudit.people.records import read_records
+from treeaudit.reconstruction.draws import times_of
 from treeaudit.table.persons import in_persons
 
 
@@ -207,6 +208,16 @@ def test_seeds_and_the_order_of_the_table_tell_who_was_drawn() -> None:
     mixed = people.sample(frac=1, random_state=0)
     once = ta.scan(grown, train=mixed, target="label", attacks=["TA101"])["TA101"].details
     assert once.unique_in_any_tree.low < alone.sum() < once.unique_in_any_tree.high
+
+
+def test_draws_are_made_again_once_and_kept_in_few_bits() -> None:
+    rng = np.random.default_rng(8)
+    rows, labels = rng.integers(0, 6, (60, 3)).astype(float), rng.integers(0, 2, 60)
+    forest = ta.load(RandomForestClassifier(4, random_state=3).fit(rows, labels))
+    asked = Case(forest=forest, table=ta.reconstruct(forest))
+    assert asked.times() is asked.times()
+    assert asked.times().dtype == np.uint8
+    assert np.array_equal(asked.times(), times_of(forest))
 
 
 @pytest.mark.parametrize("drawn", ["all", "bootstrap"])

@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag
-from treeaudit.attacks.drawn import drawn_of
+from treeaudit.attacks.drawn import are_draws_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
 from treeaudit.findings.report import Page
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import label_text, sentence
@@ -23,6 +24,9 @@ from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
     from treeaudit.people.prior import Prior
+    from treeaudit.reconstruction.draws import times_of
+else:
+    times_of = later("treeaudit.reconstruction.draws", "times_of")
 
 __all__ = [
     "Attack",
@@ -98,7 +102,8 @@ class Case:
     seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
     _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)
-    _drawn: list[Flag | None] = field(init=False, repr=False, default_factory=list)
+    _times: list[Codes] = field(init=False, repr=False, default_factory=list)
+    _drawn: list[bool] = field(init=False, repr=False, default_factory=list)
     meant: dict[tuple[int, bool], tuple[Labels | None, Codes | None, Meant]] = field(
         init=False, repr=False, default_factory=dict
     )
@@ -131,14 +136,27 @@ class Case:
             return self._ends[tree]
         train = self.people("train")
         if not self._drawn:
-            self._drawn.append(drawn_of(self.forest, train))
-        node, drawn = train.node[:, tree], self._drawn[0]
-        if drawn is not None:
-            node = np.where(drawn[:, tree], node, self.forest.trees[tree].n_nodes)
+            self._drawn.append(are_draws_of(self.forest, train, self.times))
+        node = train.node[:, tree]
+        if self._drawn[0]:
+            node = np.where(self.times()[:, tree] > 0, node, self.forest.trees[tree].n_nodes)
         found = held_in(self.table, tree, node, train.persons)
         if train.persons is not None:
             self._ends[tree] = found
         return found
+
+    def times(self) -> Codes:
+        """Return how often each row was drawn for each tree; in few bits, since it is kept.
+
+        Raises
+        ------
+        DataError
+            As `treeaudit.reconstruction.draws.times_of`, which makes the draws again.
+        """
+        if not self._times:
+            times = times_of(self.forest)
+            self._times.append(times.astype(np.min_scalar_type(int(times.max(initial=0)))))
+        return self._times[0]
 
     def step(self, what: str, done: int, total: int) -> None:
         """Tell how far a long attack is."""

@@ -28,7 +28,12 @@ def meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -
 def _meant(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:
     found, rows = case.ends(tree), case.table.rows_of(tree)
     leaf, who, single = found.leaf, found.who, None
-    if labels is not None and code is not None:
+    if labels is not None and code is not None and found.once:
+        here, own = np.flatnonzero(found.pair >= 0), np.empty(len(leaf), dtype=code.dtype)
+        own[found.pair.take(here)] = code.take(here)
+        chosen = np.flatnonzero(labels.top[rows].take(leaf) == own)
+        leaf, who = leaf.take(chosen), who.take(chosen)
+    elif labels is not None and code is not None:
         said = np.append(labels.top[rows][leaf], -2)[found.pair] == code
         alike, mixed = np.zeros((2, len(leaf) + 1), dtype=np.bool_)
         alike[found.pair[said]] = True

@@ -33,6 +33,11 @@ class Held:
     records: Codes
     pair: Codes
 
+    @property
+    def once(self) -> bool:
+        """Whether nobody has two records in a leaf."""
+        return int(self.records.max(initial=1)) == 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Meant:
@@ -88,5 +93,6 @@ def held_in(table: Table, tree: int, node: Codes, persons: Codes | None) -> Held
     n = int(persons.max(initial=0)) + 1
     key, own, records = groups_of(leaf * n + persons[inside])
     pair[inside] = own
-    held, who = (one.astype(np.int32) for one in np.divmod(key, n))
+    held, who = np.empty((2, len(key)), dtype=np.int32)
+    held[own], who[own] = leaf, persons[inside]
     return Held(leaf=held, who=who, records=records.astype(np.int32), pair=pair)

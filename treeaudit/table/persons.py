@@ -138,11 +138,12 @@ class _Said:
 def _fewest(held: Held, stated: Wide) -> Wide:
     """Return the fewest persons that make up the stated records, at least one."""
     leaf, records = held.leaf, held.records
-    if (records > 1).any():
-        order = np.lexsort((-records, leaf))
-        leaf, records = leaf[order], records[order]
-    total = np.concatenate([[0], np.cumsum(records)])
     pairs = np.bincount(leaf, minlength=len(stated))
+    if held.once:
+        return np.where(pairs * stated > 0, np.minimum(pairs, stated), stated)
+    order = np.lexsort((-records, leaf))
+    leaf, records = leaf[order], records[order]
+    total = np.concatenate([[0], np.cumsum(records)])
     first = np.repeat(np.cumsum(pairs) - pairs, pairs)
     needed = total[:-1] - total[first] < stated[leaf]
     found = np.bincount(leaf[needed], minlength=len(stated))
@@ -151,6 +152,8 @@ def _fewest(held: Held, stated: Wide) -> Wide:
 
 def _most(held: Held, n: int) -> Wide:
     most = np.ones(n, dtype=np.int64)
+    if held.once:
+        return most
     first = np.flatnonzero(np.diff(held.leaf, prepend=-1))
     most[held.leaf[first]] = np.maximum.reduceat(held.records, first)
     return most
@@ -161,17 +164,21 @@ def _said(held: Held, label: Codes, n: int) -> _Said:
     inside = held.pair >= 0
     label = label[inside]
     classes = int(label.max()) + 1
-    pair, records = held.pair[inside].astype(np.int64), np.ones(len(label), dtype=np.int64)
-    # Who has one record in a leaf has one label there.
-    if len(pair) > len(held.leaf):
+    pair, shape = held.pair[inside].astype(np.int64), (n, classes)
+    if held.once:
+        # Who has one record in a leaf has one label there.
+        cell = held.leaf.take(pair) * classes + label
+        only = have = np.bincount(cell, minlength=n * classes).reshape(shape)
+        spread = have.astype(np.float64)
+    else:
         key, records = np.unique(pair * classes + label, return_counts=True)
         pair, label = np.divmod(key, classes)
-    cell, shape = held.leaf[pair] * classes + label, (n, classes)
-    alone = np.bincount(pair, minlength=len(held.leaf))[pair] == 1
-    only = np.bincount(cell[alone], minlength=n * classes).reshape(shape)
-    have = np.bincount(cell, minlength=n * classes).reshape(shape)
-    part = records / held.records[pair]
-    spread = np.bincount(cell, part, n * classes).reshape(shape).astype(np.float64)
+        cell = held.leaf[pair] * classes + label
+        alone = np.bincount(pair, minlength=len(held.leaf))[pair] == 1
+        only = np.bincount(cell[alone], minlength=n * classes).reshape(shape)
+        have = np.bincount(cell, minlength=n * classes).reshape(shape)
+        part = records / held.records[pair]
+        spread = np.bincount(cell, part, n * classes).reshape(shape).astype(np.float64)
     people = np.maximum(np.bincount(held.leaf, minlength=n), 1)
     majority = only.max(axis=1).astype(np.float64)
     return _Said(

@@ -13,6 +13,8 @@ Gambs, Gmati and Hurfin (2012), Reconstruction attack through classifier analysi
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import grown_at_once
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from treeaudit.reconstruction.answer import reconstruct
     from treeaudit.reconstruction.by_hand import by_hand
     from treeaudit.reconstruction.drawn import reconstruct_drawn
-    from treeaudit.reconstruction.draws import not_drawn, times_of
+    from treeaudit.reconstruction.draws import not_drawn
     from treeaudit.reconstruction.likely import not_likely
 else:
     details_of_boosting = later("treeaudit.attacks.reconstruction.boosting", "details_of_boosting")
@@ -74,7 +76,6 @@ else:
     by_hand = later("treeaudit.reconstruction.by_hand", "by_hand")
     reconstruct_drawn = later("treeaudit.reconstruction.drawn", "reconstruct_drawn")
     not_drawn = later("treeaudit.reconstruction.draws", "not_drawn")
-    times_of = later("treeaudit.reconstruction.draws", "times_of")
     not_likely = later("treeaudit.reconstruction.likely", "not_likely")
 
 __all__ = ["Reconstruction"]
@@ -222,7 +223,8 @@ class Reconstruction:
     def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the draws, made again, give away with their rows."""
         try:
-            found = reconstruct_drawn(case.forest, times_of(case.forest), budget=budget)
+            times = case.times().astype(np.int64)
+            found = reconstruct_drawn(case.forest, times, budget=budget)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         except OutOfBudgetError as ended:
