@@ -140,18 +140,24 @@ class Composition:
         truth = truth_of(train, forest, said)
         if truth.grades is not None:
             said = replace(said, span=(float(truth.grades[0]), float(truth.grades[-1])))
-        doubt = 0.0 if known else _DOUBT[said.kind]
-        right: dict[int, Flag] = {}
         solved = [t for t in _SOLVED if t < forest.n_trees and said.n_columns == said.mean.shape[1]]
-        for trees in (*solved, forest.n_trees):
-            found = solve(said.first(trees), train.node, doubt=doubt, tolerance=truth.tolerance)
-            right[trees] = truth.right(found.answer)
-            case.step("putting trees together", trees, forest.n_trees)
+
+        def put_together(trees: int, done: int) -> Solution:
+            doubt = 0.0 if known else _DOUBT[said.kind]
+            one = solve(said.first(trees), train.node, doubt=doubt, tolerance=truth.tolerance)
+            case.step("putting trees together", done, len(solved) + 1)
+            return one
+
+        found = put_together(forest.n_trees, 1)
         if not found.settled:
             unseen += (f"the equations were not solved after {found.steps:,} steps",)
-        details = _details(case, said, truth, right, found, known)
-        if details.excess <= 0 and unseen:
+        # What fewer trees say is asked only where all of them are told of.
+        if unseen and _beyond(truth, truth.right(found.answer), _weight(train)) <= 0:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
+        right = {forest.n_trees: truth.right(found.answer)}
+        for done, trees in enumerate(solved, 2):
+            right[trees] = truth.right(put_together(trees, done).answer)
+        details = _details(case, said, truth, right, found, known)
         return Finding(
             id=self.id,
             title=self.title,
@@ -227,7 +233,7 @@ def _details(
         draws_known=known,
         joint=Share.of(_people(weight, joint), n),
         own=Share.of(_people(weight, own), n),
-        excess=Share(float(weight @ (joint.astype(np.int64) - own)) / n),
+        excess=Share(_beyond(truth, joint, weight)),
         excess_of_one_label=_of_one_label(truth, found, weight) if labels else None,
         majority=Share.of(round(float(of_label.max())), n) if labels else None,
         rarest_people=People(rarest) if labels else None,
@@ -250,6 +256,12 @@ def _details(
             for trees, (groups, size) in sizes.items()
         ),
     )
+
+
+def _beyond(truth: Truth, joint: Flag, weight: Float) -> float:
+    """Return of what share more the answers are right than those of the model itself."""
+    more = float(weight @ (joint.astype(np.int64) - truth.right(truth.own)))
+    return more / round(float(weight.sum()))
 
 
 def _weight(train: Records) -> Float:
