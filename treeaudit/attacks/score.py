@@ -52,7 +52,7 @@ class Score:
         made = guess >= 0
         self.made += made
         self.right += made & (guess == self.code)
-        self.chance += np.where(made, chance, 0.0)
+        self.chance += made * chance if isinstance(chance, float) else np.where(made, chance, 0.0)
 
     @property
     def n(self) -> int:
@@ -81,4 +81,4 @@ def leaf_guesses(
     for tree in range(case.forest.n_trees):
         if chosen[case.table.rows_of(tree)].any():
             at = case.table.positions(tree, records.node[:, tree])
-            yield at, says[at]
+            yield at, says.take(at)

@@ -50,7 +50,7 @@ class LeafRows:
         # Of many nodes: one look-up each.
         row = np.full(1 + max(int(leaves[-1]), int(nodes.max())), -1, dtype=np.int64)
         row[leaves] = np.arange(int(self.start[tree]), int(self.start[tree + 1]))
-        found: Wide = row[nodes]
+        found: Wide = row.take(nodes)
         return found
 
     def per_tree(self, values: npt.ArrayLike) -> Wide:
