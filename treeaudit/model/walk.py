@@ -129,7 +129,7 @@ class Walk:
     def next(self, here: Index, x: npt.NDArray[np.floating[Any]]) -> Index:
         """Return the nodes after inner ones that ask for some values; -1 where there is none."""
         into = here * 2
-        into += x > self.threshold.take(here)
+        into += x > (self.single if x.dtype == np.float32 else self.threshold).take(here)
         into = self.child.take(into)
         if not self.of_numbers or np.isnan(x).any():
             self._asked(here, x, into)
