@@ -23,7 +23,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
 from treeaudit.people.records import Records
 
-__all__ = ["Reason", "Scores", "confidence", "lira", "loss"]
+__all__ = ["Reason", "Scores", "lira", "loss"]
 
 Scores = tuple[Float, Float]
 Reason = str
@@ -44,16 +44,26 @@ _SURE = 1e-3
 """Probabilities are kept this far from 0 and 1, where the logit has no value."""
 
 
-def confidence(forest: Forest, records: Records, rows: Index) -> Float | Reason:
-    """Return the probability that the model gives to the right label.
+def loss(forest: Forest, people: Sides) -> Scores | Reason:
+    """Return how right the model is about members and about control people.
 
-    Of a model that predicts a number: minus the distance to the right one. A
-    reason where the leaves alone do not tell what the model answers.
+    The probability that it gives to the right label; of a model that predicts a number, minus
+    the distance to the right one. A reason where the leaves alone do not tell what it answers.
     """
-    if averages(forest) and records.labels is not None:
-        shares, _ = class_shares(forest, records.node[rows])
-        found: Float = shares[np.arange(len(rows)), records.labels[rows]]
-        return found
+    parts = ((people.train, people.members), (people.test, people.control))
+    if averages(forest) and all(records.labels is not None for records, _ in parts):
+        # Both at once: what the leaves say is worked out tree by tree.
+        node = np.concatenate([records.node[rows] for records, rows in parts])
+        labels = np.concatenate([records.known_labels[rows] for records, rows in parts])
+        found = class_shares(forest, node)[0][np.arange(len(labels)), labels]
+        return found[: len(people.members)], found[len(people.members) :]
+    members, control = (_nearness(forest, records, rows) for records, rows in parts)
+    if isinstance(members, str):
+        return members
+    return control if isinstance(control, str) else (members, control)
+
+
+def _nearness(forest: Forest, records: Records, rows: Index) -> Float | Reason:
     if forest.answers != "mean":
         return f"the answer of {forest.source.estimator} is not the mean of its leaves"
     if records.targets is None:
@@ -64,15 +74,6 @@ def confidence(forest: Forest, records: Records, rows: Index) -> Float | Reason:
             return "the model does not tell how sure it is"
         total += tree.value[records.node[rows, i]]
     return -np.abs(total / forest.n_trees - records.targets[rows])
-
-
-def loss(forest: Forest, people: Sides) -> Scores | Reason:
-    """Return how right the model is about members and about control people."""
-    members = confidence(forest, people.train, people.members)
-    control = confidence(forest, people.test, people.control)
-    if isinstance(members, str):
-        return members
-    return control if isinstance(control, str) else (members, control)
 
 
 def lira(
