@@ -10,11 +10,11 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.lightgbm_forest import to_forest
 from treeaudit.readers.boosters.lightgbm_names import is_parameter
+from treeaudit.readers.boosters.lightgbm_rows import checked
 from treeaudit.readers.boosters.lightgbm_text import Booster
-from treeaudit.readers.boosters.lightgbm_tree import StoredTree, read_tree
+from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.readers.stored import over_data
@@ -53,7 +53,7 @@ def to_lightgbm_text(forest: Forest) -> str:
             f"a LightGBM model keeps its first rounds, {booster.n_outputs} trees each: {JSON}"
         )
     exact = stored.found is None or not stored.found.before
-    trees = each_tree(booster.trees, lambda raw: read_tree(raw, len(booster.names)))
+    trees = checked(booster.trees, len(booster.names))
     texts = [_tree(trees[i], i, forest.trees[i], whole.trees[i], exact=exact) for i in origin]
     head = "\n".join(_head(booster, [len(text.encode()) for text in texts]))
     return f"{head}\n\n{''.join(texts)}{_rest(booster, forest)}"

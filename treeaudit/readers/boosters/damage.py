@@ -83,10 +83,10 @@ def check_number(n_trees: int, library: str) -> None:
         raise ModelTooLargeError(f"the {library} model has more than {Most.trees:,} trees")
 
 
-def each_tree(stored: Iterable[_Raw], read: Callable[[_Raw], _Tree]) -> list[_Tree]:
+def each_tree(stored: Iterable[_Raw], read: Callable[[_Raw], _Tree], first: int = 0) -> list[_Tree]:
     """Read one tree after the other; an error names the one that is damaged."""
     trees = []
-    for i, raw in enumerate(stored):
+    for i, raw in enumerate(stored, first):
         with reading(f"tree {i}"):
             trees.append(read(raw))
     return trees

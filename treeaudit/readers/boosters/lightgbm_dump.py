@@ -1,7 +1,6 @@
 """The JSON form of a LightGBM model, as `Booster.dump_model` gives it."""
 
 from collections.abc import Mapping
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from treeaudit.errors import ReadError
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole
 from treeaudit.readers.boosters.lightgbm_dump_beside import in_lightgbm_json, in_nodes
+from treeaudit.readers.boosters.lightgbm_dump_rows import MISSING, read_row
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import (
     Float,
@@ -22,7 +22,7 @@ from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["booster_of"]
 
-_MISSING = {"None": 0, "Zero": 1, "NaN": 2}
+_TOGETHER = 64
 _Object = Mapping[str, Any]
 
 
@@ -43,8 +43,7 @@ def booster_of(document: object) -> Booster:
         raise ReadError("its feature_names are missing")
     check_number(len(document["tree_info"]), "LightGBM")
     odd = Few()
-    number = count()
-    trees = each_tree(document["tree_info"], lambda entry: _tree(entry, next(number), odd))
+    trees = _trees(document["tree_info"], odd)
     version, objective = document.get("version"), document.get("objective", "")
     pandas = document.get("pandas_categorical")
     lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)
@@ -92,6 +91,16 @@ def _infos(stated: object, names: list[str]) -> list[tuple[float, float] | Wide 
         else:
             found.append((_number(info, "min_value"), _number(info, "max_value")))
     return found
+
+
+def _trees(entries: list[object], odd: Few) -> list[RawTree]:
+    trees: list[RawTree] = []
+    for first in range(0, len(entries), _TOGETHER):
+        some = entries[first : first + _TOGETHER]
+        trees += read_row(some, first) or each_tree(
+            enumerate(some, first), lambda entry: _tree(entry[1], entry[0], odd), first
+        )
+    return trees
 
 
 def _tree(entry: object, number: int, odd: Few) -> RawTree:
@@ -199,9 +208,9 @@ def _is_categorical(node: _Object) -> bool:
 
 def _missing(node: _Object) -> int:
     kind = node.get("missing_type", "None")
-    if not isinstance(kind, str) or kind not in _MISSING:
+    if not isinstance(kind, str) or kind not in MISSING:
         raise ReadError(f"a split has the missing type {show(kind)}")
-    return _MISSING[kind]
+    return MISSING[kind]
 
 
 def _codes(node: _Object) -> Wide:

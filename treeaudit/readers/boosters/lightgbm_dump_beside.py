@@ -20,17 +20,17 @@ from treeaudit.readers.leftovers.booster_parts import is_name, setting
 from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
 from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
-__all__ = ["in_lightgbm_json", "in_nodes"]
+__all__ = ["INNER", "LEAF", "in_lightgbm_json", "in_nodes"]
 
 _KINDS = frozenset({"<=", "==", "None", "Zero", "NaN"})
 _SET = re.compile(r"[0-9]{1,10}(?:\|\|[0-9]{1,10})*")
-_INNER = frozenset(
+INNER = frozenset(
     (
         "split_index split_feature split_gain threshold decision_type default_left missing_type "
         "internal_value internal_weight internal_count left_child right_child"
     ).split()
 )
-_LEAF = frozenset(
+LEAF = frozenset(
     (
         "leaf_index leaf_value leaf_weight leaf_count leaf_parent leaf_const leaf_features "
         "leaf_coeff"
@@ -106,7 +106,7 @@ def in_nodes(
     splits, ends
         Its inner nodes and its leaves.
     """
-    for nodes, known in ((splits, _INNER), (ends, _LEAF)):
+    for nodes, known in ((splits, INNER), (ends, LEAF)):
         shapes = list(dict.fromkeys(map(tuple, nodes)))
         if len(set(map(frozenset, shapes))) < len(shapes):
             # The order of names could spell something.

@@ -12,6 +12,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
+from treeaudit.readers.types import Float
 
 __all__ = ["boosting_of", "first_counts", "first_round"]
 
@@ -109,21 +110,18 @@ def boosting_of(
     softmax = several is not None and k == int(several[1]) > 2
     plain = said.get("boosting", "gbdt") == "gbdt" and (sigmoid or softmax)
     plain = plain and all(_number(said.get(name, "0")) == 0.0 for name in _BENDING)
-    grown = [tree.raw.grown for tree in stored]
+    grown = [tree.raw.grown for tree in stored if tree.raw.grown is not None]
     # Leaves below a split by categories carry a penalty of their own.
     odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
     odd = odd or said.get("monotone_constraints", "") != ""
-    if len(steps) < k or not plain or odd or None in grown:
+    if len(steps) < k or not plain or odd or len(grown) < len(stored):
         return None
-    every = [
-        np.concatenate([one.inner_weight, one.leaf_weight])[tree.links.order]
-        for tree, one in zip(stored, grown, strict=True)
-        if one is not None
-    ]
-    # Inner masses are written with six digits.
-    masses = [
-        np.where(tree.links.is_leaf, mass, np.nan) for tree, mass in zip(stored, every, strict=True)
-    ]
+
+    def mass(i: int) -> Float:
+        # Inner masses are written with six digits.
+        inner = np.full(len(grown[i].inner_weight), np.nan)
+        return np.concatenate([inner, grown[i].leaf_weight])[stored[i].links.order]
+
     return Boosting(
         trees=trees,
         start=tuple(
@@ -133,7 +131,7 @@ def boosting_of(
         rate=steps[0].rate,
         penalty=steps[0].penalty,
         curve=k / (k - 1) if softmax else 1.0,
-        mass=lambda i: masses[i],
+        mass=mass,
         single=False,
         derivatives=SINGLE,
         stored=DOUBLE,

@@ -16,12 +16,11 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
-from treeaudit.model.tree import Tree
-from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.lightgbm_first import boosting_of, first_counts, first_round
 from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
+from treeaudit.readers.boosters.lightgbm_rows import builder, checked, uneven
 from treeaudit.readers.boosters.lightgbm_text import Booster
-from treeaudit.readers.boosters.lightgbm_tree import StoredTree, add_up, read_tree
+from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
@@ -49,27 +48,20 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     ReadError
         If a tree is damaged or contradicts itself.
     """
-    trees = each_tree(booster.trees, lambda raw: read_tree(raw, len(booster.names)))
+    trees = checked(booster.trees, len(booster.names))
     grown = (booster.parameters or {}).get("boosting")
     # Only random forests are averaged; a loader goes by the line, and not by how they were grown.
     if grown is not None and (grown == "rf") != booster.averaged:
         raise ReadError(f"it was boosted by {show(grown)}, and its trees are combined otherwise")
     estimated = _estimated(booster.parameters)
-    if not estimated:
-        for i, tree in enumerate(trees):
-            if not add_up(tree):
-                raise ReadError(
-                    f"tree {i} is inconsistent: its children do not add up to their parent"
-                )
+    if not estimated and (odd := uneven(trees)) is not None:
+        raise ReadError(f"tree {odd} is inconsistent: its children do not add up to their parent")
     sampled = _sampled(booster.parameters)
     told = sum(tree.n_records is not None for tree in trees) * (not estimated)
     records_are, n_records = _records(booster, trees, sampled, told)
     n_categories, names = _category_names(booster, trees)
     schema = _schema(booster, n_categories, names)
-
-    def build(i: int) -> Tree:
-        return trees[i].tree(n_categories, not estimated)
-
+    build = builder(trees, n_categories, not estimated)
     # A mean of trees is a random forest: each is a first one, of other rows.
     plain = not (sampled or estimated or booster.averaged)
     asked, first = first_round(booster, trees, build) if plain else (False, [])

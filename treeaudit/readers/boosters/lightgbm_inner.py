@@ -11,11 +11,12 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.inner_numbers import Inner, strays
+from treeaudit.readers.boosters.lightgbm_rows import woven
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import longer_than
 from treeaudit.readers.leftovers.unexplained import not_explained
-from treeaudit.readers.types import Flag, Float
+from treeaudit.readers.types import Flag
 
 __all__ = ["unexplained_numbers"]
 
@@ -117,8 +118,8 @@ def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inne
     at, base = begins[tree], begins[whose]
     # As LightGBM counts them: inner nodes, then leaves.
     is_leaf = np.arange(ends[-1]) - base >= n_inner[whose]
-    value = _woven(values, [raw.leaf_value for raw in raws])
-    mass = _woven([one.inner_weight for one in grown], [one.leaf_weight for one in grown])
+    value = woven(values, [raw.leaf_value for raw in raws])
+    mass = woven([one.inner_weight for one in grown], [one.leaf_weight for one in grown])
     known = ~is_leaf | (not refilled)
     # Before version 4 nothing is said of the root.
     known[begins] = mass[begins] > 0
@@ -153,8 +154,3 @@ def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inne
         same=_ERROR,
         n_moved=n_moved,
     )
-
-
-def _woven(first: Sequence[Float], second: Sequence[Float]) -> Float:
-    """Join two parts of each tree, one tree behind the other."""
-    return np.concatenate([part for both in zip(first, second, strict=True) for part in both])

@@ -17,6 +17,7 @@ from treeaudit.readers.links import Links, link
 from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = [
+    "MISSING_IS_NAN",
     "Flag",
     "Float",
     "Grown",
@@ -26,6 +27,7 @@ __all__ = [
     "add_up",
     "may_have_categories",
     "read_tree",
+    "routes",
 ]
 
 NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
@@ -170,33 +172,35 @@ def read_tree(raw: RawTree, n_features: int) -> StoredTree:
     for codes in raw.categories.values():
         if len(codes) and not 0 <= int(codes[0]) <= int(codes[-1]) <= Most.category:
             raise ReadError("a category is negative or too large")
-    bound, missing_left, misrouted = _routes(raw)
+    bound, missing_left, misrouted = routes(
+        raw.categorical, raw.threshold, raw.default_left, raw.missing_type
+    )
     return StoredTree(
         links=links,
         raw=raw,
         bound=bound,
         missing_left=missing_left,
-        misrouted=misrouted,
+        misrouted=int(np.count_nonzero(misrouted)),
         n_records=_rows(raw, links),
     )
 
 
-def _routes(raw: RawTree) -> tuple[Float, Flag, int]:
-    """Return the largest number that goes left, and where missing values go.
+def routes(
+    categorical: Flag, threshold: Float, default: Flag, kind: Wide
+) -> tuple[Float, Flag, Flag]:
+    """Return the largest number that goes left, where missing values go, what is misrouted.
 
     Without missing values in training NaN counts as 0. Where zero means
     missing, all of [-1e-35, 1e-35] goes the default way: that is a bound as
     long as the threshold is among them or the default way is the natural one.
     """
-    default, kind = raw.default_left, raw.missing_type
-    bound = np.where(raw.categorical, 0.0, raw.threshold)
+    bound = np.where(categorical, 0.0, threshold)
     zero_left = bound >= 0
-    missing_left = np.where(kind == NO_MISSING, zero_left, default) & ~raw.categorical
-    zero = (kind == MISSING_IS_ZERO) & ~raw.categorical
+    missing_left = np.where(kind == NO_MISSING, zero_left, default) & ~categorical
+    zero = (kind == MISSING_IS_ZERO) & ~categorical
     near = zero & (bound >= -_ZERO) & (bound <= _ZERO)
     moved = np.where(default, _ZERO, np.nextafter(-_ZERO, -np.inf))
-    misrouted = zero & ~near & (default != zero_left)
-    return np.where(near, moved, bound), missing_left, int(np.count_nonzero(misrouted))
+    return np.where(near, moved, bound), missing_left, zero & ~near & (default != zero_left)
 
 
 def _rows(raw: RawTree, links: Links) -> Wide | None:

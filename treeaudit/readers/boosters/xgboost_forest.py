@@ -10,18 +10,18 @@ from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_rounds import boosting_of
+from treeaudit.readers.boosters.xgboost_rows import builder, checked
 from treeaudit.readers.boosters.xgboost_schema import (
     Booster,
     drawn_by_seed,
     read_booster,
     schema_of,
 )
-from treeaudit.readers.boosters.xgboost_tree import StoredTree, read_tree
+from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.first_round import FIRST_ROUND, counted, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
 from treeaudit.readers.leftovers.unexplained import few
@@ -64,8 +64,10 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
     known = of_class if schema.classes is not None else {}
     n_classes = len(schema.classes or ())
 
+    plain = builder(trees, n_categories, found, booster.scale)
+
     def build(i: int) -> Tree:
-        tree = trees[i].tree(n_categories, found[i], booster.scale[i])
+        tree = plain(i)
         if i not in known:
             return tree
         return counted(tree, known[i], booster.outputs[i] if n_classes > 2 else 1, n_classes)
@@ -112,9 +114,7 @@ def read_trees(booster: Booster) -> list[StoredTree]:
     ReadError
         If one is damaged; names it.
     """
-    return each_tree(
-        booster.trees, lambda raw: read_tree(raw, booster.n_features, booster.leaf_width)
-    )
+    return checked(booster.trees, booster.n_features, booster.leaf_width)
 
 
 def _records(booster: Booster, found: Sequence[object]) -> tuple[RecordsAre, int | None]:
