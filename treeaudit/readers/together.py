@@ -75,20 +75,21 @@ def together(nodes: Sequence[Table], values: Sequence[Array]) -> Row | None:
             return None
     size = np.array([len(table) for table in nodes])
     start = np.cumsum(size) - size
-    first, end = np.repeat(start, size), np.repeat(start + size, size)
     # A copy: the numbers of children are written into it.
-    joined: Table = np.frombuffer(bytearray(b"".join(nodes)), dtype=record)  # type: ignore[arg-type]
+    joined: Table = np.frombuffer(bytearray().join(nodes), dtype=record)  # type: ignore[arg-type]
     left, right = (joined[side].astype(np.int64) for side in ("left_child", "right_child"))
     inner = np.flatnonzero(left >= 0)
     if min(left.min(), right.min()) < -1 or np.count_nonzero(right >= 0) != len(inner):
         return None
-    if not np.array_equal(2 * np.add.reduceat(left >= 0, start, dtype=np.int64) + 1, size):
+    n_inner = np.add.reduceat(left >= 0, start, dtype=np.int64)
+    if not np.array_equal(2 * n_inner + 1, size):
         return None
+    first, end = np.repeat(start, n_inner), np.repeat(start + size, n_inner)
     once = np.zeros(len(joined), dtype=np.bool_)
     sides = []
     for name, side in (("left_child", left), ("right_child", right)):
-        child = side[inner] + first[inner]
-        if np.any(child <= inner) or np.any(child >= end[inner]):
+        child = side[inner] + first
+        if np.any(child <= inner) or np.any(child >= end):
             return None
         once[child] = True
         joined[name][inner] = child

@@ -290,14 +290,20 @@ def _decode(raw: npt.NDArray[np.uint8]) -> tuple[Wide, int]:
         first, last, length = first[: long[0]], last[: long[0]], length[: long[0]]
         if not len(last):
             return np.zeros(0, dtype=np.int64), 0
+    return _numbers(raw, first, last), int(last[-1]) + 1
+
+
+def _numbers(raw: npt.NDArray[np.uint8], first: Wide, last: Wide) -> Wide:
+    """Return the numbers that begin and end at these bytes."""
+    length = last - first + 1
     if np.any((raw[last] == 0) & (length > 1)):
         raise ReadError(_WASTEFUL)
-    value = np.zeros(len(first), dtype=np.uint64)
-    for i in range(int(length.max())):
-        more = length > i
+    value = (raw[first] & 127).astype(np.uint64)
+    for i in range(1, int(length.max(initial=0))):
+        more = np.flatnonzero(length > i)
         seven = (raw[first[more] + i] & 127).astype(np.uint64)
         value[more] |= seven << np.uint64(7 * i)
-    return value.view(np.int64), int(last[-1]) + 1
+    return value.view(np.int64)
 
 
 def _unpacked(piece: memoryview, tag: bytes) -> tuple[Wide, int]:
@@ -314,8 +320,8 @@ def _unpacked(piece: memoryview, tag: bytes) -> tuple[Wide, int]:
     ends = ends[: wrong[0]] if len(wrong) else ends
     if not len(ends):
         return np.zeros(0, dtype=np.int64), 0
-    taken = int(ends[-1]) + 1
-    both, whole = _decode(raw[:taken])
-    if whole != taken:
-        return np.zeros(0, dtype=np.int64), 0
-    return both[1::2], taken
+    taken, first = int(ends[-1]) + 1, tags[: len(ends)] + 1
+    long = np.flatnonzero(ends - first >= _LONGEST)
+    sound = slice(long[0] if len(long) else None)
+    found = _numbers(raw, first[sound], ends[sound])
+    return (found[:0], 0) if len(long) else (found, taken)

@@ -44,7 +44,9 @@ def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
     n_nested
         Pickles inside the file (arrays of objects of joblib).
     """
-    foreign = [name for name in mentioned if is_foreign(name)]
+    each = {(name.module, name.name): name for name in mentioned}
+    asked = {key for key, name in each.items() if is_foreign(name)}
+    foreign = [name for name in mentioned if (name.module, name.name) in asked] if asked else []
     if not foreign:
         return
     carried = sum(name.module.partition(".")[0] == "cloudpickle" for name in foreign)

@@ -85,15 +85,23 @@ def beside_schema(
     members
         Gives the bytes of each member that the schema names.
     """
-    seen = graph.seen.union(*(_inside(node) for node, _ in graph.twice))
     nodes = [*nodes]
+    # Most nodes are the same few, written again and again.
+    flat = {id(node): _flat(node) for node in nodes}
+    seen = graph.seen.union(id(node) for node, _ in graph.twice)
+    seen |= _inside(node for node, _ in graph.twice if flat[id(node)] is None)
     naming = {id(node.get("content")) for node in nodes if str(node.get("__loader__")) in _NAMING}
+    known: dict[object, tuple[str, ...]] = {}
     for node in nodes:
-        loader = node.get("__loader__")
-        if isinstance(loader, str):
-            odd = _odd(node, loader, node is schema)
+        loader, key = node.get("__loader__"), flat[id(node)]
+        if not isinstance(loader, str):
+            odd = tuple(_loose(node, named=id(node) in naming))
+        elif key is None or node is schema:
+            odd = tuple(_odd(node, loader, node is schema))
+        elif key in known:
+            odd = known[key]
         else:
-            odd = _loose(node, named=id(node) in naming)
+            odd = known[key] = tuple(_odd(node, loader, False))
         if isinstance(loader, str) and id(node) not in seen:
             yield "a node of the schema that no object holds", node
         for name in odd:
@@ -104,20 +112,39 @@ def beside_schema(
     for part in graph.dropped:
         if size_of(part) > _NOTHING:
             yield "a part of the schema that no object holds", part
+    alike: set[object] = set()
     for node, first in graph.twice:
-        if node.get("__loader__") != "CachedNode" and not _same(node, first, members):
+        key = flat[id(node)], id(first)
+        if key in alike or node.get("__loader__") == "CachedNode":
+            continue
+        if not _same(node, first, members):
             yield "a node of the schema that stands for another", node
+        elif key[0] is not None:
+            alike.add(key)
     for name in members:
         if not _MEMBER.fullmatch(name):
             yield "the name of a member", name
 
 
-def _inside(node: object) -> Iterator[int]:
-    """Yield what stands for each object of a part of the schema."""
-    if isinstance(node, dict):
-        yield id(node)
-    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        yield from _inside(part)
+def _inside(nodes: Iterable[object]) -> set[int]:
+    """Return what stands for each object of parts of the schema."""
+    found: set[int] = set()
+    todo = [*nodes]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            found.add(id(part))
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return found
+
+
+def _flat(node: Node) -> object:
+    """Return what is the same for two nodes that are written alike; None of one that has parts."""
+    values = (*node.values(),)
+    kinds = (*map(type, values),)
+    return None if dict in kinds or list in kinds else (*node, *values, *kinds)
 
 
 def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:

@@ -25,6 +25,9 @@ __all__ = ["Node", "check_names"]
 Node = dict[str, Any]
 
 _ADVICE = "do not load it with skops"
+_NAMED = ("__loader__", "__module__", "__class__")
+# Nodes whose content names something, too.
+_NAMES_MORE = frozenset({"FunctionNode", "MethodNode", "RandomGeneratorNode"})
 _CALLED = frozenset({"ConstructorFromReduceNode", "LossNode", "TreeNode", "PartialNode"})
 # Plain containers and references; of whatever else there is, skops makes an instance.
 _MENTIONED = frozenset(
@@ -48,10 +51,19 @@ def check_names(nodes: Iterable[Node]) -> list[Global]:
         If one is no text.
     """
     mentioned: list[Global] = []
+    passed: dict[tuple[str, str, str], Global] = {}
     for node in nodes:
         # Whatever `Graph` would build: a dictionary of the model may have such keys too.
-        if isinstance(node.get("__loader__"), str):
+        loader, module, name = map(node.get, _NAMED)
+        if not isinstance(loader, str):
+            continue
+        if loader in _NAMES_MORE or not (isinstance(module, str) and isinstance(name, str)):
             mentioned.extend(_gated(node))
+        else:
+            key = loader, module, name
+            if key not in passed:
+                (passed[key],) = _gated(node)
+            mentioned.append(passed[key])
     for name in mentioned:
         if not name.allowed:
             raise UnsupportedModelError(not_read(name.module, name.name))
