@@ -83,7 +83,15 @@ def _number_of_another_class(schema):
     _state(schema)["n_classes_"]["__class__"] = "bool"
 
 
+def _identity_of_another_kind(schema):
+    """A logical value, which is the number one to whoever compares it."""
+    state = _state(schema)
+    for name, key in (("max_depth", 1), ("max_features", True)):
+        state[name]["__id__"] = key
+
+
 SCHEMA = [
+    _identity_of_another_kind,
     _types_as_a_set,
     _types_cut_short,
     _type_of_another_key,

@@ -69,6 +69,21 @@ def test_any_array_comes_back(array: Any) -> None:
     assert back.tobytes() == array.tobytes()
 
 
+@pytest.mark.parametrize("shape", ["()", "(2,)", "(3, 4)", "(0, 5, 1)"])
+@pytest.mark.parametrize("order", ["True", "False"])
+@pytest.mark.parametrize(
+    "descr", ["'<f8'", "'|b1'", "'<U12'", "[('a', '<i4'), ('', '|V4'), ('b', '>f8')]"]
+)
+def test_the_usual_header_says_what_another_spelling_says(
+    descr: str, order: str, shape: str
+) -> None:
+    usual = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}"
+    other = f"{{'shape':{shape},'fortran_order':{order},'descr':{descr}}}"
+    one, two = (read_header(with_header(text, b"")) for text in (usual, other))
+    assert (one.shape, one.by_column) == (two.shape, two.by_column)
+    assert one.dtype.build() == two.dtype.build()
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -13,9 +13,10 @@ import numpy as np
 from treeaudit.readers.links import Links
 from treeaudit.readers.types import Array, Float, Table, Wide
 
-__all__ = ["Row", "in_rows", "together"]
+__all__ = ["SMALL", "Row", "in_rows", "together"]
 
-_SMALL = 1 << 11
+SMALL = 1 << 11
+"""Nodes up to which a tree is looked at together with others: a row is a copy of its trees."""
 _MOST = 1 << 15
 
 
@@ -49,7 +50,7 @@ def in_rows(sizes: Sequence[int]) -> Iterator[slice]:
     """
     begin = total = 0
     for i, n in enumerate(sizes):
-        alone = _MOST if n > _SMALL else n
+        alone = _MOST if n > SMALL else n
         if i > begin and total + alone > _MOST:
             yield slice(begin, i)
             begin, total = i, 0

@@ -14,6 +14,7 @@ from treeaudit.readers.estimators.counts import Meaning, class_weights
 from treeaudit.readers.estimators.found import Seen
 from treeaudit.readers.estimators.node_table import NodeTable, row_of
 from treeaudit.readers.links import Edges
+from treeaudit.readers.together import SMALL
 from treeaudit.readers.types import Float, Wide
 
 __all__ = ["Stored", "built"]
@@ -99,7 +100,7 @@ def _row(stored: Stored, i: int) -> NodeTable | None:
         total += record.n_stored
         alike = stored.meaning[at] is stored.meaning[i]
         alike = alike and stored.seen[at].rows == stored.seen[i].rows and not record.stripped
-        if total > _TOGETHER or not alike:
+        if total > _TOGETHER or record.n_stored > SMALL or not alike:
             break
         some.append(record)
     return row_of(some) if len(some) > 1 else None
