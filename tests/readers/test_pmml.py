@@ -410,6 +410,38 @@ def test_sklearn2pmml_tells_no_people(iris, tmp_path, monkeypatch):
         assert said == [model.classes_[int(c)] for c in member.predict(x.to_numpy())]
 
 
+BOTH = node(simple("x", "lessOrEqual", 1), score="no", n=5)
+BOTH += node(simple("x", "greaterThan", 1), score="yes", n=5)
+
+
+@pytest.mark.parametrize("root", ["<False/>", simple("z", "lessOrEqual", 1)])
+def test_a_root_that_does_not_answer_everybody_is_refused(root):
+    with pytest.raises(UnsupportedModelError, match="root of a tree asks a condition"):
+        read(tree_of(node(root, BOTH, score="no", n=10)))
+
+
+def test_a_root_without_a_condition_is_refused():
+    with pytest.raises(ReadError, match="a node has no condition"):
+        read(tree_of(node("", BOTH, score="no", n=10)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<MiningField name="x"/>', '<MiningField name="x" missingValueReplacement="1"/>'),
+        ('<MiningField name="x"/>', '<MiningField name="x" outliers="asMissingValues"/>'),
+        ('<MiningField name="x"/>', '<MiningField name="x" invalidValueReplacement="1"/>'),
+        ('<Value value="clerk"/>', '<Value value="clerk"/><Value value="no" property="missing"/>'),
+    ],
+)
+def test_what_changes_values_before_the_trees_is_named(old, new):
+    text = tree_of(node(TRUE, BOTH, score="no", n=10))
+    assert not any("changes values" in one.says for one in read(text).leftovers.found)
+    assert old in text
+    found = read(text.replace(old, new)).leftovers.found
+    assert any("changes values before a tree asks" in one.says for one in found)
+
+
 def test_several_models_are_chosen_by_name():
     one = f'<TreeModel modelName="{{}}" functionName="classification">{SCHEMA}{node(TRUE, **NO)}'
     text = document("".join(one.format(name) + "</TreeModel>" for name in ("first", "second")))

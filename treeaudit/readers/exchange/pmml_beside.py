@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.exchange.pmml_form import (
+    CHANGES,
     DATE,
     DECLARED,
     EXPLAINED,
@@ -158,6 +159,11 @@ class Beside:
             self._extremes += bool(given.get(margin)) and above != "DiscretizeBin"
         self._columns += name in ("DataField", "Value", "Segment", "DerivedField")
         own = given.get("name", "")
+        for key, usual in CHANGES.get(name, {}).items():
+            if given.get(key, usual) != usual:
+                says = f"{key} changes values before a tree asks about them, which is not read"
+                where = f"{name}@{key}"
+                self._found.add(Leftover(kind="unexplained", where=where, n=1, says=says))
         if name in ("DataField", "DerivedField"):
             self._said.add(own)
         elif name == "MiningSchema":

@@ -10,6 +10,7 @@ from treeaudit.model.leftovers import Kind
 from treeaudit.readers.leftovers.booster_parts import NUMBER
 
 __all__ = [
+    "CHANGES",
     "DATE",
     "DECLARED",
     "EXPLAINED",
@@ -158,6 +159,15 @@ FORM: Mapping[str, tuple[str, str]] = {
 EXPLAINED = {
     name: (frozenset(above.split()) or frozenset({""}), frozenset(names.split()))
     for name, (above, names) in FORM.items()
+}
+# What makes values others before a tree asks about them, unless it says this.
+CHANGES: Mapping[str, Mapping[str, str | None]] = {
+    "Value": {"property": "valid"},
+    "MiningField": {
+        "missingValueReplacement": None,
+        "invalidValueReplacement": None,
+        "outliers": "asIs",
+    },
 }
 HELD: Mapping[str, tuple[Kind, str]] = {
     "ModelVerification": ("records", "records to verify the model with, a sample of the data"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import CountsAre
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.exchange.pmml_conditions import Condition, Fields
@@ -138,9 +138,15 @@ def flatten(model: TreeModel, fields: Fields) -> Rows:
     ------
     ReadError
         If it has no nodes, or a node has no condition.
+    UnsupportedModelError
+        If it does not answer everybody.
     """
     if model.root is None:
         raise ReadError("the PMML is damaged: a tree has no nodes")
+    if model.root.predicate is None:
+        raise ReadError("the PMML is damaged: a node has no condition")
+    if fields.conditions(model.root.predicate) is not None:
+        raise UnsupportedModelError("the root of a tree asks a condition, which is not read")
     strategy = model.attributes.get("missingValueStrategy", "none")
     stays = model.attributes.get("noTrueChildStrategy") == "returnLastPrediction"
     rows = Rows()
