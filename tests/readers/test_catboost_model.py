@@ -15,7 +15,7 @@ from treeaudit.readers.boosters import catboost_model
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
 from treeaudit.readers.boosters.catboost_trees import stored_trees
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.unpack import open_file
+from treeaudit.readers.unpack import open_file, unpack
 
 pytestmark = pytest.mark.libraries
 catboost = library("catboost")
@@ -323,6 +323,22 @@ def test_damaged(name, small):
 def test_damaged_free_trees(path, to, small):
     error = sentence_or_model(catboost_model, change(small[1], *path, to=to))
     assert isinstance(error, ReadError)
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("scale_and_bias",), None),
+        (("scale_and_bias",), 5),
+        (("scale_and_bias",), [True, [0.0]]),
+        (("model_info", "class_params", "class_names"), None),
+        (("model_info", "class_params", "class_names"), 7),
+    ],
+)
+def test_what_is_no_list_is_named(path, to, small):
+    content = unpack(change(small[0], *path, to=to))
+    forest = catboost_model.read(content, Source(), None, LIMITS)
+    assert any(path[-1] in one.where for one in forest.leftovers.found)
 
 
 @pytest.mark.parametrize("to", ["x", 5, [], {"t": "x"}, {"t": None}, {"t": {"hash_map": "x"}}])

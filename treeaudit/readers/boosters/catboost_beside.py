@@ -126,7 +126,7 @@ def in_catboost(
             "training": lambda part: are_rounds(part, rounds),
             "class_params": {
                 "class_label_type": _WORD,
-                "class_names": lambda part: all(map(is_name, part)),
+                "class_names": lambda part: isinstance(part, list) and all(map(is_name, part)),
                 "class_to_label": lambda part: (
                     isinstance(part, list)
                     and part == list(range(len(part)))
@@ -154,7 +154,9 @@ def in_catboost(
     if empty := sum(map(_nobody, trees)):
         says = f"{empty:,} values of leaves that nobody is in, of no other leaf"
         yield Leftover(kind="unexplained", where="leaf_values", n=8 * empty, says=says)
-    if data.get("scale_and_bias", [1])[:1] not in ([], [1]):
+    scale = data.get("scale_and_bias")
+    # True is 1 for us, and not for CatBoost.
+    if isinstance(scale, list) and scale and (scale[0] != 1 or isinstance(scale[0], bool)):
         says = "what all answers are multiplied with, which the audit leaves out"
         yield Leftover(kind="unseen", where="scale_and_bias", n=1, says=says)
 
