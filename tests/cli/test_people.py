@@ -26,6 +26,8 @@ def written(table, model, folder) -> pd.DataFrame:
     done = run("reconstruct", "model.pkl", "--people", "-o", "people.csv", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert "80 of 80 people are certain, 80 with every value" in done.stdout
+    assert "; assumed: " in done.stdout
+    assert "all trees are of the same people; no value is missing" in " ".join(done.stdout.split())
     return pd.read_csv(folder / "people.csv")
 
 

@@ -15,6 +15,7 @@ from treeaudit.people.records import Records, read_records
 from treeaudit.reconstruction.answer import Answer, reconstruct
 from treeaudit.reconstruction.boosted import Boosted, reconstruct_boosted
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError, heeding_interrupts
+from treeaudit.reconstruction.domain import Domain
 from treeaudit.reconstruction.drawn import Drawn, reconstruct_drawn
 from treeaudit.reconstruction.draws import not_drawn, times_of
 from treeaudit.reconstruction.informed import without
@@ -22,6 +23,7 @@ from treeaudit.reconstruction.likely import not_likely, reconstruct_likely
 from treeaudit.reconstruction.proof import proof_of
 from treeaudit.reconstruction.scope import not_usable
 from treeaudit.reconstruction.words import likely_people, people, people_in_order
+from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ def show_people(
             console.print(f"people  {save_people(found, path, force=force)}", soft_wrap=True)
     if not output:
         console.print(frame_grid(found.head(rows)))
-    console.print(said)
+    console.print(said, soft_wrap=True)
 
 
 def _way(forest: "Forest", knows: Knowledge) -> "Solve":
@@ -153,8 +155,12 @@ def _said(certain: int, exact: int, found: "Certain", besides: str = "") -> str:
     ended = "" if found.stopped is None else f"; ended after {found.stopped}"
     return (
         f"{certain:,} of {found.n_people:,} people{besides} are certain, "
-        f"{exact:,} with every value that the model asks about{ended}"
+        f"{exact:,} with every value that the model asks about{ended}; {_assumed(found.domain)}"
     )
+
+
+def _assumed(domain: Domain) -> str:
+    return plain(f"assumed: {'; '.join(domain.assumptions)}", 4_000)
 
 
 def _likely(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
@@ -165,5 +171,6 @@ def _likely(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
         likely_people(answer, forest.schema),
         None,
         f"nobody is certain; of the {answer.n_people:,} likeliest people about {expected:,.0f} are "
-        "expected to be in the training data, by the probabilities stated",
+        f"expected to be in the training data, by the probabilities stated; "
+        f"{_assumed(answer.domain)}",
     )

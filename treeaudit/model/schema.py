@@ -36,6 +36,8 @@ class Feature:
     fill
         The category that missing values are replaced with before the model
         sees them, or None.
+    had_missing
+        Whether the file tells that values of it were missing in the training data.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Feature:
     high: float | None = None
     ignores_unknown: bool = False
     fill: str | None = None
+    had_missing: bool = False
 
     def __post_init__(self) -> None:
         bounds = [bound for bound in (self.low, self.high) if bound is not None]

@@ -164,7 +164,7 @@ def reconstruct_boosted(
     return Boosted(
         domain=replace(
             domain,
-            assumptions=(*forest.boosting.assumptions, *domain.assumptions),
+            assumptions=(*dict.fromkeys((*forest.boosting.assumptions, *domain.assumptions)),),
         ),
         cells=cells,
         bounds=bounds,

@@ -6,7 +6,7 @@ all rows: ``sum of times[k, t] over the people of class c in the leaf = draws of
 Unknown is for each row in which cell it is, with which class: 0 or 1, one of them 1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -28,6 +28,9 @@ __all__ = ["Drawn", "reconstruct_drawn"]
 _MOST_TREES = 16
 _MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000
 """Cells or nodes times rows times classes, and entries of the equations, at the same time."""
+_OF_SEEDS = (
+    "the seeds are those of the draws: for every tree they draw as many people as its root holds"
+)
 _CUTTING = 0.6
 """Share of the time until when cells are cut."""
 
@@ -144,7 +147,7 @@ def reconstruct_drawn(
     bounds = shuttle(system, budget.over)
     stopped = budget.ended if budget.over() else "one equation at a time"
     return Drawn(
-        domain=domain,
+        domain=replace(domain, assumptions=(_OF_SEEDS, *domain.assumptions)),
         cells=cells,
         n_people=len(times),
         n_trees=forest.n_trees,

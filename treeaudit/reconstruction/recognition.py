@@ -13,8 +13,10 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
+from treeaudit.reconstruction.complete import complete
 from treeaudit.reconstruction.domain import Domain, Variable
 from treeaudit.reconstruction.nodes import Nodes, chunks, nodes_of
+from treeaudit.reconstruction.scope import assumed
 
 __all__ = ["domain_of"]
 
@@ -51,19 +53,20 @@ def domain_of(
     Raises
     ------
     DataError
-        If the public schema names a column that the model does not have.
+        If the public schema names a column that the model does not have, or values were missing in
+        the training data.
     """
     features = forest.schema.features
-    asked = _asked(forest.trees if trees is None else trees, len(features))
+    asked = _asked(complete(forest, forest.trees if trees is None else trees), len(features))
     asked = asked.and_so(_asked(again, len(features)))
     known, groups = _described(public, features)
-    said = []
+    said = [*assumed(forest)]
     if public is None:
         named = forest.schema.named
         groups = _groups(features, asked) if named else _unnamed_groups(features, asked)
         dots = "…" if named else ""
         why = "so say their names, and no tree asks" if named else "no tree asks"
-        said = [
+        said += [
             f"at most one of the {len(one.features)} columns {one.name}{dots} is 1: {why} for a "
             "second after a first"
             for one in groups

@@ -11,6 +11,8 @@ from treeaudit.model.tree import Tree
 
 __all__ = [
     "ANYBODY",
+    "assumed",
+    "certain_if",
     "counts_everybody",
     "drawn_share",
     "drawn_steps",
@@ -23,6 +25,8 @@ __all__ = [
 ANYBODY = 2.0**31
 """What a leaf that stands for one that was taken out holds of each class at most."""
 
+_UNWEIGHTED = "rows had no weights of their own"
+_SAME = "all trees are of the same people"
 _MOST_DRAWN = 0.8
 """Of nearly everybody each tree tells nearly all."""
 _HOLD: Mapping[RecordsAre, str] = {
@@ -49,6 +53,32 @@ def not_usable(forest: Forest) -> str | None:
     if not all_count(forest.trees):
         return "its trees hold no class counts"
     return None
+
+
+def certain_if(forest: Forest) -> tuple[str, ...]:
+    """Return what the file of a model cannot show, or speaks against, and whoever is certain needs.
+
+    XGBoost and CatBoost sum weights where others count people, and writers of PMML count what they
+    like; a model that was trained further may have been so on other people.
+    """
+    exchanged, several = forest.source.format == "pmml", forest.n_trees > 1
+    said = [_UNWEIGHTED] if exchanged or forest.source.library in ("XGBoost", "CatBoost") else []
+    if several and (exchanged or _trained_further(forest)):
+        said.append(_SAME)
+    return tuple(said)
+
+
+def assumed(forest: Forest) -> tuple[str, ...]:
+    """Return everything that is taken for granted of whom the trees of a model count."""
+    return tuple(dict.fromkeys((*certain_if(forest), *((_SAME,) if forest.n_trees > 1 else ()))))
+
+
+def _trained_further(forest: Forest) -> bool:
+    """Tell whether the file shows that trees were added to others."""
+    stated = forest.source.parameters
+    rounds = _number(stated.get("num_iterations", stated.get("iterations")))
+    outputs = max(_number(stated.get("n_outputs")), 1)
+    return stated.get("warm_start") is True or 0 < rounds * outputs < forest.n_trees
 
 
 def with_gaps(forest: Forest) -> Forest:

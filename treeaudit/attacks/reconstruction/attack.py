@@ -29,6 +29,7 @@ from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.scope import (
+    certain_if,
     counts_everybody,
     drawn_steps,
     not_boosted,
@@ -196,7 +197,7 @@ class Reconstruction:
         if alone and case.forest.schema.classes is not None and not details.given_away:
             reason = "nobody is certain by the counts of all leaves alone: labels were not solved"
             return Skipped(id=self.id, title=self.title, reason=reason)
-        return self._found(details, evidence_certain(forest, answer, _SHOWN))
+        return self._found(case, details, evidence_certain(forest, answer, _SHOWN))
 
     def _boosted(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the leaves of boosted trees give away."""
@@ -218,7 +219,7 @@ class Reconstruction:
         details = details_of_boosting(case, found)
         if not budget.over():
             details = replace(details, informed=informed_of_boosting(case, budget))
-        return self._found(details, evidence_of_boosting(case.forest, found, _SHOWN))
+        return self._found(case, details, evidence_of_boosting(case.forest, found, _SHOWN))
 
     def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the draws, made again, give away with their rows."""
@@ -230,7 +231,7 @@ class Reconstruction:
         except OutOfBudgetError as ended:
             return self._out_of(str(ended))
         shown = evidence_in_order(case.forest, found, _SHOWN)
-        return self._found(details_in_order(case, found), shown)
+        return self._found(case, details_in_order(case, found), shown)
 
     def _likely(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return who is likely; skipped as without the attempt where that is not known in time."""
@@ -244,7 +245,7 @@ class Reconstruction:
             reason = needless or f"who is likely was not known after {ended}: more with --seconds"
             return Skipped(id=self.id, title=self.title, reason=reason)
         details = details_likely(case, answer, control)
-        return self._found(details, evidence_likely(case, answer, _SHOWN))
+        return self._found(case, details, evidence_likely(case, answer, _SHOWN))
 
     def _out_of(self, budget: str) -> Skipped:
         reason = f"nobody is certain so far, but the search ended after {budget}"
@@ -252,7 +253,7 @@ class Reconstruction:
         return Skipped(id=self.id, title=self.title, reason=reason)
 
     def _found(
-        self, details: ReconstructionDetails, evidence: tuple[Evidence, ...]
+        self, case: Case, details: ReconstructionDetails, evidence: tuple[Evidence, ...]
     ) -> Finding | Skipped:
         if not details.given_away and details.stopped is not None:
             return self._out_of(details.stopped)
@@ -265,7 +266,7 @@ class Reconstruction:
             severity=severity_of_share(Share.of(people, n)),
             leaves=0,
             people=people,
-            summary=_summary(details, n),
+            summary=_summary(details, n, certain_if(case.forest)),
             looked=(f"leaves of {details.trees:,} trees together",),
             unseen=() if ended is None else (f"the search ended after {ended}",),
             details=details,
@@ -282,7 +283,7 @@ def _excess(likely: LikelyPeople) -> People:
     return People(max(people, 0))
 
 
-def _summary(details: ReconstructionDetails, n: int) -> str:
+def _summary(details: ReconstructionDetails, n: int, needs: tuple[str, ...]) -> str:
     if (likely := details.likely) is not None:
         why = "counts are noisy" if likely.counts_are == "noisy" else "nobody tells who was drawn"
         return (
@@ -295,7 +296,8 @@ def _summary(details: ReconstructionDetails, n: int) -> str:
     from treeaudit.attacks.reconstruction.certain import GAPS
 
     least = "at least " if GAPS in details.assumptions else ""
+    where = f" if {' and '.join(needs)}" if needs else ""
     return (
-        f"{details.given_away:,} of {least}{n:,} people are given away for certain: "
+        f"{details.given_away:,} of {least}{n:,} people are given away for certain{where}: "
         f"{details.exact:.1%} with every value that the model asks about{rows}."
     )

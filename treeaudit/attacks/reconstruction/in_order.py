@@ -14,10 +14,6 @@ from treeaudit.reconstruction.words import sentence
 
 __all__ = ["details_in_order", "evidence_in_order"]
 
-_ASSUMED = (
-    "the seeds are those of the draws: for every tree they draw as many people as its root holds"
-)
-
 
 def details_in_order(case: Case, found: Drawn) -> ReconstructionDetails:
     """Return what is measured: everybody who is certain is certain with the row of the table."""
@@ -40,7 +36,7 @@ def details_in_order(case: Case, found: Drawn) -> ReconstructionDetails:
         of_trees=case.forest.n_trees,
         seconds=case.seconds,
         stopped=found.stopped,
-        assumptions=(_ASSUMED, *found.domain.assumptions),
+        assumptions=found.domain.assumptions,
         curve=(AfterTrees(trees=found.n_trees, certified=certified, exact=exact),),
         checked=None if train is None else checked_on(train, found.cells, found.tables),
     )

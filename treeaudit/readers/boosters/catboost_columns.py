@@ -164,8 +164,13 @@ class ColumnTable:
         for index, codes in self._codes.items():
             texts = [self._hashes.get(h, f"hash {h}") for h in codes]
             categories[_flat(self._cats[index])] = (*texts, _OTHER)
+        gaps = {_flat(one) for one in self._floats.values() if one.get("has_nans") is True}
         flat = [
-            Feature(name=self._names.get(i, f"x{i}"), categories=categories.get(i))
+            Feature(
+                name=self._names.get(i, f"x{i}"),
+                categories=categories.get(i),
+                had_missing=i in gaps,
+            )
             for i in range(self._width)
         ]
         return (*flat, *(Feature(name=name) for name in self._derived))

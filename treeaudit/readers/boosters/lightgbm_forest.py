@@ -20,7 +20,7 @@ from treeaudit.readers.boosters.lightgbm_first import boosting_of, first_counts,
 from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_rows import builder, checked, uneven
 from treeaudit.readers.boosters.lightgbm_text import Booster
-from treeaudit.readers.boosters.lightgbm_tree import StoredTree
+from treeaudit.readers.boosters.lightgbm_tree import MISSING_IS_NAN, StoredTree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
@@ -60,7 +60,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     told = sum(tree.n_records is not None for tree in trees) * (not estimated)
     records_are, n_records = _records(booster, trees, sampled, told)
     n_categories, names = _category_names(booster, trees)
-    schema = _schema(booster, n_categories, names)
+    schema = _schema(booster, n_categories, names, _with_gaps(trees))
     build = builder(trees, n_categories, not estimated)
     # A mean of trees is a random forest: each is a first one, of other rows.
     plain = not (sampled or estimated or booster.averaged)
@@ -202,6 +202,12 @@ def _category_names(
     return n, names
 
 
+def _with_gaps(trees: Sequence[StoredTree]) -> frozenset[int]:
+    """Return the columns that are told to hold NaN: LightGBM says so where training data did."""
+    told = [tree.raw.feature[tree.raw.missing_type == MISSING_IS_NAN] for tree in trees]
+    return frozenset(np.unique(np.concatenate(told)).tolist())
+
+
 def _categorical_columns(booster: Booster, most: Mapping[int, int]) -> list[int]:
     stated = (booster.parameters or {}).get("categorical_feature", "")
     if stated and all(word.isdecimal() and len(word) < 9 for word in stated.split(",")):
@@ -210,7 +216,10 @@ def _categorical_columns(booster: Booster, most: Mapping[int, int]) -> list[int]
 
 
 def _schema(
-    booster: Booster, n_categories: Mapping[int, int], names: Mapping[int, tuple[str, ...]]
+    booster: Booster,
+    n_categories: Mapping[int, int],
+    names: Mapping[int, tuple[str, ...]],
+    gaps: frozenset[int],
 ) -> Schema:
     features = []
     for i, name in enumerate(booster.names):
@@ -218,7 +227,7 @@ def _schema(
         if i in n_categories and categories is None:
             n = n_categories[i]
             categories = (*map(str, range(n - 1)), f"{n - 1} and above")
-        features.append(Feature(name=name, categories=categories))
+        features.append(Feature(name=name, categories=categories, had_missing=i in gaps))
     classes: tuple[Label, ...] | None = None
     kind = booster.objective.split(" ")[0]
     if kind in ("multiclass", "multiclassova"):

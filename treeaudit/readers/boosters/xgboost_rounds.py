@@ -53,6 +53,7 @@ def boosting_of(
         assumptions=(
             f"learning rate {told[0]:g} and penalty {told[1]:g}, near to which the numbers of the "
             "first tree are",
-            "nobody was left out of a tree, and rows had no weights of their own",
+            "nobody was left out of a tree",
+            "rows had no weights of their own",
         ),
     )

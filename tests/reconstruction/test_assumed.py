@@ -1,0 +1,135 @@
+"""What a certificate rests on: told by the file, against it, or said beside it."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import RandomForestClassifier as Forest
+
+import treeaudit as ta
+from treeaudit.defenses.count_anew import CountAnew
+from treeaudit.errors import DataError
+from treeaudit.findings.findings import Skipped
+from treeaudit.reconstruction.answer import reconstruct
+from treeaudit.reconstruction.complete import complete
+from treeaudit.reconstruction.scope import assumed, certain_if, people_alone
+
+WEIGHTS, SAME = "rows had no weights of their own", "all trees are of the same people"
+N = 60
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 4, (N, 3)).astype(float)
+    return x, (x.sum(axis=1) + rng.integers(0, 2, N)) % 2
+
+
+def with_gaps(x) -> np.ndarray:
+    return np.where(np.random.default_rng(1).random(x.shape) < 0.15, np.nan, x)
+
+
+def said(report: ta.Report) -> str:
+    return next(one.summary for one in report.results if one.id == "TA108")
+
+
+def test_weights_that_xgboost_adds_up_are_named_in_the_sentence(rows, tmp_path) -> None:
+    xgb = pytest.importorskip("xgboost")
+    x, _ = rows
+    weight = np.random.default_rng(0).integers(1, 4, N)
+    given = {"objective": "reg:squarederror", "max_depth": 3, "min_child_weight": 0, "eta": 0.3}
+    path = tmp_path / "m.json"
+    xgb.train(given, xgb.DMatrix(x, x.sum(axis=1), weight=weight), 10).save_model(path)
+    forest = ta.load(path)
+    assert reconstruct(people_alone(forest)).n_people > N
+    report = ta.scan(path)
+    assert f"given away for certain if {WEIGHTS}: " in said(report)
+    assert report["TA108"].details.assumptions[:2] == (WEIGHTS, SAME)
+
+
+def test_weights_that_catboost_adds_up_are_named_in_the_sentence(rows, tmp_path) -> None:
+    catboost = pytest.importorskip("catboost")
+    x, y = rows
+    path = tmp_path / "m.json"
+    model = catboost.CatBoostClassifier(
+        iterations=12, depth=4, verbose=0, allow_writing_files=False, thread_count=1
+    )
+    model.fit(x, y, sample_weight=np.arange(N) % 3 + 1).save_model(str(path), format="json")
+    report = ta.scan(path)
+    assert report["TA108"].details.certified.whole > N
+    assert f"given away for certain if {WEIGHTS}: " in said(report)
+
+
+def lightgbm_of(x, y, rounds=4, **more):
+    lgb = pytest.importorskip("lightgbm")
+    given = {"objective": "binary", "num_leaves": 5, "min_data_in_leaf": 1, "verbose": -1}
+    return lgb.train(given, lgb.Dataset(x, y, params={"min_data_in_bin": 1}), rounds, **more)
+
+
+def test_a_lightgbm_that_was_trained_further_says_so(rows, tmp_path) -> None:
+    path = tmp_path / "m.txt"
+    first = lightgbm_of(*rows)
+    first.save_model(path)
+    assert certain_if(ta.load(path)) == ()
+    lightgbm_of(*rows, init_model=first).save_model(path)
+    assert certain_if(ta.load(path)) == (SAME,)
+
+
+def test_a_forest_that_keeps_growing_says_so(rows) -> None:
+    plain = Forest(4, bootstrap=False, random_state=0)
+    assert certain_if(ta.load(plain.fit(*rows))) == ()
+    model = plain.set_params(warm_start=True, n_estimators=8).fit(*rows)
+    forest = ta.load(model)
+    assert certain_if(forest) == (SAME,)
+    assert f"for certain if {SAME}: " in said(ta.scan(model))
+    # Of one that does not, it is said beside all else.
+    assert assumed(ta.load(Forest(4, bootstrap=False).fit(*rows))) == (SAME,)
+
+
+def test_nobody_is_certain_where_trees_show_that_values_were_missing() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 4, (600, 3)).astype(float)
+    y = (x.sum(axis=1) + rng.integers(0, 2, 600)) % 2
+    for model in (
+        ExtraTreesClassifier(10, random_state=0),
+        Forest(10, bootstrap=False, random_state=0),
+        HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=1),
+    ):
+        whole = ta.load(model.fit(x, y))
+        assert len([*complete(whole, whole.trees)]) == whole.n_trees
+        forest = ta.load(model.fit(with_gaps(x), y))
+        with pytest.raises(DataError, match="only where no value was missing"):
+            reconstruct(people_alone(forest))
+        found = next(one for one in ta.scan(model).results if one.id == "TA108")
+        assert isinstance(found, Skipped)
+        assert "no value was missing" in found.reason
+
+
+def test_leaves_counted_anew_tell_of_no_missing_values() -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(600, 3)), rng.integers(0, 2, 600)
+    drawn = ta.load(Forest(20, random_state=0).fit(x, y))
+    anew = CountAnew(values=x, labels=y).apply(drawn)
+    assert len([*complete(anew, anew.trees)]) == 20
+
+
+def test_nobody_is_certain_where_lightgbm_tells_of_missing_values(rows, tmp_path) -> None:
+    path = tmp_path / "m.txt"
+    lightgbm_of(with_gaps(rows[0]), rows[1]).save_model(path)
+    with pytest.raises(DataError, match=r"some were of column 'Column_\d'"):
+        reconstruct(people_alone(ta.load(path)))
+
+
+def test_nobody_is_certain_where_catboost_tells_of_missing_values(rows, tmp_path) -> None:
+    catboost = pytest.importorskip("catboost")
+    path = tmp_path / "m.json"
+    model = catboost.CatBoostClassifier(
+        iterations=5, depth=2, verbose=0, allow_writing_files=False, thread_count=1
+    )
+    model.fit(with_gaps(rows[0]), rows[1]).save_model(str(path), format="json")
+    assert any(
+        one["has_nans"] for one in json.loads(path.read_text())["features_info"]["float_features"]
+    )
+    with pytest.raises(DataError, match="some were of column"):
+        reconstruct(people_alone(ta.load(path)))
