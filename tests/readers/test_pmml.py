@@ -442,6 +442,35 @@ def test_what_changes_values_before_the_trees_is_named(old, new):
     assert any("changes values before a tree asks" in one.says for one in found)
 
 
+def segment_of_ten(yes):
+    """A tree of ten people, so many of them with yes."""
+
+    def leaf(asked, label, n, of_yes):
+        held = (("no", n - of_yes), ("yes", of_yes))
+        each = "".join(f'<ScoreDistribution value="{k}" recordCount="{v}"/>' for k, v in held)
+        return node(asked, each, score=label, n=n)
+
+    both = leaf(simple("x", "lessOrEqual", 1), "no", 5, 0)
+    both += leaf(simple("x", "greaterThan", 1), "yes", 5, yes)
+    each = "".join(
+        f'<ScoreDistribution value="{k}" recordCount="{v}"/>'
+        for k, v in (("no", 10 - yes), ("yes", yes))
+    )
+    inside = f"{SCHEMA}{node(TRUE, each + both, score='no', n=10)}"
+    return f'<Segment>{TRUE}<TreeModel functionName="classification">{inside}</TreeModel></Segment>'
+
+
+@pytest.mark.parametrize(("second", "who"), [(4, ("all", 10)), (3, ("unknown", None))])
+def test_trees_that_count_other_people_were_drawn(second, who):
+    trees = (
+        f'<Segmentation multipleModelMethod="average">{segment_of_ten(4)}{segment_of_ten(second)}'
+    )
+    text = f'<MiningModel functionName="classification">{SCHEMA}{trees}</Segmentation>'
+    forest = read(document(text + "</MiningModel>"))
+    assert forest.counts_are == "exact"
+    assert (forest.records_are, forest.n_records) == who
+
+
 def test_several_models_are_chosen_by_name():
     one = f'<TreeModel modelName="{{}}" functionName="classification">{SCHEMA}{node(TRUE, **NO)}'
     text = document("".join(one.format(name) + "</TreeModel>" for name in ("first", "second")))

@@ -112,7 +112,7 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
         target=target or "label",
     )
     totals = {None if t.n_records is None else int(t.n_records[0]) for t in trees}
-    n_records = totals.pop() if len(totals) == 1 else None
+    n_records = totals.pop() if len(totals) == 1 and not _drawn(trees, counts_are) else None
     return Forest(
         trees=tuple(trees),
         schema=schema,
@@ -142,6 +142,12 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
             )
         ),
     )
+
+
+def _drawn(trees: list[Tree], counts_are: CountsAre) -> bool:
+    """Tell whether trees count other people: as many in all, and not of each class."""
+    each = [tree.counts[0].tolist() for tree in trees if tree.counts is not None]
+    return counts_are in ("exact", "likely") and any(one != each[0] for one in each)
 
 
 def _leftovers(document: Document, model: Model, trees: list[Tree], *, numeric: bool) -> Leftovers:
