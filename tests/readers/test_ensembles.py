@@ -291,6 +291,14 @@ def test_each_calibrated_tree_saw_a_fold() -> None:
     assert (alone.records_are, alone.n_records) == ("all", 150)
 
 
+@pytest.mark.parametrize("classes", [["anna 33", "bob 44", "eve 9"], [True, False], [[0], [1]]])
+def test_a_calibrated_tree_answers_with_the_labels_that_are_stated(classes) -> None:
+    model = CalibratedClassifierCV(TREE, cv=2).fit(X, Y)
+    model.calibrated_classifiers_[1].classes = np.array(classes)
+    with pytest.raises(ReadError, match="answers with other labels than it states"):
+        _read(model)
+
+
 def test_the_values_of_a_changed_target_say_so() -> None:
     model = TransformedTargetRegressor(NUMBER_TREE, func=np.log, inverse_func=np.exp)
     forest = _read(model.fit(NUMERIC, TARGET))

@@ -253,8 +253,11 @@ def _calibrated(found: Found) -> Held:
     given = found.given.after("some" if len(folds) > 1 else "all")
     if len({id(fold) for fold in folds}) < len(folds):
         raise ReadError("the model is inconsistent: a calibrated classifier is there twice")
+    told = stored_labels(found.estimator)
     for i, fold in enumerate(folds):
         if isinstance(fold, Inert):
+            if fold.get("classes") is not None:
+                check_labels(told, stored_labels(fold, "classes") or [])
             name = "estimator" if fold.get("estimator") is not None else "base_estimator"
             yield found.child(fold.get(name), f"calibrated_classifiers_[{i}].{name}", given)
 
