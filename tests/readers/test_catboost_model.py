@@ -288,6 +288,8 @@ DAMAGE = {
     "feature out of range": ((*TREE, "splits", 0, "float_feature_index"), 99),
     "feature is text": ((*TREE, "splits", 0, "float_feature_index"), "0"),
     "feature is a list": ((*TREE, "splits", 0, "float_feature_index"), [0]),
+    "index is a truth value": ((*TREE, "splits", 0, "split_index"), True),
+    "index is a fraction": ((*TREE, "splits", 0, "split_index"), 1.0),
     "border is text": ((*TREE, "splits", 0, "border"), "1"),
     "border is not a number": ((*TREE, "splits", 0, "border"), float("nan")),
     "huge border": ((*TREE, "splits", 0, "border"), 1e300),

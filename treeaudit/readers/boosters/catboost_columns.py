@@ -114,7 +114,9 @@ class ColumnTable:
 
     def _check(self, split: Mapping[str, Any], kind: str, index: int, value: float) -> None:
         known = self._numbers.get((kind, index, value))
-        if known is None or known != split.get("split_index"):
+        at = split.get("split_index")
+        # CatBoost takes no truth value or text for the number of a question.
+        if known is None or not _is_int(at) or known != at:
             raise ReadError(_TWO)
 
     def unasked(self) -> Iterator[Leftover]:
