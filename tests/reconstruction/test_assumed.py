@@ -11,8 +11,11 @@ import treeaudit as ta
 from treeaudit.defenses.count_anew import CountAnew
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
+from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.answer import reconstruct
+from treeaudit.reconstruction.coding import Layout, coded
 from treeaudit.reconstruction.complete import complete
+from treeaudit.reconstruction.domain import Domain, Variable
 from treeaudit.reconstruction.scope import assumed, certain_if, people_alone
 
 WEIGHTS, SAME = "rows had no weights of their own", "all trees are of the same people"
@@ -104,6 +107,29 @@ def test_nobody_is_certain_where_trees_show_that_values_were_missing() -> None:
         found = next(one for one in ta.scan(model).results if one.id == "TA108")
         assert isinstance(found, Skipped)
         assert "no value was missing" in found.reason
+
+
+def test_nobody_is_certain_where_trees_ask_what_is_missing(rows) -> None:
+    x, y = rows
+    gone = np.where(y == 1, np.nan, 1.0)
+    model = Forest(4, bootstrap=False, max_depth=2, max_features=1, random_state=0)
+    forest = ta.load(model.fit(np.column_stack([x, gone]), y))
+    with pytest.raises(DataError, match=r"tree \d asks whether one is"):
+        reconstruct(forest)
+
+
+def test_a_column_that_is_asked_nothing_is_refused() -> None:
+    domain = Domain(variables=(Variable(name="a", features=(0,), kind="number", cuts=[0.5]),))
+    inf = np.inf
+    tree = Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 1, 1],
+        low=[-inf, -inf, -inf],
+        high=[inf, inf, inf],
+        counts=[[2.0], [1.0], [1.0]],
+    )
+    with pytest.raises(DataError, match="no threshold and no category"):
+        coded([tree], Layout.of(domain))
 
 
 def test_leaves_counted_anew_tell_of_no_missing_values() -> None:

@@ -5,6 +5,8 @@ each class are in the part of the domain that the leaf covers. The steps, each a
 
 ``scope``
     Which models it holds for.
+``complete``
+    Whether values were missing in training, for which nothing below holds.
 ``domain``, ``recognition``
     The public domain: `Variable` and `Domain`, read off the file, with what is assumed.
 ``nodes``, ``coding``

@@ -151,8 +151,10 @@ def coded(trees: Sequence[Tree], layout: Layout) -> Coded:
     """
     nodes = nodes_of(trees)
     n = len(nodes.parent)
-    variable = _variable_of(layout.domain)[nodes.feature]
+    variable = _variable_of(layout.domain, nodes.feature)
     variable[nodes.parent < 0] = 0
+    if (variable < 0).any():
+        raise DataError("a tree asks about a column with no threshold and no category")
     own, first, last = _edges(nodes, layout, variable)
     number, row = layout.is_number[variable], layout.row[variable]
     sets = np.empty((layout.n_sets, n, layout.n_words), dtype=layout.kind)
@@ -192,13 +194,13 @@ def coded(trees: Sequence[Tree], layout: Layout) -> Coded:
     return replace(found, gaps=_gaps(found, nodes.parent))
 
 
-def _variable_of(domain: Domain) -> Wide:
-    """Return the variable of every column of the model; one more entry for the roots."""
+def _variable_of(domain: Domain, feature: Int) -> Wide:
+    """Return the variable of columns of the model, -1 where there is none."""
     width = max((i for one in domain.variables for i in one.features), default=0) + 1
-    found = np.zeros(width + 1, dtype=np.int64)
+    found = np.full(width + 1, -1, dtype=np.int64)
     for i, variable in enumerate(domain.variables):
         found[list(variable.features)] = i
-    return found
+    return found[np.minimum(feature, width)]
 
 
 def _edges(nodes: Nodes, layout: Layout, variable: Wide) -> tuple[Words, Int, Int]:

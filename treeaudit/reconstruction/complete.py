@@ -33,6 +33,8 @@ def complete(forest: Forest, trees: Iterable[Tree]) -> Iterator[Tree]:
         if gaps.any() and gaps[asked].any():
             name = features[int(asked[gaps[asked]][0])].name
             raise DataError(f"{_WHY}, and the file tells that some were of column {name!r}")
+        if (tree.low == np.inf).any():
+            raise DataError(f"{_WHY}, and tree {i} asks whether one is")
         if by_size and _not_by_size(tree, slack):
             raise DataError(f"{_WHY}, and tree {i} tells that some were, by where it sends them")
         yield tree
