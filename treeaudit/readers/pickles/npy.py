@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from mmap import mmap
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
@@ -27,14 +26,6 @@ _TOKEN = re.compile(
     r"|(?P<number>-?\d{1,20})L?|(?P<word>True|False|None)|(?P<mark>[\[\](){}:,]))"
 )
 _BLANKS = re.compile(r"(?:[^\s]+ )*[^\s]+ {0,127}\n?")
-# As numpy writes it: a plain type, or a record of plain types.
-_FIELD = r"\('\w{0,64}', '[<>|=]?[a-zA-Z]\d{1,4}'\)"
-_USUAL = re.compile(
-    rf"\{{'descr': ('[<>|=]?[a-zA-Z]\d{{1,4}}'|\[{_FIELD}(?:, {_FIELD}){{0,63}}\]), "
-    r"'fortran_order': (True|False), "
-    r"'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18}){1,31})\), \} {0,127}\n?",
-    re.ASCII,
-)
 _WORDS = {"True": True, "False": False, "None": None}
 _CLOSE = {"(": ")", "[": "]", "{": "}"}
 
@@ -119,12 +110,6 @@ def read_header(data: Buffer) -> Header:
     text = bytes(data[start : start + size]).decode(
         "utf-8" if head[6] == 3 else "latin1", "replace"
     )
-    if (usual := _USUAL.fullmatch(text)) is not None:
-        sizes = tuple(map(int, usual[3].replace(",", " ").split()))
-        dtype = _dtype_of(usual[1])
-        return Header(
-            dtype=dtype, shape=shape_from(sizes), by_column=usual[2] == "True", start=start + size
-        )
     stated = _literal(text) if _BLANKS.fullmatch(text) else None
     if not isinstance(stated, dict) or set(stated) != {"descr", "fortran_order", "shape"}:
         raise ReadError("the header of an array file (.npy) is damaged")
@@ -137,12 +122,6 @@ def read_header(data: Buffer) -> Header:
         by_column=by_column,
         start=start + size,
     )
-
-
-@lru_cache(maxsize=64)
-def _dtype_of(text: str) -> DType:
-    """Return the type that the usual header states; arrays of a model share a few."""
-    return _dtype(_literal(text))
 
 
 def _dtype(stated: object) -> DType:

@@ -5,6 +5,7 @@ function node, as a method, as a bit generator.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
@@ -25,9 +26,6 @@ __all__ = ["Node", "check_names"]
 Node = dict[str, Any]
 
 _ADVICE = "do not load it with skops"
-_NAMED = ("__loader__", "__module__", "__class__")
-# Nodes whose content names something, too.
-_NAMES_MORE = frozenset({"FunctionNode", "MethodNode", "RandomGeneratorNode"})
 _CALLED = frozenset({"ConstructorFromReduceNode", "LossNode", "TreeNode", "PartialNode"})
 # Plain containers and references; of whatever else there is, skops makes an instance.
 _MENTIONED = frozenset(
@@ -50,20 +48,12 @@ def check_names(nodes: Iterable[Node]) -> list[Global]:
     ReadError
         If one is no text.
     """
-    mentioned: list[Global] = []
-    passed: dict[tuple[str, str, str], Global] = {}
-    for node in nodes:
-        # Whatever `Graph` would build: a dictionary of the model may have such keys too.
-        loader, module, name = map(node.get, _NAMED)
-        if not isinstance(loader, str):
-            continue
-        if loader in _NAMES_MORE or not (isinstance(module, str) and isinstance(name, str)):
-            mentioned.extend(_gated(node))
-        else:
-            key = loader, module, name
-            if key not in passed:
-                (passed[key],) = _gated(node)
-            mentioned.append(passed[key])
+    # Whatever `Graph` would build: a dictionary of the model may have such keys too.
+    built = (node for node in nodes if isinstance(node.get("__loader__"), str))
+    try:
+        mentioned = [name for node in built for name in _gated(node)]
+    except TypeError:  # a list, where a name belongs
+        raise ReadError("the skops schema has a node without a name") from None
     for name in mentioned:
         if not name.allowed:
             raise UnsupportedModelError(not_read(name.module, name.name))
@@ -74,12 +64,9 @@ def _gated(node: Node) -> Iterator[Global]:
     module, name, loader = node.get("__module__"), node.get("__class__"), node["__loader__"]
     if loader == "CachedNode" and module is None and name is None:
         return
-    allowed = may_mention
-    if loader in _CALLED:
-        allowed = may_call
-    elif loader not in _MENTIONED:
-        allowed = may_create
-    yield _name(module, name, allowed, made=loader not in _MENTIONED and loader not in _CALLED)
+    plain = may_mention if loader in _MENTIONED else may_create
+    allowed = may_call if loader in _CALLED else plain
+    yield _name(module, name, allowed, made=allowed is may_create)
     content = node.get("content")
     if not isinstance(content, dict):
         return
@@ -95,6 +82,7 @@ def _gated(node: Node) -> Iterator[Global]:
         yield _name("numpy.random", text.strip('"') if isinstance(text, str) else text, may_call)
 
 
+@lru_cache(maxsize=256)
 def _name(
     module: object, name: object, allowed: Callable[[str, str], bool], *, made: bool = False
 ) -> Global:
