@@ -84,6 +84,14 @@ def test_the_usual_header_says_what_another_spelling_says(
     assert one.dtype.build() == two.dtype.build()
 
 
+@pytest.mark.parametrize("blank", ["\t", "  ", "\u00a0", "\n"])
+def test_blanks_that_numpy_does_not_write_are_damage_in_the_usual_header(blank: str) -> None:
+    field = f"('a{blank}b', '<i4')"
+    usual = f"{{'descr': [{field}], 'fortran_order': False, 'shape': (1,), }}"
+    with pytest.raises(ReadError, match=r"the header of an array file \(.npy\) is damaged"):
+        read_header(with_header(usual.encode("latin1"), bytes(4)))
+
+
 @pytest.mark.parametrize(
     "text",
     [

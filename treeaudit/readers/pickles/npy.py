@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from mmap import mmap
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
@@ -26,6 +27,11 @@ _TOKEN = re.compile(
     r"|(?P<number>-?\d{1,20})L?|(?P<word>True|False|None)|(?P<mark>[\[\](){}:,]))"
 )
 _BLANKS = re.compile(r"(?:[^\s]+ )*[^\s]+ {0,127}\n?")
+_USUAL = re.compile(
+    r"\{'descr': ((?:[^\s{}]+ )*[^\s{}]+), 'fortran_order': (True|False), "
+    r"'shape': (\((?:[0-9]+, )*(?:[0-9]+,?)?\)), \} {0,127}\n?"
+)
+_KEYS = ("descr", "fortran_order", "shape")
 _WORDS = {"True": True, "False": False, "None": None}
 _CLOSE = {"(": ")", "[": "]", "{": "}"}
 
@@ -110,28 +116,21 @@ def read_header(data: Buffer) -> Header:
     text = bytes(data[start : start + size]).decode(
         "utf-8" if head[6] == 3 else "latin1", "replace"
     )
-    stated = _literal(text) if _BLANKS.fullmatch(text) else None
-    if not isinstance(stated, dict) or set(stated) != {"descr", "fortran_order", "shape"}:
-        raise ReadError("the header of an array file (.npy) is damaged")
-    by_column = stated["fortran_order"]
-    if not isinstance(by_column, bool) or not isinstance(stated["shape"], tuple):
-        raise ReadError("the header of an array file (.npy) is damaged")
-    return Header(
-        dtype=_dtype(stated["descr"]),
-        shape=shape_from(stated["shape"]),
-        by_column=by_column,
-        start=start + size,
-    )
+    if (usual := _USUAL.fullmatch(text)) is not None:
+        stated: object = dict(zip(_KEYS, map(_literal, usual.groups()), strict=True))
+    else:
+        stated = _literal(text) if _BLANKS.fullmatch(text) else None
+    match stated:
+        case {"descr": kind, "fortran_order": bool(order), "shape": tuple(n), **rest} if not rest:
+            shape = shape_from(n)
+            return Header(dtype=_dtype(kind), shape=shape, by_column=order, start=start + size)
+    raise ReadError("the header of an array file (.npy) is damaged")
 
 
 def _dtype(stated: object) -> DType:
-    match stated:
-        case str():
-            return _plain(stated)
-        case list():
-            return _record(stated)
-        case _:
-            raise ReadError(f"an array file (.npy) has no usable type: {show(stated)}")
+    if not isinstance(stated, str | list):
+        raise ReadError(f"an array file (.npy) has no usable type: {show(stated)}")
+    return _plain(stated) if isinstance(stated, str) else _record(stated)
 
 
 def _plain(code: str) -> DType:
@@ -158,6 +157,7 @@ def _record(stated: list[object]) -> DType:
     return DType(f"V{offset}", (3, "|", None, tuple(fields), fields, offset, 1, 0))
 
 
+@lru_cache(maxsize=64)  # arrays of a model share a few types
 def _literal(text: str) -> object:
     tokens = _tokens(text)
     value = _value(next(tokens), tokens, Deepest.header)
