@@ -119,3 +119,16 @@ def test_the_smallest_are_those_that_sorting_finds(values, most) -> None:
     among = np.flatnonzero(table % 5 != 4)
     expected = among[np.argsort(table[among], kind="stable")][:most]
     assert smallest(table, among, most).tolist() == expected.tolist()
+
+
+def test_a_leaf_of_one_persons_visits_holds_one_person_and_not_one_record() -> None:
+    rng = np.random.default_rng(3)
+    rows = np.repeat(rng.normal(size=(30, 3)), 10, axis=0)
+    labels = np.repeat(rng.integers(0, 2, 30), 10)
+    visits = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(who=np.repeat(np.arange(30), 10))
+    forest = RandomForestClassifier(5, min_samples_leaf=5, random_state=0)
+    forest.fit(visits[["a", "b", "c"]], labels)
+    by_person = ta.scan(forest, train=visits.assign(y=labels), target="y", person="who")
+    assert " leaves hold one person alone; " in by_person["TA101"].summary
+    by_bound = ta.scan(forest, rows_per_person=10)
+    assert " leaves hold one person alone; " in by_bound["TA101"].summary

@@ -201,7 +201,7 @@ class Uniqueness:
             severity=severity,
             leaves=below,
             people=small_once.worst,
-            summary=_summary(details, many, together=case.train is not None),
+            summary=_summary(case, details, many),
             looked=looked_at("leaf sizes", case),
             unseen=unseen,
             details=details,
@@ -211,17 +211,22 @@ class Uniqueness:
         )
 
 
-def _summary(details: UniquenessDetails, many: bool, *, together: bool) -> str:
+def _summary(case: Case, details: UniquenessDetails, many: bool) -> str:
     unique, leaves, k = details.unique_leaves, details.below_k_leaves, details.k
     people = details.below_k_people
     if not leaves:
         if not many:
             return f"Every leaf holds at least {k} people."
-        rest = "TA106 is about all trees" if together else "give --train to judge all trees"
+        rest = (
+            "TA106 is about all trees"
+            if case.train is not None
+            else "give --train to judge all trees"
+        )
         return f"Each tree alone: every leaf holds at least {k} people; {rest} together."
     if many:
+        one = "person" if case.table.in_persons else "record"
         return (
-            f"{unique:,} leaves hold one record alone; {leaves:,} hold fewer than {k}. Different "
+            f"{unique:,} leaves hold one {one} alone; {leaves:,} hold fewer than {k}. Different "
             f"people in those of any tree: {details.below_k_in_any_tree.told}."
         )
     alone = {0: "Nobody is", 1: "1 person is"}.get(unique, f"{unique:,} people are")
