@@ -8,11 +8,15 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.ensemble import RandomForestClassifier as Forest
 
 import treeaudit as ta
+from tests.libraries import library
 from treeaudit.defenses.count_anew import CountAnew
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
 from treeaudit.model.tree import Tree
+from treeaudit.readers import load
 from treeaudit.reconstruction.answer import reconstruct
+from treeaudit.reconstruction.boosted import reconstruct_boosted
+from treeaudit.reconstruction.budget import Budget
 from treeaudit.reconstruction.coding import Layout, coded
 from treeaudit.reconstruction.complete import complete
 from treeaudit.reconstruction.domain import Domain, Variable
@@ -159,3 +163,18 @@ def test_nobody_is_certain_where_catboost_tells_of_missing_values(rows, tmp_path
     )
     with pytest.raises(DataError, match="some were of column"):
         reconstruct(people_alone(ta.load(path)))
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize(("top", "flags"), [(1, True), (2, False)])
+def test_a_column_that_the_file_says_held_a_two_holds_not_only_0_or_1(top, flags) -> None:
+    lgb = library("lightgbm")
+    rng = np.random.default_rng(5)
+    values, labels = rng.integers(0, top + 1, (24, 4)).astype(float), np.arange(24) % 4
+    # One bin above zero: no tree asks about the rest.
+    bins = {"max_bin": 2, "min_data_in_bin": 1, "min_data_in_leaf": 1}
+    settings = {"verbose": -1, "objective": "multiclass", "num_class": 4, "num_leaves": 16} | bins
+    data = lgb.Dataset(values, labels, params=bins)
+    booster = lgb.train(settings | {"min_sum_hessian_in_leaf": 0}, data, 11)
+    said = reconstruct_boosted(load(booster), budget=Budget(seconds=5)).domain.assumptions
+    assert any("hold 0 or 1" in one for one in said) is flags

@@ -38,6 +38,8 @@ class Feature:
         sees them, or None.
     had_missing
         Whether the file tells that values of it were missing in the training data.
+    beyond_one
+        Whether the file tells that it held numbers below 0 or above 1 there.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Feature:
     ignores_unknown: bool = False
     fill: str | None = None
     had_missing: bool = False
+    beyond_one: bool = False
 
     def __post_init__(self) -> None:
         bounds = [bound for bound in (self.low, self.high) if bound is not None]

@@ -73,7 +73,7 @@ def domain_of(
         ]
     grouped = {i for one in groups for i in one.features}
     alone = [i for i in range(len(features)) if i not in grouped and asked.about(i)]
-    binary = [i for i in alone if asked.zero_or_one(i) and features[i].categories is None]
+    binary = [i for i in alone if asked.zero_or_one(i) and _may_be_flag(features[i])]
     binary = [i for i in binary if i not in known]
     variables = [one for one in groups if any(asked.about(i) for i in one.features)]
     counted = []
@@ -109,6 +109,11 @@ def domain_of(
         assumptions=tuple(said),
         single_precision=forest.single_precision,
     )
+
+
+def _may_be_flag(feature: Feature) -> bool:
+    """Tell whether nothing in the file speaks against a column of 0 and 1."""
+    return feature.categories is None and not feature.beyond_one
 
 
 def _some(names: Sequence[str]) -> str:
@@ -234,7 +239,7 @@ def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
     """Return the one-hot groups that names and questions agree on, longest names first."""
     by_prefix = defaultdict(list)
     for i, feature in enumerate(features):
-        if feature.categories is None and (asked.zero_or_one(i) or not asked.about(i)):
+        if _may_be_flag(feature) and (asked.zero_or_one(i) or not asked.about(i)):
             for sign in _SIGNS.finditer(feature.name):
                 if sign.start() and sign.end() < len(feature.name):
                     by_prefix[feature.name[: sign.start()]].append(i)
@@ -254,7 +259,7 @@ def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
 
 def _unnamed_groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
     """Return the groups of which no tree asks for two, where many questions were to be expected."""
-    left = [i for i, one in enumerate(features) if one.categories is None and asked.zero_or_one(i)]
+    left = [i for i, one in enumerate(features) if _may_be_flag(one) and asked.zero_or_one(i)]
     expected = np.minimum(asked.expected, asked.expected.T)
     apart = (asked.below + asked.below.T == 0) & (expected >= _EXPECTED / 10)
     found = []

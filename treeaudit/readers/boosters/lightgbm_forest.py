@@ -227,7 +227,11 @@ def _schema(
         if i in n_categories and categories is None:
             n = n_categories[i]
             categories = (*map(str, range(n - 1)), f"{n - 1} and above")
-        features.append(Feature(name=name, categories=categories, had_missing=i in gaps))
+        info = booster.infos[i] if i < len(booster.infos) else None
+        beyond = isinstance(info, tuple) and (info[0] < 0 or info[1] > 1)
+        features.append(
+            Feature(name=name, categories=categories, had_missing=i in gaps, beyond_one=beyond)
+        )
     classes: tuple[Label, ...] | None = None
     kind = booster.objective.split(" ")[0]
     if kind in ("multiclass", "multiclassova"):
