@@ -149,7 +149,7 @@ def test_lazy_trees_are_a_sequence() -> None:
 
 def test_lazy_trees_that_do_not_fit_are_built_again(monkeypatch) -> None:
     size = stump(n_records=[0, 0, 0]).n_bytes
-    monkeypatch.setattr(forest, "_ROOM", 2 * size)
+    monkeypatch.setattr(forest, "ROOM", 2 * size)
     built = []
 
     def build(i: int) -> ta.Tree:

@@ -103,7 +103,7 @@ def test_columns_that_no_member_saw_stay() -> None:
 
 def test_trees_are_built_one_at_a_time(monkeypatch) -> None:
     # Of a large forest none but the last is kept.
-    monkeypatch.setattr("treeaudit.model.forest._ROOM", 0)
+    monkeypatch.setattr("treeaudit.model.forest.ROOM", 0)
     forest = load(_vote(TREE, FOREST))
     assert forest.trees[3] is forest.trees[3]
     first = forest.trees[0]

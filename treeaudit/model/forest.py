@@ -17,7 +17,9 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of
 from treeaudit.rendered import Told
 
-__all__ = ["Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre", "all_count"]
+__all__ = [
+    *("ROOM", "Answers", "CountsAre", "Forest", "LazyTrees", "Noise", "RecordsAre", "all_count"),
+]
 
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
@@ -85,7 +87,8 @@ class Noise:
             raise DataError(f"noise of no known kind, or of no rate above 0: {self.rate:g}")
 
 
-_ROOM = 128_000_000
+ROOM = 128_000_000
+"""Bytes of trees that are kept once they were built."""
 _SHOWN = 8
 
 
@@ -108,7 +111,7 @@ class LazyTrees(Sequence[Tree]):
         self._n_trees = n_trees
         self._last: tuple[int, Tree] | None = None
         self._kept: dict[int, Tree] = {}
-        self._room = _ROOM
+        self._room = ROOM
         self._passed = 0
         self._has_counts: dict[int, bool] = {}
         self.let_go: Callable[[], None] | None = None
@@ -149,7 +152,7 @@ class LazyTrees(Sequence[Tree]):
 
     def _pass(self, n_bytes: int) -> None:
         self._passed += n_bytes
-        if self._passed > _ROOM and self.let_go is not None:
+        if self._passed > ROOM and self.let_go is not None:
             self._passed = 0
             self.let_go()
 

@@ -16,6 +16,7 @@ from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.estimators.undo import undo
 from treeaudit.readers.every import elsewhere, library_of, of_other_libraries, usual
+from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import from_inert, held_by, is_trainer
@@ -25,7 +26,9 @@ __all__ = ["over_data", "stored_model"]
 _BOOSTERS = ("xgboost", "lightgbm", "catboost")
 
 
-def stored_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:
+def stored_model(
+    root: object, select: str | None, source: Source, n_bytes: int, sound: Sound | None = None
+) -> Forest:
     """Return the one model that a file holds.
 
     Parameters
@@ -38,6 +41,8 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
         What is known of the file.
     n_bytes
         Size of the unpacked file. Its trees cannot take more.
+    sound
+        Told of the trees of which every number is accounted for.
 
     Raises
     ------
@@ -59,7 +64,7 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
     else:
         # Its trees lie in the record that is walked through: nothing of them is beside it.
         beside = Leftovers(looked_for=KINDS)
-        forest = replace(to_forest(found, source, n_bytes), leftovers=beside)
+        forest = replace(to_forest(found, source, n_bytes, sound), leftovers=beside)
         # Members over other columns or classes are models of their own.
         joined = {one.inside for one in forest.members} or {found.inside}
         apart = (one.inside for one in members_of(found).trees)

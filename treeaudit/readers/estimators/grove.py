@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from treeaudit.model.forest import CountsAre, RecordsAre
+from treeaudit.model.forest import ROOM, CountsAre, RecordsAre
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Names
 from treeaudit.readers.estimators.labels import label_of
+from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Allowance, Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.types import Wide
@@ -67,9 +68,13 @@ class Budget:
     take, undo
         Count the bytes of one more tree, and the columns of one more pipeline that is undone;
         both raise `treeaudit.ModelTooLargeError`.
+    sound
+        Trees of which every number was accounted for.
     """
 
-    def __init__(self, n_bytes: int) -> None:
+    def __init__(self, n_bytes: int, sound: Sound | None = None) -> None:
+        self.sound = sound
+        self._room = ROOM
         too_much = "the trees together are larger than the file that holds them"
         self.take = Allowance(n_bytes, too_much).take
         too_much = "its pipelines have more columns than treeaudit takes in"
@@ -77,6 +82,12 @@ class Budget:
         too_much = "its models have more columns than treeaudit takes in"
         self._columns = Allowance(Most.columns, too_much)
         self._known: dict[tuple[int, int], tuple[Feature, ...]] = {}
+
+    def keeps(self, n_bytes: int) -> bool:
+        """Tell whether so much of a tree may be kept until it is built; then it is counted."""
+        room = self._room >= n_bytes
+        self._room -= n_bytes if room else 0
+        return room
 
     def named(self, names: Names | None, n: int) -> tuple[Feature, ...] | None:
         """Return the features of these names, or None where they are no names of ``n``."""

@@ -1,23 +1,31 @@
 """The node table of one scikit-learn tree: checked, and turned towards parents."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.readers.columns import gathered
+from treeaudit.readers.columns import Columns, gathered
 from treeaudit.readers.estimators.stored_table import COLUMNS, stored_table
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Edges, Links, link
 from treeaudit.readers.together import Row, in_rows, together
 from treeaudit.readers.types import Array, Float, Table, Wide
 
-__all__ = ["NodeTable", "Sight", "looked_at", "read_all", "read_nodes", "row_of"]
+__all__ = ["Early", "NodeTable", "Sight", "looked_at", "read_all", "read_nodes", "row_of"]
 
 _T = TypeVar("_T")
 Sight: TypeAlias = Sequence[tuple[_T, Sequence["NodeTable"]]]
 """What is seen in tables, and in which."""
+
+
+class Early(NamedTuple):
+    """What a tree is built from, made while its table was at hand to be checked."""
+
+    edges: Edges
+    weights: Float
+    n_records: Wide
 
 
 class NodeTable:
@@ -25,14 +33,16 @@ class NodeTable:
 
     Only nodes that hang on the root count. `cut_off` tells how many do not. `people` and
     `total` are those of the root and their weight. `start` is where the trees begin of those
-    that stand in a row: such a table is asked for what all of them hold.
+    that stand in a row: such a table is asked for what all of them hold. `early` is what the
+    tree is built from, where that was made already.
     """
 
     kept: Wide | None
+    early: Early | None
     people: int
     total: float
     __slots__ = (
-        *("_at_hand", "_links", "_nodes", "_values", "cut_off", "kept", "n_features"),
+        *("_at_hand", "_links", "_nodes", "_values", "cut_off", "early", "kept", "n_features"),
         *("people", "start", "total"),
     )
 
@@ -45,7 +55,7 @@ class NodeTable:
         self._values = values
         self.n_features = n_features
         self.cut_off = 0
-        self.kept = None
+        self.kept = self.early = None
         self.start = np.zeros(1, dtype=np.int64) if row is None else row.start
 
     def check(self) -> None:
@@ -62,12 +72,16 @@ class NodeTable:
         for table, n, weight in zip(tables, people, total, strict=True):
             table.people, table.total = n, weight
 
-    def _column(self, name: str) -> Array:
-        """Gather the columns out of the records once; `forget` lets them go."""
+    @property
+    def columns(self) -> Columns:
+        """What nodes hold, each column gathered out of the records once; `forget` lets them go."""
         if not self._at_hand:
             rows = self._nodes if self.kept is None else self._nodes[self.kept]
-            self._at_hand = gathered(rows, COLUMNS)
-        return self._at_hand[name]
+            self._at_hand = gathered(rows, (*COLUMNS, "impurity"))
+        return self._at_hand
+
+    def _column(self, name: str) -> Array:
+        return self.columns[name]
 
     def _whole(self, name: str) -> Wide:
         return self._column(name).astype(np.int64, copy=False)
@@ -135,6 +149,11 @@ class NodeTable:
         """Shape ``(n_nodes, width)``: first output as stored."""
         values = self._values if self.kept is None else self._values[self.kept]
         return values[:, 0, :]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is one tree, checked, of which all stored nodes hang on the root."""
+        return len(self.start) == 1 and self.kept is None
 
     @property
     def stripped(self) -> bool:

@@ -31,6 +31,7 @@ from treeaudit.readers.estimators.remarks import not_audited, note_code, paramet
 from treeaudit.readers.estimators.rounds import boosting_of
 from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.readers.estimators.undo import undo
+from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -46,7 +47,7 @@ else:
 __all__ = ["to_forest"]
 
 
-def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
+def to_forest(found: Found, source: Source, n_bytes: int, sound: Sound | None = None) -> Forest:
     """Return the forest that a stored scikit-learn model describes.
 
     Parameters
@@ -57,6 +58,8 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
         What is known of the file; estimator, version and parameters are added.
     n_bytes
         Size of the unpacked file. Its trees cannot take more.
+    sound
+        Told of the trees of which every number is accounted for.
 
     Raises
     ------
@@ -69,7 +72,7 @@ def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     """
     estimator = found.estimator
     members = members_of(found)
-    budget = Budget(n_bytes)
+    budget = Budget(n_bytes, sound)
     pieces = [_piece(member, budget) for member in members.trees]
     if not pieces:
         raise ReadError(f"the {found.estimator.kind} is damaged: it holds no tree that can be read")

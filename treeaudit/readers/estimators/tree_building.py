@@ -129,6 +129,7 @@ def _built(stored: Stored, i: int) -> Tree:
     record = stored.records[i]
     edges, held = _parts(stored, record, i)
     record.forget()
+    record.early = None
     return edges.tree(**held)  # type: ignore[arg-type]
 
 
@@ -136,7 +137,7 @@ def _parts(
     stored: Stored, record: NodeTable, i: int
 ) -> tuple[Edges, dict[str, npt.NDArray[Any] | None]]:
     """Return the edges of a tree, or of a row of which it is the first, and what nodes hold."""
-    meaning = stored.meaning[i]
+    meaning, early = stored.meaning[i], record.early
     counts = value = spread = label = None
     if meaning.counts_are == "absent":
         if record.n_outputs == 1 and record.width == 1:
@@ -147,19 +148,19 @@ def _parts(
         if meaning.counts_are == "label-only":
             label, counts = counts.argmax(axis=1).astype(np.int32), None
     else:
-        counts = class_weights(record.value, record.weight)
+        counts = early.weights if early else class_weights(record.value, record.weight)
         if meaning.per_weight is not None:
             ones = bool(np.all(meaning.per_weight == 1))
             counts = np.rint(counts if ones else counts * meaning.per_weight)
         counts = _placed(counts, stored, i)
-    edges = record.edges()
+    edges = early.edges if early else record.edges()
     if stored.columns is not None:
         feature = np.where(edges.feature < 0, -1, stored.columns[i][edges.feature])
         edges = replace(edges, feature=feature.astype(np.int32))
     untold = stored.seen[i].rows == "repeated" or record.stripped
-    n_records = None if untold else record.n_records
+    n_records = early.n_records if early else record.n_records
     return edges, {
-        "n_records": n_records,
+        "n_records": None if untold else n_records,
         "counts": counts,
         "label": label,
         "value": value,

@@ -5,6 +5,7 @@ ensemble says what the rows were: all of them, a draw, or weighed by a boosting.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -12,10 +13,12 @@ import numpy as np
 from treeaudit.errors import ReadError
 from treeaudit.readers.estimators.counts import Meaning, class_weights, people_per_class
 from treeaudit.readers.estimators.found import Draw, Found, Seen
+from treeaudit.readers.estimators.grove import Budget
 from treeaudit.readers.estimators.labels import label_of
-from treeaudit.readers.estimators.node_table import NodeTable, Sight, looked_at
+from treeaudit.readers.estimators.node_table import Early, NodeTable, Sight, looked_at
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Float, Wide
 
 __all__ = ["Draws", "absent", "draws_in", "meanings", "weakest"]
 
@@ -23,6 +26,9 @@ Draws = Sight[tuple[bool, bool, bool] | ReadError]
 """What `draws_in` tells of tables."""
 
 _MANY_TREES = 10
+_NOT_ONE = 1.5
+_PER_NODE = 33
+"""Bytes of what is kept of each node beside its class weights."""
 _EACH_ONCE = Seen()
 _LATER = (
     "boosting weighs rows by how often they were wrong before; only the first tree saw all "
@@ -214,15 +220,16 @@ def _together(draws: Draws) -> tuple[set[float], bool, bool]:
     return totals, whole, ones
 
 
-def draws_in(record: NodeTable) -> tuple[bool, bool, bool] | ReadError:
+def draws_in(record: NodeTable, budget: Budget) -> tuple[bool, bool, bool] | ReadError:
     """Check a table, and tell of its leaves while it is at hand: see `_together`.
 
     What forbids to take their numbers for draws matters only where somebody takes them for some.
+    What its tree is built from is made too, as long as the budget has room for it.
     """
     record.check()
     leaves = record.leaves
     try:
-        weights, full = class_weights(*record.value_of(leaves)), record.n_records[leaves].all()
+        weights, full = _in_leaves(record, leaves, budget), record.n_records[leaves].all()
     except ReadError as error:
         if len(record.start) > 1:
             raise
@@ -231,3 +238,16 @@ def draws_in(record: NodeTable) -> tuple[bool, bool, bool] | ReadError:
         raise ReadError("nobody is in some leaf of the row")
     whole = bool(np.all(np.abs(weights - np.rint(weights)) <= 1e-6))
     return whole, bool(np.any(weights == 1)), bool(full)
+
+
+def _in_leaves(record: NodeTable, leaves: Wide, budget: Budget) -> Float:
+    """Return the class weights of leaves."""
+    value, weight = record.value, record.weight
+    # Leaves of weight 1 may hold weights where all nodes together hold fractions.
+    told = len(record.start) == 1 and weight[leaves].max() >= _NOT_ONE
+    if told and budget.keeps(len(weight) * (_PER_NODE + 8 * record.width)):
+        with suppress(ReadError):
+            every = class_weights(value, weight)
+            record.early = Early(record.edges(), every, record.n_records)
+            return every.take(leaves, axis=0)
+    return class_weights(*record.value_of(leaves))

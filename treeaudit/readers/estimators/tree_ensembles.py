@@ -51,9 +51,10 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     trees = _trees(found)
     seen = _seen(found, trees)
     drawn = found.classes is not None and all(one.rows == "bootstrap" for one in seen)
-    records, draws = _records(trees, budget, apart=found.estimator.kind in BAGS, drawn=drawn)
-    if found.estimator.kind in FORESTS:
-        _check_stated(found.estimator, records[0])
+    model = found.estimator
+    records, draws = _records(model, trees, budget, apart=model.kind in BAGS, drawn=drawn)
+    if model.kind in FORESTS:
+        _check_stated(model, records[0])
     columns, n_features = _columns(found, records)
     classes = _classes(found, records)
     if found.estimator.kind in BAGS:
@@ -128,7 +129,7 @@ def _trees(found: Found) -> list[Inert]:
 
 
 def _records(
-    trees: Sequence[Inert], budget: Budget, *, apart: bool, drawn: bool
+    model: Inert, trees: Sequence[Inert], budget: Budget, *, apart: bool, drawn: bool
 ) -> tuple[list[NodeTable], Draws | None]:
     """Return the node tables, and their draws; refuse those that are no forest together."""
 
@@ -136,16 +137,27 @@ def _records(
         _check_stated(trees[i], record)
         budget.take(record.n_bytes)
 
+        number[id(record)] = i
+
+    def look(record: NodeTable) -> tuple[bool, bool, bool] | ReadError:
+        told: tuple[bool, bool, bool] | ReadError = (False, False, False)
+        if drawn:
+            told = draws_in(record, budget)
+        else:
+            record.check()
+        if budget.sound is not None and record.whole:
+            owner = trees[number[id(record)]]
+            tree = arrived(owner.get("tree_"))
+            budget.sound.look(tree, (owner, model), record.columns, record.links())
+        return told
+
+    number: dict[int, int] = {}
     stored = (arrived(tree.get("tree_")) for tree in trees)
-    draws: Draws | None = None
-    if drawn:
-        records, draws = read_all(stored, take, draws_in)
-    else:
-        records, _ = read_all(stored, take, NodeTable.check)
+    records, draws = read_all(stored, take, look)
     # A member of a bag may have drawn no row of some class.
     if len({(r.n_features, r.n_outputs, 0 if apart else r.width) for r in records}) > 1:
         raise ReadError("the model is inconsistent: its trees differ in features or classes")
-    return records, draws
+    return records, draws if drawn else None
 
 
 def _check_stated(estimator: Inert, record: NodeTable) -> None:

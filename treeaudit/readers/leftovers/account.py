@@ -17,7 +17,7 @@ from treeaudit.readers.leftovers.attributes import listed
 from treeaudit.readers.leftovers.distributions import is_distribution
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.inner_objects import InnerObjects
-from treeaudit.readers.leftovers.nodes import unused_in_trees
+from treeaudit.readers.leftovers.nodes import Sound, unused_in_trees
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
@@ -53,13 +53,14 @@ def _is_no_seed(value: object) -> bool:
 class Account(InnerObjects):
     """Goes through a file along what its classes are known to hold."""
 
-    def __call__(self, root: object) -> Iterator[Leftover]:
-        """Yield what nothing explains."""
+    def __call__(self, root: object, sound: Sound) -> Iterator[Leftover]:
+        """Yield what nothing explains, given the trees that were looked at already."""
         self._bundle(Place(arrived(root)), frozenset(self._facts.sizes), _DEEPEST)
         while self._todo:
             place, sizes = self._todo.pop()
             self._object(place, sizes)
-        for i, unused in unused_in_trees([(one, list(at.owners())) for at, one in self._trees]):
+        trees = [(one, list(at.owners())) for at, one in self._trees]
+        for i, unused in unused_in_trees(trees, sound):
             self.unused(self._trees[i][0], unused)
         yield from self._more
         self.count_all()

@@ -19,6 +19,7 @@ from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_targets import targets, untold_targets
+from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import show
@@ -36,6 +37,7 @@ def leftovers(
     *,
     unread: Iterable[str] = (),
     written_by: tuple[str, object] | None = None,
+    sound: Sound | None = None,
 ) -> Leftovers:
     """Return what else a file gives away, with the way to it.
 
@@ -55,6 +57,8 @@ def leftovers(
     written_by
         The library that wrote the file, and its version, where it may have
         known flaws.
+    sound
+        The trees that were looked at already, as `stored_model` does, and are sound.
 
     Examples
     --------
@@ -70,7 +74,7 @@ def leftovers(
     """
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
-        beside, untold = _find(root, n_records, mentioned)
+        beside, untold = _find(root, n_records, mentioned, sound or Sound())
     says = "nothing in the model needs it, and it was not read"
     beside += [Leftover(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
     beside += flaws(*written_by) if written_by is not None else ()
@@ -83,7 +87,7 @@ def leftovers(
 
 
 def _find(
-    root: object, n_records: int | None, mentioned: Sequence[Global]
+    root: object, n_records: int | None, mentioned: Sequence[Global], sound: Sound
 ) -> tuple[list[Leftover], frozenset[Kind]]:
     """Return what was found, and what may be told by numbers of nobody knows how many people."""
     walk = Walk(root)
@@ -111,7 +115,7 @@ def _find(
             claimed.update((id(value),) if long else ())
     found += targets(trees)
     found += calls(mentioned, nested)
-    found += Account(facts, claimed)(root)
+    found += Account(facts, claimed)(root, sound)
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Leftover(kind="unseen", where=walk.cut, n=0, says=says))

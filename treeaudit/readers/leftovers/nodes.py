@@ -16,7 +16,7 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.together import in_rows, together
 from treeaudit.readers.types import Array, Flag, Float
 
-__all__ = ["is_path_length", "unused_in_predictor", "unused_in_trees"]
+__all__ = ["Sound", "is_path_length", "unused_in_predictor", "unused_in_trees"]
 
 _LOGICAL = ("missing_go_to_left",)
 _EMPTY_IN_LEAVES = ("feature_idx", "num_threshold", "left", "right", "bin_threshold")
@@ -25,19 +25,42 @@ _EMPTY_IN_LEAVES = ("feature_idx", "num_threshold", "left", "right", "bin_thresh
 _Plain = tuple[npt.NDArray[np.void], npt.NDArray[np.float64], str, bool]
 
 
+class Sound:
+    """Trees of which `unused_in_tree` yields nothing, found so while their columns were at hand."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, _Plain] = {}
+
+    def look(self, tree: object, owners: Sequence[Inert], columns: Columns, links: Links) -> None:
+        """Look at a tree of which all nodes hang on the root, given its columns and links."""
+        plain = _plain(tree, owners) if isinstance(tree, Inert) else None
+        if plain is None or any(n for _, n in _in_columns(columns)):
+            return
+        _, values, criterion, changed = plain
+        with np.errstate(all="ignore"):
+            if underived(columns, values, links, criterion, changed=changed) == (0, 0):
+                self._found[id(tree)] = plain
+
+    def knows(self, tree: Inert, plain: _Plain) -> bool:
+        """Tell whether it saw the very tables of the tree, grown in the same way."""
+        nodes, values, *grown = self._found.get(id(tree), (None, None, "", False))
+        return nodes is plain[0] and values is plain[1] and (*grown,) == plain[2:]
+
+
 def unused_in_trees(
-    trees: Sequence[tuple[Inert, Sequence[Inert]]],
+    trees: Sequence[tuple[Inert, Sequence[Inert]]], sound: Sound
 ) -> Iterator[tuple[int, Iterator[tuple[str, int]]]]:
     """Yield the number of each tree with what `unused_in_tree` yields of it.
 
-    Small ones are looked at together first, and those of a row without fault are passed over.
+    Small ones are looked at together first, and those of a row without fault are passed over,
+    as are those that are known to have none.
     """
     kinds: dict[tuple[str, bool], list[tuple[int, _Plain]]] = {}
     for i, (tree, owners) in enumerate(trees):
         plain = _plain(tree, owners)
         if plain is None:
             yield i, unused_in_tree(tree, owners)
-        else:
+        elif not sound.knows(tree, plain):
             kinds.setdefault(plain[2:], []).append((i, plain))
     for alike in kinds.values():
         for some in in_rows([len(nodes) for _, (nodes, *_) in alike]):
@@ -79,8 +102,7 @@ def _without_fault(trees: Sequence[_Plain]) -> bool:
     nodes = gathered(row.nodes, row.nodes.dtype.names or ())
     if np.isnan(nodes["impurity"]).any():
         return False
-    leaf = nodes["left_child"] < 0
-    if any(n for _, n in (*_in_leaves(nodes, leaf), *_no_flags(nodes, _LOGICAL))):
+    if any(n for _, n in _in_columns(nodes)):
         return False
     largest = np.maximum.reduceat(np.abs(row.values).max(axis=(1, 2)), row.start)
     # What a number may be off by grows with the largest one: in a row with the smallest of these.
@@ -94,11 +116,13 @@ def _without_fault(trees: Sequence[_Plain]) -> bool:
     return odd == (0, 0)
 
 
-def _in_leaves(nodes: Columns, leaf: Flag) -> Iterator[tuple[str, int]]:
-    """Yield the columns that hold a question in leaves, with its bytes."""
+def _in_columns(nodes: Columns) -> Iterator[tuple[str, int]]:
+    """Yield the columns that hold a question in leaves, or no flags, with the bytes of that."""
+    leaf = nodes["left_child"] < 0
     for name, empty in (("feature", -2), ("threshold", -2), ("right_child", -1)):
         full = (nodes[name] != empty) & leaf
         yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes[name].itemsize
+    yield from _no_flags(nodes, _LOGICAL)
 
 
 def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, int]]:
@@ -132,12 +156,10 @@ def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, 
     if values.shape[1:] != (sizes[1], sizes[2]) and values.shape[1:] != (sizes[1], 1):
         yield "values", values.nbytes
     columns = gathered(nodes, fields)
-    leaf = columns["left_child"] < 0
-    yield from _in_leaves(columns, leaf)
-    yield from _no_flags(columns, _LOGICAL)
+    yield from _in_columns(columns)
     each = nodes.itemsize + (values[0].nbytes if len(values) else 0)
     left, right = columns["left_child"], columns["right_child"]
-    inner = np.flatnonzero(~leaf)
+    inner = np.flatnonzero(left >= 0)
     links = Links(inner=inner, left=left[inner], right=right[inner])
     lost = _out_of_reach(left, right, links)
     yield "nodes out of reach", lost * each

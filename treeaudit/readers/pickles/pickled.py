@@ -9,6 +9,7 @@ from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.companions import Companions
@@ -41,16 +42,13 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
     size = len(content.data) + sum(unpickled.companions.values())
-    forest = stored_model(unpickled.root, select, source, size)
+    sound = Sound()
+    forest = stored_model(unpickled.root, select, source, size, sound)
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
         leftovers=forest.leftovers.beside(
-            leftovers(
-                unpickled.root,
-                forest.n_records,
-                unpickled.mentioned,
-            )
+            leftovers(unpickled.root, forest.n_records, unpickled.mentioned, sound=sound)
         ).beside(
             Leftovers(found=few(_unexplained(unpickled, len(content.data))), looked_for=KINDS)
         ),

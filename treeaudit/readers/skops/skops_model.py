@@ -9,6 +9,7 @@ from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.leftovers.json_spelling import length_of, with_spelling
 from treeaudit.readers.leftovers.leftovers import leftovers
+from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.skops_parts import beside_schema
 from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import Limits
@@ -23,13 +24,15 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     """Return the model in a skops file; see `treeaudit.readers.Reader`."""
     file = parse(content, limits)
     root, source = file.root, replace(source, format="sklearn-skops")
-    forest = stored_model(root, select, source, len(content.data) + file.n_bytes)
+    sound = Sound()
+    forest = stored_model(root, select, source, len(content.data) + file.n_bytes, sound)
     beside = leftovers(
         root,
         forest.n_records,
         file.mentioned,
         unread=file.unread,
         written_by=("skops", file.version),
+        sound=sound,
     )
     spare = few(
         not_explained(f"the skops file: {where}", part) for where, part in _spare(file) if part
