@@ -18,13 +18,14 @@ from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.leftovers.spelled_numbers import odd_numbers
 from treeaudit.readers.types import Int
 
-__all__ = ["length_of", "spelling", "with_spelling"]
+__all__ = ["blanks_beside", "length_of", "outside_of", "spelling", "with_spelling"]
 
 Bytes = npt.NDArray[np.uint8]
 
 _SCALAR = b"0123456789+-.eEaflnrstuyINi"
 _SHAPE = bytes.maketrans(_SCALAR + b'"', b"0" * (len(_SCALAR) + 1))
 _BLANKS = b" \t\r\n"
+_WHOLE = b'{}[],:"0123456789-truefalsn' + _BLANKS
 _ESCAPE = re.compile(rb"\\(?:u.{4}|.)", re.DOTALL)
 _NEEDLESS = re.compile(rb"\\u00(?:2[013-9a-fA-F]|[346].|5[0-9abd-fABD-F]|7[0-9a-eA-E])|\\/")
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
@@ -37,7 +38,9 @@ _LINE = 1 << 20
 _LONGEST = 25  # characters of a 64-bit float with 17 digits, sign, point and exponent
 
 
-def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterator[Leftover]:
+def spelling(
+    data: bytes | mmap | memoryview, longest: int = _LONGEST, outside: bytes | None = None
+) -> Iterator[Leftover]:
     r"""Yield what the spelling of a JSON text could hide.
 
     Parameters
@@ -46,6 +49,8 @@ def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterat
         The text, which is JSON.
     longest
         Characters that a number of its writer can have.
+    outside
+        What stands outside of its texts, where that was worked out already.
 
     Examples
     --------
@@ -59,7 +64,7 @@ def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterat
         n = sum(_NEEDLESS.fullmatch(one) is not None for one in _ESCAPE.findall(text))
         if n:
             yield _left("the escapes of its texts", n, "characters that need no escape")
-    outside = _outside(text)
+    outside = outside_of(text) if outside is None else outside
     del text
     if n := odd_numbers(outside):
         yield _left("the form of its numbers", n, "numbers that are spelled as no library does")
@@ -73,10 +78,13 @@ def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterat
 
 
 def with_spelling(
-    forest: Forest, data: bytes | mmap | memoryview, longest: int = _LONGEST
+    forest: Forest,
+    data: bytes | mmap | memoryview,
+    longest: int = _LONGEST,
+    outside: bytes | None = None,
 ) -> Forest:
     """Return a model with what the spelling of its JSON could hide; see `spelling`."""
-    odd = Leftovers(found=tuple(spelling(data, longest)), looked_for=KINDS)
+    odd = Leftovers(found=tuple(spelling(data, longest, outside)), looked_for=KINDS)
     return replace(forest, leftovers=forest.leftovers.beside(odd)) if odd.found else forest
 
 
@@ -91,7 +99,45 @@ def length_of(value: object) -> int:
     """
     # The encoder that sets no indents is written in C.
     text = json.dumps(value, separators=(",", ":"))
-    sign = _SIGN[np.frombuffer(b" " + _outside(text.encode()), np.uint8)]
+    return len(text) + _indents(outside_of(text.encode()))
+
+
+def blanks_beside(value: object, text: bytes, outside: bytes) -> int:
+    r"""Return by how many characters a JSON text differs in length from `json.dumps`, indent two.
+
+    Parameters
+    ----------
+    value
+        What the text stands for.
+    text, outside
+        The text, and what stands outside of its texts.
+
+    Examples
+    --------
+    >>> [blanks_beside([1, "a b"], text, outside_of(text)) for text in (
+    ...     b'[\n  1,\n  "a b"\n]', b'[\n  1, \n  "a b"\n ]', b'[\n  1,\n  "a\\u0020b"\n]')]
+    [0, 2, 5]
+    """
+    if not _is_plain(text, outside):
+        return abs(length_of(value) - len(text))
+    # Blanks aside it is what `json.dumps` writes.
+    solid = outside.translate(None, _BLANKS)
+    return abs(_indents(solid) - (len(outside) - len(solid)))
+
+
+def _is_plain(text: bytes, outside: bytes) -> bool:
+    """Tell whether a JSON text holds what Python spells in one way: whole numbers, plain texts."""
+    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in text else text
+    if b"\\" in unescaped or b"\x7f" in text or not text.isascii():
+        return False
+    words = outside.count(b"true") + outside.count(b"false")
+    whole = not outside.translate(None, _WHOLE) and outside.count(b"e") == words
+    return whole and b"-0" not in outside
+
+
+def _indents(solid: bytes) -> int:
+    """Return how many blanks an indent of two sets between signs that stand without any."""
+    sign = _SIGN[np.frombuffer(b" " + solid, np.uint8)]
     opens, closes = ((sign == one) | (sign == other) for one, other in (_OPEN, _CLOSE))
     empty = closes & np.roll(opens, 1)
     depth = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int64)
@@ -99,7 +145,7 @@ def length_of(value: object) -> int:
     lines = opens | closes | (sign == _SIGN[_COMMA])
     lines &= ~(empty | np.roll(empty, -1))
     blanks = int(np.count_nonzero(lines)) + 2 * int(depth[lines].sum())
-    return len(text) + blanks + int(np.count_nonzero(sign == _SIGN[_COLON]))
+    return blanks + int(np.count_nonzero(sign == _SIGN[_COLON]))
 
 
 def _left(where: str, n: int, what: str) -> Leftover:
@@ -107,7 +153,7 @@ def _left(where: str, n: int, what: str) -> Leftover:
     return Leftover(kind="unexplained", where=where, n=n, says=says)
 
 
-def _outside(text: bytes) -> bytes:
+def outside_of(text: bytes) -> bytes:
     """Return what stands outside of texts; a zero or a quote stands for each."""
     text = _ESCAPED.sub(b"", text) if b"\\" in text else text
     if text.count(b'"') * _FEW_TEXTS < len(text):

@@ -86,14 +86,20 @@ def beside_schema(
         Gives the bytes of each member that the schema names.
     """
     nodes = [*nodes]
-    # Most nodes are the same few, written again and again.
-    flat = {id(node): _flat(node) for node in nodes}
+    # Most nodes are the same few, written again and again: those have one number.
+    number: dict[object, int] = {}
+    alike_as = [_number(node, number) for node in nodes]
+    flat = dict(zip(map(id, nodes), alike_as, strict=True))
     seen = graph.seen.union(id(node) for node, _ in graph.twice)
     seen |= _inside(node for node, _ in graph.twice if flat[id(node)] is None)
-    naming = {id(node.get("content")) for node in nodes if str(node.get("__loader__")) in _NAMING}
-    known: dict[object, tuple[str, ...]] = {}
-    for node in nodes:
-        loader, key = node.get("__loader__"), flat[id(node)]
+    naming = {
+        id(node.get("content"))
+        for node, key in zip(nodes, alike_as, strict=True)
+        if key is None and str(node.get("__loader__")) in _NAMING
+    }
+    known: dict[int, tuple[str, ...]] = {}
+    for node, key in zip(nodes, alike_as, strict=True):
+        loader = node.get("__loader__")
         if not isinstance(loader, str):
             odd = tuple(_loose(node, named=id(node) in naming))
         elif key is None or node is schema:
@@ -114,13 +120,13 @@ def beside_schema(
             yield "a part of the schema that no object holds", part
     alike: set[object] = set()
     for node, first in graph.twice:
-        key = flat[id(node)], id(first)
-        if key in alike or node.get("__loader__") == "CachedNode":
+        pair = flat[id(node)], id(first)
+        if pair in alike or node.get("__loader__") == "CachedNode":
             continue
         if not _same(node, first, members):
             yield "a node of the schema that stands for another", node
-        elif key[0] is not None:
-            alike.add(key)
+        elif pair[0] is not None:
+            alike.add(pair)
     for name in members:
         if not _MEMBER.fullmatch(name):
             yield "the name of a member", name
@@ -140,11 +146,13 @@ def _inside(nodes: Iterable[object]) -> set[int]:
     return found
 
 
-def _flat(node: Node) -> object:
+def _number(node: Node, number: dict[object, int]) -> int | None:
     """Return what is the same for two nodes that are written alike; None of one that has parts."""
-    values = (*node.values(),)
-    kinds = (*map(type, values),)
-    return None if dict in kinds or list in kinds else (*node, *values, *kinds)
+    values = node.values()
+    try:
+        return number.setdefault((*node, *values, *map(type, values)), len(number))
+    except TypeError:  # an object or a list has no hash
+        return None
 
 
 def _odd(node: Node, loader: str, root: bool) -> Iterator[str]:

@@ -29,9 +29,8 @@ _TOKEN = re.compile(
 _BLANKS = re.compile(r"(?:[^\s]+ )*[^\s]+ {0,127}\n?")
 _USUAL = re.compile(
     r"\{'descr': ((?:[^\s{}]+ )*[^\s{}]+), 'fortran_order': (True|False), "
-    r"'shape': (\((?:[0-9]+, )*(?:[0-9]+,?)?\)), \} {0,127}\n?"
+    r"'shape': \(((?:[0-9]{1,20},|(?:[0-9]{1,20}, )+[0-9]{1,20})?)\), \} {0,127}\n?"
 )
-_KEYS = ("descr", "fortran_order", "shape")
 _WORDS = {"True": True, "False": False, "None": None}
 _CLOSE = {"(": ")", "[": "]", "{": "}"}
 
@@ -111,20 +110,22 @@ def read_header(data: Buffer) -> Header:
     width = 2 if head[6] == 1 else 4
     start = 8 + width
     size = int.from_bytes(head[8:start], "little")
-    if size > Most.header or start + size > len(data):
+    if size > Most.header or (end := start + size) > len(data):
         raise ReadError(f"an array file (.npy) announces a header of {size:,} bytes")
-    text = bytes(data[start : start + size]).decode(
-        "utf-8" if head[6] == 3 else "latin1", "replace"
-    )
+    text = bytes(data[start:end]).decode("utf-8" if head[6] == 3 else "latin1", "replace")
     if (usual := _USUAL.fullmatch(text)) is not None:
-        stated: object = dict(zip(_KEYS, map(_literal, usual.groups()), strict=True))
-    else:
-        stated = _literal(text) if _BLANKS.fullmatch(text) else None
-    match stated:
+        shape = shape_from(tuple(int(n) for n in usual[3].split(",") if n))
+        order = usual[2] == "True"
+        return Header(dtype=_typed(usual[1]), shape=shape, by_column=order, start=end)
+    match _literal(text) if _BLANKS.fullmatch(text) else None:
         case {"descr": kind, "fortran_order": bool(order), "shape": tuple(n), **rest} if not rest:
-            shape = shape_from(n)
-            return Header(dtype=_dtype(kind), shape=shape, by_column=order, start=start + size)
+            return Header(dtype=_dtype(kind), shape=shape_from(n), by_column=order, start=end)
     raise ReadError("the header of an array file (.npy) is damaged")
+
+
+@lru_cache(maxsize=64)  # arrays of a model share a few types
+def _typed(text: str) -> DType:
+    return _dtype(_literal(text))
 
 
 def _dtype(stated: object) -> DType:
@@ -157,7 +158,6 @@ def _record(stated: list[object]) -> DType:
     return DType(f"V{offset}", (3, "|", None, tuple(fields), fields, offset, 1, 0))
 
 
-@lru_cache(maxsize=64)  # arrays of a model share a few types
 def _literal(text: str) -> object:
     tokens = _tokens(text)
     value = _value(next(tokens), tokens, Deepest.header)

@@ -133,15 +133,12 @@ def _schema(data: memoryview, most: int) -> tuple[Node, list[Node]]:
 
 def _files(nodes: Iterable[Node]) -> list[str]:
     """Return the members that the schema names: plain names, nothing with a path."""
-    names: list[str] = []
-    for node in nodes:
-        name = node.get("file")
-        if "__loader__" not in node or name is None:
-            continue
+    named = (node.get("file") for node in nodes if "__loader__" in node)
+    names = [name for name in named if name is not None]
+    for name in names:
         if not isinstance(name, str) or not is_plain(name):
             raise UnsafeModelError(
                 f"the skops schema names the file {show(name)}, which is no plain name: "
                 "treat it as hostile"
             )
-        names.append(name)
     return names

@@ -7,7 +7,7 @@ from treeaudit.errors import ModelTooLargeError
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
-from treeaudit.readers.leftovers.json_spelling import length_of, with_spelling
+from treeaudit.readers.leftovers.json_spelling import blanks_beside, outside_of, with_spelling
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.skops_parts import beside_schema
@@ -23,6 +23,8 @@ __all__ = ["matches", "read"]
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
     """Return the model in a skops file; see `treeaudit.readers.Reader`."""
     file = parse(content, limits)
+    text = bytes(file.members[SCHEMA]())
+    outside = outside_of(text)
     root, source = file.root, replace(source, format="sklearn-skops")
     sound = Sound()
     forest = stored_model(root, select, source, len(content.data) + file.n_bytes, sound)
@@ -35,19 +37,21 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         sound=sound,
     )
     spare = few(
-        not_explained(f"the skops file: {where}", part) for where, part in _spare(file) if part
+        not_explained(f"the skops file: {where}", part)
+        for where, part in _spare(file, text, outside)
+        if part
     )
     found = Leftovers(found=spare, looked_for=KINDS)
     forest = replace(forest, leftovers=forest.leftovers.beside(beside).beside(found))
-    return with_spelling(forest, file.members[SCHEMA]())
+    return with_spelling(forest, text, outside=outside)
 
 
-def _spare(file: Parsed) -> Iterator[tuple[str, object]]:
+def _spare(file: Parsed, text: bytes, outside: bytes) -> Iterator[tuple[str, object]]:
     """Yield what is no part of the object, with its place."""
     yield from file.spare
     try:
         yield from beside_schema(file.schema, file.nodes, file.graph, file.members)
-        blanks = length_of(file.schema) - len(file.members[SCHEMA]())
+        blanks = blanks_beside(file.schema, text, outside)
     except RecursionError:
         raise ModelTooLargeError("the skops schema is nested too deeply") from None
-    yield "the blanks of the schema", bytes(abs(blanks))
+    yield "the blanks of the schema", bytes(blanks)

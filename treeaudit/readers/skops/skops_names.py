@@ -50,8 +50,14 @@ def check_names(nodes: Iterable[Node]) -> list[Global]:
     """
     # Whatever `Graph` would build: a dictionary of the model may have such keys too.
     built = (node for node in nodes if isinstance(node.get("__loader__"), str))
+    usual, mentioned = dict[object, list[Global]](), list[Global]()
     try:
-        mentioned = [name for node in built for name in _gated(node)]
+        for node in built:
+            inside = id(node) if isinstance(node.get("content"), dict) else 0
+            key = node["__loader__"], node.get("__module__"), node.get("__class__"), inside
+            if key not in usual:
+                usual[key] = [*_gated(node)]
+            mentioned += usual[key]
     except TypeError:  # a list, where a name belongs
         raise ReadError("the skops schema has a node without a name") from None
     for name in mentioned:
@@ -67,8 +73,7 @@ def _gated(node: Node) -> Iterator[Global]:
     plain = may_mention if loader in _MENTIONED else may_create
     allowed = may_call if loader in _CALLED else plain
     yield _name(module, name, allowed, made=allowed is may_create)
-    content = node.get("content")
-    if not isinstance(content, dict):
+    if not isinstance(content := node.get("content"), dict):
         return
     if loader == "FunctionNode":
         yield _name(content.get("module_path"), content.get("function"), may_mention)

@@ -137,10 +137,8 @@ class Archive:
             yield "the times of the members", repr(days).encode()
         for entry in entries:
             start, begin = self._start(entry), entry.header_offset
-            yield (
-                "the header of a member",
-                _unusual(entry, bytes(self._view[begin + 4 : begin + 26])),
-            )
+            head = bytes(self._view[begin + 4 : begin + 26])
+            yield "the header of a member", _unusual(entry, head)
             n_extra = int.from_bytes(self._view[begin + 28 : begin + _LOCAL_HEADER], "little")
             yield "a gap between members", bytes(self._view[at:begin])
             yield "extra fields of a member", bytes(self._view[start - n_extra : start])
