@@ -18,17 +18,18 @@ from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers.leftovers.spelled_numbers import odd_numbers
 from treeaudit.readers.types import Int
 
-__all__ = ["blanks_beside", "length_of", "outside_of", "spelling", "with_spelling"]
+__all__ = ["is_indented", "length_of", "spelling", "with_spelling"]
 
 Bytes = npt.NDArray[np.uint8]
 
 _SCALAR = b"0123456789+-.eEaflnrstuyINi"
 _SHAPE = bytes.maketrans(_SCALAR + b'"', b"0" * (len(_SCALAR) + 1))
 _BLANKS = b" \t\r\n"
-_WHOLE = b'{}[],:"0123456789-truefalsn' + _BLANKS
+_WHOLE = b'{}[],:"0123456789-truefalsn'
 _ESCAPE = re.compile(rb"\\(?:u.{4}|.)", re.DOTALL)
 _NEEDLESS = re.compile(rb"\\u00(?:2[013-9a-fA-F]|[346].|5[0-9abd-fABD-F]|7[0-9a-eA-E])|\\/")
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
+_PLAIN = frozenset((b'\\"', b"\\\\"))
 _NEWLINE, _BLANK, _COMMA, _COLON, _QUOTE = b'\n ,:"'
 _FEW_TEXTS = 40
 _SIGN = np.zeros(256, dtype=np.int32)
@@ -38,9 +39,7 @@ _LINE = 1 << 20
 _LONGEST = 25  # characters of a 64-bit float with 17 digits, sign, point and exponent
 
 
-def spelling(
-    data: bytes | mmap | memoryview, longest: int = _LONGEST, outside: bytes | None = None
-) -> Iterator[Leftover]:
+def spelling(data: bytes | mmap | memoryview, longest: int = _LONGEST) -> Iterator[Leftover]:
     r"""Yield what the spelling of a JSON text could hide.
 
     Parameters
@@ -49,8 +48,6 @@ def spelling(
         The text, which is JSON.
     longest
         Characters that a number of its writer can have.
-    outside
-        What stands outside of its texts, where that was worked out already.
 
     Examples
     --------
@@ -64,7 +61,7 @@ def spelling(
         n = sum(_NEEDLESS.fullmatch(one) is not None for one in _ESCAPE.findall(text))
         if n:
             yield _left("the escapes of its texts", n, "characters that need no escape")
-    outside = outside_of(text) if outside is None else outside
+    outside = _outside(text)
     del text
     if n := odd_numbers(outside):
         yield _left("the form of its numbers", n, "numbers that are spelled as no library does")
@@ -78,13 +75,10 @@ def spelling(
 
 
 def with_spelling(
-    forest: Forest,
-    data: bytes | mmap | memoryview,
-    longest: int = _LONGEST,
-    outside: bytes | None = None,
+    forest: Forest, data: bytes | mmap | memoryview, longest: int = _LONGEST
 ) -> Forest:
     """Return a model with what the spelling of its JSON could hide; see `spelling`."""
-    odd = Leftovers(found=tuple(spelling(data, longest, outside)), looked_for=KINDS)
+    odd = Leftovers(found=tuple(spelling(data, longest)), looked_for=KINDS)
     return replace(forest, leftovers=forest.leftovers.beside(odd)) if odd.found else forest
 
 
@@ -99,45 +93,7 @@ def length_of(value: object) -> int:
     """
     # The encoder that sets no indents is written in C.
     text = json.dumps(value, separators=(",", ":"))
-    return len(text) + _indents(outside_of(text.encode()))
-
-
-def blanks_beside(value: object, text: bytes, outside: bytes) -> int:
-    r"""Return by how many characters a JSON text differs in length from `json.dumps`, indent two.
-
-    Parameters
-    ----------
-    value
-        What the text stands for.
-    text, outside
-        The text, and what stands outside of its texts.
-
-    Examples
-    --------
-    >>> [blanks_beside([1, "a b"], text, outside_of(text)) for text in (
-    ...     b'[\n  1,\n  "a b"\n]', b'[\n  1, \n  "a b"\n ]', b'[\n  1,\n  "a\\u0020b"\n]')]
-    [0, 2, 5]
-    """
-    if not _is_plain(text, outside):
-        return abs(length_of(value) - len(text))
-    # Blanks aside it is what `json.dumps` writes.
-    solid = outside.translate(None, _BLANKS)
-    return abs(_indents(solid) - (len(outside) - len(solid)))
-
-
-def _is_plain(text: bytes, outside: bytes) -> bool:
-    """Tell whether a JSON text holds what Python spells in one way: whole numbers, plain texts."""
-    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in text else text
-    if b"\\" in unescaped or b"\x7f" in text or not text.isascii():
-        return False
-    words = outside.count(b"true") + outside.count(b"false")
-    whole = not outside.translate(None, _WHOLE) and outside.count(b"e") == words
-    return whole and b"-0" not in outside
-
-
-def _indents(solid: bytes) -> int:
-    """Return how many blanks an indent of two sets between signs that stand without any."""
-    sign = _SIGN[np.frombuffer(b" " + solid, np.uint8)]
+    sign = _SIGN[np.frombuffer(b" " + _outside(text.encode()), np.uint8)]
     opens, closes = ((sign == one) | (sign == other) for one, other in (_OPEN, _CLOSE))
     empty = closes & np.roll(opens, 1)
     depth = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int64)
@@ -145,7 +101,52 @@ def _indents(solid: bytes) -> int:
     lines = opens | closes | (sign == _SIGN[_COMMA])
     lines &= ~(empty | np.roll(empty, -1))
     blanks = int(np.count_nonzero(lines)) + 2 * int(depth[lines].sum())
-    return blanks + int(np.count_nonzero(sign == _SIGN[_COLON]))
+    return len(text) + blanks + int(np.count_nonzero(sign == _SIGN[_COLON]))
+
+
+def is_indented(text: bytes, longest: int = _LONGEST) -> bool:
+    r"""Tell of a JSON text whether it is just what `json.dumps` writes with an indent of two.
+
+    So it is for certain where this is True: of a text with other numbers than whole ones, with
+    numbers of many digits or with other escapes than those of quotes and backslashes it does not
+    tell.
+
+    Examples
+    --------
+    >>> [is_indented(one) for one in (b'{\n  "a": [\n    1\n  ]\n}', b'{\n  "a":  []\n}', b"[0.5]")]
+    [True, False, False]
+    """
+    if not text.isascii() or b"\x7f" in text or not _PLAIN.issuperset(_ESCAPED.findall(text)):
+        return False
+    outside = _outside(text)
+    solid = outside.translate(None, _BLANKS)
+    words = solid.count(b"true") + solid.count(b"false")
+    whole = not solid.translate(None, _WHOLE) and solid.count(b"e") == words
+    if not whole or b"-0" in solid or b"0" * (longest + 1) in solid.translate(_SHAPE):
+        return False
+    return _stands_indented(np.frombuffer(outside, np.uint8), solid)
+
+
+def _stands_indented(signs: Bytes, solid: bytes) -> bool:
+    """Tell whether all blanks of a JSON text are those of an indent of two."""
+    at = np.flatnonzero(signs > _BLANK)
+    if len(at) == 0 or len(signs) - 1 != at[-1] or at[0] != 0:
+        return False
+    sign = np.frombuffer(solid.translate(_SIGN.astype(np.uint8).tobytes()), np.uint8)
+    opens, closes = ((sign == one) | (sign == other) for one, other in (_OPEN, _CLOSE))
+    depth = np.cumsum(opens.view(np.int8) - closes.view(np.int8), dtype=np.int32)
+    # A new line behind every comma and within both ends of what is not empty.
+    ends, begins = opens[:-1], closes[1:]
+    line = (ends != begins) | (sign[:-1] == _SIGN[_COMMA])
+    indent = depth[:-1] - (begins & ~ends)
+    usual = np.where(line, 1 + 2 * indent, sign[:-1] == _SIGN[_COLON])
+    if not np.array_equal(np.diff(at) - 1, usual):
+        return False
+    # As many new lines, each in front: all other blanks are spaces.
+    spaces = int(np.count_nonzero(signs == _BLANK))
+    lines = int(np.count_nonzero(signs == _NEWLINE))
+    first = signs[at[:-1][line] + 1] == _NEWLINE
+    return bool(first.all()) and len(first) == lines == len(signs) - len(at) - spaces
 
 
 def _left(where: str, n: int, what: str) -> Leftover:
@@ -153,15 +154,15 @@ def _left(where: str, n: int, what: str) -> Leftover:
     return Leftover(kind="unexplained", where=where, n=n, says=says)
 
 
-def outside_of(text: bytes) -> bytes:
+def _outside(text: bytes) -> bytes:
     """Return what stands outside of texts; a zero or a quote stands for each."""
     text = _ESCAPED.sub(b"", text) if b"\\" in text else text
     if text.count(b'"') * _FEW_TEXTS < len(text):
         return b"0".join(text.split(b'"')[::2])
     signs = np.frombuffer(text, np.uint8)
-    # One from the first quote of a text on, up to its last one.
-    inside = np.bitwise_xor.accumulate((signs == _QUOTE).view(np.uint8))
-    outside: bytes = signs[inside == 0].tobytes()
+    # A text runs from its first quote up to its last one.
+    runs = np.diff(np.flatnonzero(signs == _QUOTE), prepend=0, append=len(signs))
+    outside: bytes = signs[np.repeat(np.arange(len(runs)) % 2 == 0, runs)].tobytes()
     return outside
 
 
