@@ -5,10 +5,8 @@ which installs the peers into an environment of its own.
 """
 
 import argparse
-import json
 import pickle
 import platform
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +14,8 @@ from typing import NamedTuple
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.measure import PEERS, Program, side_by_side
+from benchmarks.costs_peers import attributes, private_forests
+from benchmarks.measure import Program, side_by_side
 from benchmarks.models import many_files, many_trees, model_files
 from benchmarks.sections import RESULTS, commit, replace_section
 from benchmarks.tables import Bound, table
@@ -54,15 +53,19 @@ def main() -> None:
     size = SIZES[options.size]
     files = model_files(options.folder, size.rows, size.trees)
     lines = _heading(options.size, size)
-    for lines_of in (_start, _safety, _reading, _scanning, _many_files, _measures, _private):
+    for lines_of in (_start, _safety, _reading, _scanning, _many_files, _measures):
         more = lines_of(files, size)
         print("\n".join(more), flush=True)
         lines += more
-    more = _attributes(size)
-    print("\n".join(more))
+    for more in (
+        private_forests(size.private_rows, size.runs),
+        attributes(min(size.rows // 10, 40_000)),
+    ):
+        print("\n".join(more), flush=True)
+        lines += more
     if options.size == "full" or options.write:
         document = RESULTS.read_text(encoding="utf-8") if RESULTS.is_file() else ""
-        text = "\n".join(lines + more)
+        text = "\n".join(lines)
         RESULTS.write_text(replace_section(document, "costs", text), encoding="utf-8")
 
 
@@ -306,67 +309,6 @@ def _measures(files: dict[str, Path], size: Size) -> list[str]:
     note = f"The table of an unlimited tree on {rows:,} rows."
     bounds = {"treeaudit: k, l, t, entropy-l, (c, l)": Bound(ratio=0.002)}
     return table("Group measures", note, costs, "pyCANON: k, l, t", bounds)
-
-
-def _private(files: dict[str, Path], size: Size) -> list[str]:
-    setup = (
-        "import warnings; warnings.simplefilter('ignore')\n"
-        "import numpy as np\n"
-        "rng = np.random.default_rng(0)\n"
-        f"X = rng.random(({size.private_rows}, 10))\n"
-        "y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.random(len(X)) > 0.9).astype(int)\n"
-    )
-    theirs = (
-        "import sklearn.tree._tree as names; names.DOUBLE, names.DTYPE = np.float64, np.float32\n"
-        "from diffprivlib.models import RandomForestClassifier"
-    )
-    fit = (
-        "RandomForestClassifier(10, max_depth=5, epsilon=1.0, bounds=(0, 1), classes=[0, 1])"
-        ".fit(X, y)"
-    )
-    schema = (
-        "from treeaudit.model.schema import Feature, Schema\n"
-        "from treeaudit.trainers import PrivateForestClassifier\n"
-        "features = tuple(Feature(name=f'x{{i}}', low=0.0, high=1.0) for i in range(10))\n"
-        "schema = Schema(features=features, classes=(0, 1), named=False)"
-    ).replace("{{i}}", "{i}")
-    ours = (
-        "PrivateForestClassifier(schema=schema, n_estimators=10, max_depth=5, epsilon=1.0)"
-        ".fit(X, y)"
-    )
-    costs = side_by_side(
-        {
-            "the data alone": (setup, "pass"),
-            "diffprivlib RandomForestClassifier": Program(setup + theirs, fit, peer=True),
-            "treeaudit PrivateForestClassifier": (setup + schema, ours),
-        },
-        size.runs,
-    )
-    note = f"Ten trees of depth 5, epsilon 1, on {size.private_rows:,} rows of 10 numbers. "
-    note += "diffprivlib 0.6.6 imports two names that scikit-learn has lost; they are put back."
-    bounds = {"treeaudit PrivateForestClassifier": Bound(ratio=1)}
-    return table("Private forests", note, costs, "diffprivlib RandomForestClassifier", bounds)
-
-
-def _attributes(size: Size) -> list[str]:
-    """Attribute inference beside ART: in one process, as the answers are compared."""
-    rows = min(size.rows // 10, 40_000)
-    code = (
-        "import json; from benchmarks.attribute_inference import side_by_side_with_art as run; "
-        f"print(json.dumps(run({rows})))"
-    )
-    done = subprocess.run(
-        [str(PEERS), "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parents[1],
-    )
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        return ["", "## Attribute inference", "", f"FAILED: {said}"]
-    lines: list[str] = json.loads(done.stdout.splitlines()[-1])
-    return lines
 
 
 if __name__ == "__main__":

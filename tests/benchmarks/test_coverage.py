@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks.coverage import Case, cases, coverage
+from benchmarks.coverage import coverage
+from benchmarks.coverage_cases import Case, cases
 from treeaudit.stats import Estimate
 
 
