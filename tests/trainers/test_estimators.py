@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.strategies import one_in
 from tests.trainers.people import (
     CLASSIFIERS,
     OF_NUMBERS,
@@ -34,6 +35,7 @@ from treeaudit.model.schema_file import schema_text
 from treeaudit.trainers import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
+IN_PROCESSES = (pytest.mark.slow, pytest.mark.sampled)
 BY_EPSILON = pytest.mark.parametrize("trainer", PURE, ids=lambda t: t.algorithm)
 CLASSES = pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
 NUMBERS = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)
@@ -116,9 +118,17 @@ def test_clone_pipeline_and_pickle(trainer) -> None:
         _ = make(trainer).privacy_
 
 
-@BY_EPSILON
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
-@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("trainer", "n_jobs"),
+    [
+        *(pytest.param(trainer, None, id=trainer.algorithm) for trainer in PURE),
+        *(
+            pytest.param(trainer, 2, id=f"{trainer.algorithm}, 2 processes", marks=IN_PROCESSES)
+            for trainer in one_in(6, PURE)
+        ),
+    ],
+)
 def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
     X, y = people_for(trainer, 120)
     budget = Budget(6)

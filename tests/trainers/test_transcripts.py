@@ -191,7 +191,7 @@ def test_no_transcript_costs_more_than_the_claim(
 def test_no_transcript_costs_more_than_the_claim_of_many(
     trainer, options, relation, unit, record_property
 ) -> None:
-    worst(trainer, options, relation, unit, len(one_in(2, range(200))), record_property)
+    worst(trainer, options, relation, unit, len(one_in(5, range(200))), record_property)
 
 
 @pytest.mark.parametrize("trainer", PURE, ids=lambda t: t.algorithm)
