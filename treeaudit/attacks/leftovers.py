@@ -115,7 +115,8 @@ class TrainingData:
         "read out.",
         assumes="the attacker has the file; with the order of the training table, every entry has "
         "a name",
-        remedy="take it out before saving, for example: model._sample_weight = None; del "
+        remedy="write the file anew from its trees and nothing else: treeaudit release model.pkl "
+        "-o clean.pkl; or take it out before saving, for example: model._sample_weight = None; del "
         "model.oob_decision_function_ (or oob_prediction_); save the model alone, not in a bundle "
         "with data; for single targets, train with min_samples_leaf of at least 5",
         limit="an array is taken for records by its name or its length; data in another form is "
