@@ -102,7 +102,7 @@ def test_coins_of_a_long_series_stay_within_64_bits(monkeypatch) -> None:
 def test_coins_of_one_are_those_of_the_fraction_that_is_one() -> None:
     """Draw for draw: what needs no denominator is left out, and nothing else."""
     one, other = Seeded(8), Seeded(8)
-    heads = bernoulli._of_fraction(np.ones(30_000, dtype=np.int64), 1, one)
+    heads = bernoulli.of_fraction(np.ones(30_000, dtype=np.int64), 1, one)
     assert np.array_equal(np.flatnonzero(heads), bernoulli.of_one(30_000, other))
     assert one.read(8) == other.read(8)
     assert heads.mean() == pytest.approx(math.exp(-1), abs=0.01)

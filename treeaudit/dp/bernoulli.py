@@ -14,7 +14,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Index, Wide
 from treeaudit.dp.entropy import Entropy, below
 
-__all__ = ["NEVER", "bernoulli_exp", "coins", "of_one"]
+__all__ = ["NEVER", "bernoulli_exp", "coins", "of_fraction", "of_one"]
 
 _MOST = 1 << 62
 _HALF = 31
@@ -58,16 +58,16 @@ def coins(whole: Wide, rest: Wide, denominator: int, entropy: Entropy) -> Flag:
     [True, False]
     """
     heads: Flag = np.equal(whole, 0)
-    going, done = np.flatnonzero(~heads), 0
+    going, done = (~heads).nonzero()[0], 0
     # exp(-(w + r)) is the chance that w coins of exp(-1) and one of exp(-r) all come up.
     while len(going):
         done += 1
         going = going.take(of_one(len(going), entropy))
         over = whole.take(going) > done
         heads[going] = ~over
-        going = going.take(np.flatnonzero(over))
-    alive = np.flatnonzero(heads)
-    heads[alive] = _of_fraction(rest.take(alive), denominator, entropy)
+        going = going.take(over.nonzero()[0])
+    alive = heads.nonzero()[0]
+    heads[alive] = of_fraction(rest.take(alive), denominator, entropy)
     return heads
 
 
@@ -94,31 +94,37 @@ def _divide(distance: Wide, rate: Fraction) -> tuple[Wide, Wide]:
     return whole, np.array([r for _, r in pairs], dtype=np.int64)
 
 
-def _of_fraction(numerator: Wide, denominator: int, entropy: Entropy) -> Flag:
-    """Toss coins of ``exp(-numerator / denominator)``, which is at most 1."""
-    heads = np.zeros(len(numerator), dtype=np.bool_)
-    going = np.arange(len(numerator))
-    k = 1
+def of_fraction(numerator: Wide, denominator: int, entropy: Entropy) -> Flag:
+    """Toss coins of ``exp(-numerator / denominator)``, which is at most 1.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> of_fraction(np.array([0]), 1, OperatingSystem()).tolist()
+    [True]
+    """
+    # Who stops at an odd number has heads.
+    heads = np.ones(len(numerator), dtype=np.bool_)
+    going = (below(entropy, denominator, len(numerator)) < numerator).nonzero()[0]
+    numerator, k = numerator.take(going), 2
     while len(going):
-        # Who stops at an odd number has heads.
         heads[going] = k % 2 == 1
         # A coin of numerator / denominator and one of 1 / k, so that no product leaves 64 bits.
-        on = np.flatnonzero(below(entropy, denominator, len(going)) < numerator)
-        if k > 1:
-            on = on.take(np.flatnonzero(below(entropy, k, len(on)) == 0))
+        on = (below(entropy, denominator, len(going)) < numerator).nonzero()[0]
+        on = on.take((below(entropy, k, len(on)) == 0).nonzero()[0])
         going, numerator = going.take(on), numerator.take(on)
         k += 1
     return heads
 
 
 def of_one(n: int, entropy: Entropy) -> Index:
-    """Toss coins of ``exp(-1)``, as `_of_fraction` does; return those that come up, ascending."""
+    """Toss coins of ``exp(-1)``, as `of_fraction` does; return those that come up, ascending."""
     heads = np.zeros(n, dtype=np.bool_)
     # The first two numbers are passed by all, and by one in two.
-    going = np.flatnonzero(below(entropy, 2, n) == 0)
+    going = (below(entropy, 2, n) == 0).nonzero()[0]
     k = 3
     while len(going):
         heads[going] = k % 2 == 1
-        going = going.take(np.flatnonzero(below(entropy, k, len(going)) == 0))
+        going = going.take((below(entropy, k, len(going)) == 0).nonzero()[0])
         k += 1
-    return np.flatnonzero(heads)
+    return heads.nonzero()[0]

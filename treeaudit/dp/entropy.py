@@ -14,9 +14,12 @@ from treeaudit.arrays import Float, Index, Wide
 
 __all__ = ["Entropy", "OperatingSystem", "Seeded", "below", "permutation", "unit"]
 
-_WIDTHS = [next(width for width in (8, 16, 32, 64) if width >= bits) for bits in range(64)]
-_KINDS = [(width, np.dtype(f"u{width // 8}")) for width in _WIDTHS]
-"""By how many bits are wanted, of how many they are taken."""
+_SIZES = [next(size for size in (1, 2, 4, 8) if 8 * size >= bits) for bits in range(64)]
+_KINDS = [
+    (size, np.dtype(f"u{size}"), np.dtype(f"u{size}").type((1 << bits) - 1))
+    for bits, size in enumerate(_SIZES)
+]
+"""By how many bits are wanted, of how many bytes they are taken, and which of their bits."""
 
 
 class Entropy(Protocol):
@@ -68,7 +71,9 @@ def below(entropy: Entropy, bound: int, n: int) -> Wide:
     if bits == 0 or n == 0:
         return np.zeros(n, dtype=np.int64)
     result = _words(entropy, bits, n)
-    again = np.flatnonzero(result >= bound) if bound < 1 << bits else result[:0]
+    if bound == 1 << bits:
+        return result
+    again = (result >= bound).nonzero()[0]
     while len(again):
         result[again] = _words(entropy, bits, len(again))
         again = again[result[again] >= bound]
@@ -77,10 +82,8 @@ def below(entropy: Entropy, bound: int, n: int) -> Wide:
 
 def _words(entropy: Entropy, bits: int, n: int) -> Wide:
     """Draw ``n`` numbers of so many bits, at most 63, from as few bytes as will do."""
-    width, kind = _KINDS[bits]
-    words: Wide = np.frombuffer(entropy.read(n * width // 8), dtype=kind).astype(np.int64)
-    if bits < width:
-        words &= (1 << bits) - 1
+    size, kind, mask = _KINDS[bits]
+    words: Wide = (np.frombuffer(entropy.read(n * size), dtype=kind) & mask).astype(np.int64)
     return words
 
 

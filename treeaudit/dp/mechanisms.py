@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Wide
-from treeaudit.dp.bernoulli import bernoulli_exp, of_one
+from treeaudit.dp.bernoulli import bernoulli_exp, of_fraction, of_one
 from treeaudit.dp.entropy import Entropy, below
 
 __all__ = ["IMPOSSIBLE", "discrete_laplace", "exponential_mechanism", "permute_and_flip"]
@@ -47,13 +47,15 @@ def discrete_laplace(rate: Fraction, n: int, entropy: Entropy) -> Wide:
     todo = np.arange(n)
     while len(todo):
         low = below(entropy, t, len(todo))
-        kept = bernoulli_exp(low, Fraction(1, t), entropy)
-        tried, low = todo[kept], low[kept]
+        kept = of_fraction(low, t, entropy)
+        on, off = kept.nonzero()[0], (~kept).nonzero()[0]
+        tried, low = todo.take(on), low.take(on)
         size = (low + t * np.minimum(_geometric(len(tried), entropy), _LONGEST)) // s
-        minus = below(entropy, 2, len(tried)) == 1
-        fine = ~(minus & (size == 0))
-        result[tried[fine]] = np.where(minus, -size, size)[fine]
-        todo = np.concatenate([todo[~kept], tried[~fine]])
+        minus = below(entropy, 2, len(tried))
+        # Of the two zeros one is drawn again.
+        result[tried] = size * (1 - 2 * minus)
+        again = (size < minus).nonzero()[0]
+        todo = np.concatenate([todo.take(off), tried.take(again)])
     return result
 
 
@@ -147,7 +149,8 @@ def exponential_mechanism(
     n_rows, n_candidates = table.shape
     mass = np.ones(n_candidates, np.int64) if weights is None else np.asarray(weights, np.int64)
     upto = np.cumsum(mass)
-    best = np.where(mass > 0, table, np.iinfo(np.int64).min).max(axis=1)
+    some = table if mass.min() > 0 else table[:, mass > 0]
+    best = some.max(axis=1)
     chosen = np.zeros(n_rows, dtype=np.int64)
     todo, most = np.arange(n_rows), _FIRST_TRIES
     while len(todo):
