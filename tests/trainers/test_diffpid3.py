@@ -162,11 +162,16 @@ def test_bins_are_many_parts_and_predict_alike() -> None:
     assert model.score(X[known], y[known]) > 0.95
 
 
+def ranges_of_one(place, labels, n_points, score):
+    members = points.Members.of(np.zeros(len(place), dtype=np.int64), labels, 1, 2)
+    return points.ranges(place, members, 2, [(0, n_points)], score)
+
+
 def test_the_law_of_a_point_is_that_of_a_draw_among_all(monkeypatch) -> None:
     """Ranges of equal score against every point by itself."""
     monkeypatch.setattr(points, "N_POINTS", 16)
     place, labels = np.array([2, 5, 5, 11]), np.array([0, 1, 0, 1])
-    [(first, n, found)] = points.ranges(place, labels, 2, [(0, 16)], GINI)
+    [(first, n, found)] = ranges_of_one(place, labels, 16, GINI)
     each = []
     for point in range(1, 16):
         left = np.bincount(labels[place <= point], minlength=2)
@@ -200,7 +205,7 @@ def test_a_point_loses_at_most_epsilon(monkeypatch, score, relation) -> None:
     def law(chosen: tuple[int, ...]) -> np.ndarray:
         place = np.array([records[i][0] for i in chosen], dtype=np.int64)
         labels = np.array([records[i][1] for i in chosen], dtype=np.int64)
-        [(_, n, found)] = points.ranges(place, labels, 2, [(0, 5)], score)
+        [(_, n, found)] = ranges_of_one(place, labels, 5, score)
         return exponential_mechanism_law(np.repeat(found, n), rate)
 
     sets = [
@@ -219,7 +224,7 @@ def test_a_point_loses_at_most_epsilon(monkeypatch, score, relation) -> None:
 
 
 @pytest.mark.parametrize("score", [MAX, GINI], ids=lambda s: s.name)
-@pytest.mark.parametrize("most", [0, 1 << 24])
+@pytest.mark.parametrize("most", [0, 16, 1 << 24])
 def test_ranges_of_all_nodes_at_once_are_those_of_each(monkeypatch, score, most) -> None:
     monkeypatch.setattr(points, "_MOST_CELLS", most)
     monkeypatch.setattr(points, "N_POINTS", 20)
@@ -231,7 +236,8 @@ def test_ranges_of_all_nodes_at_once_are_those_of_each(monkeypatch, score, most)
         node, labels = node[:n], labels[:n]
         low, high = np.array(inside)[node].T
         place = np.where(rng.random(n) < 0.2, points.MISSING, rng.integers(low + 1, high + 1))
-        together = points.ranges(place, node * 3 + labels, 3, inside, score)
+        members = points.Members.of(node, labels, len(inside), 3)
+        together = list(points.ranges(place, members, 3, inside, score))
         for i, ends in enumerate(inside):
             first, n_points, found = together[i]
             each = [

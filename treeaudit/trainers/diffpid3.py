@@ -137,9 +137,10 @@ class DiffPID3Classifier(PrivateClassifier):
         score, published = SCORES.get(self.criterion), self.variant == "published"
         sensitivity = Fraction(1) if score is None else score.sensitivity(self.max_records or 1)
         each = self._each(rows.schema, epsilon)
+        cells = code_rows(rows, codes, later=drawn)
         levels = Levels(
             rows=rows,
-            growth=Growth(cells=code_rows(rows, codes), node=np.zeros(len(rows), dtype=np.int32)),
+            growth=Growth(cells=cells, node=np.zeros(len(rows), dtype=np.int32)),
             curator=curator,
             epsilon=each,
             depth=int(self.max_depth),

@@ -18,9 +18,10 @@ from treeaudit.dp.scores import UNIT, Score
 from treeaudit.trainers.diffpid3_points import (
     MISSING,
     N_POINTS,
+    Members,
     choose_point,
     coded,
-    place_on_grid,
+    places_on_grids,
     point_value,
     ranges,
 )
@@ -73,8 +74,8 @@ class Levels:
         """Grow the tree from its root."""
         root = self.growth.plant()
         self._inside = {root: dict.fromkeys(self.numbers, (0, N_POINTS))}
-        features, values = self.rows.schema.features, self.rows.values
-        self._places = {i: place_on_grid(features[i], values[:, i]) for i in self.numbers}
+        features = self.rows.schema.features
+        self._places = places_on_grids(features, self.rows.values, self.numbers)
         front = [root]
         for level in range(self.depth + 1):
             front = self._level(front, level)
@@ -119,24 +120,25 @@ class Levels:
         part_of[going] = np.arange(len(going))
         part = part_of[self.growth.node]
         rows = slice(None) if part.min(initial=0) >= 0 else np.flatnonzero(part >= 0)
-        part, labels, n_classes = part[rows], self.rows.labels[rows], self.rows.n_classes
-        group = part * n_classes + labels
+        labels, n_classes = self.rows.labels, self.rows.n_classes
+        members = Members.of(part, labels, len(going), n_classes)
+        part, labels = part[rows], labels[rows]
         cell = self.growth.cells.cell
         label_of = labels.astype(cell.dtype)
         for column in self.numbers:
             own = cell[column]
             name = f"points of {self.rows.schema.features[column].name}, level {level + 1}"
             inside = [self._inside[node][column] for node in going]
-            place = self._places[column][rows]
+            place = self._places[column]
             drawn = np.full(len(going), MISSING, dtype=place.dtype)
-            held = ranges(place, group, n_classes, inside, self.score)
-            for i, (node, (low, high)) in enumerate(zip(going, inside, strict=True)):
+            held = ranges(place, members, n_classes, inside, self.score)
+            for i, (node, (low, high), mine) in enumerate(zip(going, inside, held, strict=True)):
                 if high - low < 2:
                     self.growth.allowed[node][column] = np.array([True, False])
                     continue
-                point = choose_point(self.curator, name, self.epsilon, self.sensitivity, held[i])
+                point = choose_point(self.curator, name, self.epsilon, self.sensitivity, mine)
                 found[node, column] = drawn[i] = point
-            own[rows] = coded(place, drawn, part, label_of, n_classes)
+            own[rows] = coded(place[rows], drawn, part, label_of, n_classes)
         return found
 
     def _choose(self, going: list[int], candidates: Candidates, level: int) -> Wide:

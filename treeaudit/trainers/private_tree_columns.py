@@ -6,7 +6,7 @@ lie does not depend on the data, so coding costs no epsilon.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -293,20 +293,24 @@ class Cells:
         return np.broadcast_to(next_of.reshape(place), shape).ravel()
 
 
-def code_rows(rows: TrainingRows, codes: tuple[Codes, ...]) -> Cells:
-    """Return the records as cells, in pieces, so that no second copy of the table is held."""
+def code_rows(rows: TrainingRows, codes: tuple[Codes, ...], later: Collection[int] = ()) -> Cells:
+    """Return the records as cells, in pieces, so that no second copy of the table is held.
+
+    The codes of some columns may be found ``later``: they are 0 until then.
+    """
     # Where a number is predicted, all are of one class.
     n_classes = max(1, rows.n_classes)
     labels = rows.labels if rows.n_classes else np.zeros(len(rows), dtype=np.int64)
     most = max(((c.n + 1) * n_classes for c in codes), default=1)
     cell = np.empty((len(codes), len(rows)), dtype=np.min_scalar_type(most))
     for part in _pieces(len(rows), _CHUNK):
+        cell[:, part] = labels[part]
+        if len(later) == len(codes):
+            continue
         block = np.ascontiguousarray(rows.values[part].T)
-        for column, held, values in zip(codes, cell, block, strict=True):
-            code = column.of(values)
-            code *= n_classes
-            code += labels[part]
-            held[part] = code
+        for i, (column, held, values) in enumerate(zip(codes, cell, block, strict=True)):
+            if i not in later:
+                held[part] += (column.of(values) * n_classes).astype(cell.dtype)
     return Cells(codes=codes, n_classes=n_classes, cell=cell)
 
 
