@@ -18,7 +18,7 @@ from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["branching", "counted", "least_share", "levels_of", "people_of", "with_counts"]
 
-_CHUNK, _OF_BITS = 1 << 12, 8
+_CHUNK, _OF_BITS = 1 << 12, 32
 """Records that go down together: they stay at hand, and more of them where they are small."""
 _TABLE = 4
 """Places of complete trees for each node of a tree that they stand for, at most."""

@@ -227,9 +227,10 @@ def _cut(
         here: Index | Int = at[piece]
         column, low_end, high_end = asked[piece], least[piece], most[piece]
         for level in levels[:0:-1]:
-            same = level.feature.take(here) == column
-            np.maximum(low_end, level.low.take(here), out=low_end, where=same)
-            np.minimum(high_end, level.high.take(here), out=high_end, where=same)
+            same = (level.feature.take(here) == column).nonzero()[0]
+            edge = here.take(same)
+            low_end[same] = np.maximum(low_end.take(same), level.low.take(edge))
+            high_end[same] = np.minimum(high_end.take(same), level.high.take(edge))
             here = level.parent.take(here)
     share = unit(entropy, len(at))
     with np.errstate(invalid="ignore"):

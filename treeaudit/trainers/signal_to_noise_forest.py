@@ -27,7 +27,7 @@ from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_whole
 from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.pruning import leaves_below, levels_of, noise_pruned
+from treeaudit.trainers.pruning import as_run, leaves_below, levels_of, noise_pruned
 from treeaudit.trainers.random_counts import branching, counted, least_share, people_of
 from treeaudit.trainers.random_trees import Support, fan_of, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
@@ -196,16 +196,18 @@ def _most_confident(parent: Int | Wide, counts: Float, keep: Flag, least: float)
     n_leaves, _ = leaves_below(parent, by_level)
     held = np.maximum(counts, 0.0)
     total = sum_of_row(held)
-    shares = np.where(
-        total[:, None] > 0, held / np.maximum(total, 1e-300)[:, None], 1 / counts.shape[1]
-    )
-    surest = np.maximum.reduce(list(shares.T))
+    there, most = total > 0, np.maximum(total, 1e-300)
+    # Class by class: numpy is slow on short rows.
+    shares = [np.where(there, column / most, 1 / counts.shape[1]) for column in held.T]
+    surest = np.maximum.reduce(shares)
     heard = sum_of_row(counts) > least * np.sqrt(n_leaves)
+    heard_of = np.arange(len(total))
     for level in by_level[1:]:
-        node = level[keep[level]]
-        above = parent[node]
-        as_above = ~(heard[node] & (surest[node] >= surest[above]))
-        node, above = node[as_above], above[as_above]
-        shares[node], surest[node] = shares[above], surest[above]
-    result: Float = shares * np.maximum(total, 0.5)[:, None]
-    return result
+        own = as_run(level)
+        above = parent[own]
+        best = surest.take(above)
+        as_above = keep[own] & ~(heard[own] & (surest[own] >= best))
+        surest[own] = np.where(as_above, best, surest[own])
+        heard_of[own] = np.where(as_above, heard_of.take(above), level)
+    weight = np.maximum(total, 0.5)
+    return np.stack([column.take(heard_of) * weight for column in shares], axis=1)
