@@ -187,6 +187,23 @@ def test_counts_by_node_code_and_class() -> None:
     assert [table.shape for table in found] == [(2, 8, 2), (2, 4, 2), (2, 8, 2)]
 
 
+@pytest.mark.parametrize("n_bins", [3, 10, 97])
+@pytest.mark.parametrize(
+    "bounds", [(0.0, 1.0), (-3.0, 5e-7), (1e16, 1e16 + 400), (-1e150, 1e-9), (0.1, 0.1 + 1e-14)]
+)
+def test_codes_are_what_a_search_finds(bounds, n_bins) -> None:
+    """Where values are on the edges, next to them, and far beyond."""
+    low, high = bounds
+    (codes,) = public_codes(Schema(features=(Feature(name="x", low=low, high=high),)), n_bins)
+    on = np.array([low, *codes.edges, high])
+    share = np.random.default_rng(0).random(500)
+    values = np.concatenate([
+        *(on, np.nextafter(on, np.inf), np.nextafter(on, -np.inf), [np.inf, -np.inf]),
+        low * (1 - share) + high * share,
+    ])  # fmt: skip
+    assert codes.of(values).tolist() == np.searchsorted(codes.edges, values).tolist()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_slots", [1, 5, 60])
 def test_columns_that_are_counted_together_are_told_apart(n_slots, weighted) -> None:

@@ -11,7 +11,6 @@ References
 Friedman & Schuster (2010), section 4.3.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,8 +37,8 @@ MISSING = N_POINTS + 1
 _CHUNK = 1 << 14
 _MOST_CELLS = 16
 """For each record, where they are counted without sorting."""
-_LEAST_WIDTH = 1e-290
-"""Of a range whose points are as many digits as any number."""
+_MIDDLE = 0.5 - 1e-9
+"""From the middle between two points, in their distance; less than that by what is rounded here."""
 _Cell = npt.NDArray[np.integer[Any]]
 
 
@@ -89,7 +88,7 @@ class _Grid:
         How many are in one unit.
     sure
         How far a value may be from the middle between two points, by their distance, and
-        certainly lie between them. Below zero where rounding leaves none.
+        certainly lie between them. Zero where rounding leaves none.
     """
 
     points: Float
@@ -102,19 +101,18 @@ class _Grid:
         # Of a narrow range rounding would leave it unsorted, and a place to depend on other
         # records.
         points: Float = np.maximum.accumulate(point_value(feature, np.arange(N_POINTS + 1)))
-        low, high = float(points[0]), float(points[-1])
         # Nothing is before the first point, and whatever is beyond the last has its place.
         ends = np.concatenate([[np.nan], points[:-1], [np.nan]])
-        width = high - low
-        if not _LEAST_WIDTH < width < math.inf:
-            return cls(points=points, ends=ends, scale=0.0, sure=-1.0)
-        # Points are off by 2^-52 of the farther end at most, and a value by 2^-51 of its number.
-        off = N_POINTS * 2.0**-50 * (1 + max(abs(low), abs(high)) / width)
-        return cls(points=points, ends=ends, scale=N_POINTS / width, sure=0.5 - off)
+        with np.errstate(all="ignore"):
+            scale = np.float64(N_POINTS) / (points[-1] - points[0])
+            # Rounding keeps the order: who is not between a point and its number is certain.
+            off = np.abs((points - points[0]) * scale - np.arange(N_POINTS + 1)).max()
+        sure = _MIDDLE - off if off < _MIDDLE else 0.0
+        return cls(points=points, ends=ends, scale=float(scale), sure=float(sure))
 
     def place(self, values: Float, out: Int) -> None:
         """Write what a search among the points would find."""
-        if self.sure <= 0:
+        if not self.sure:
             out[:] = self._searched(values)
             return
         near = values - self.points[0]
