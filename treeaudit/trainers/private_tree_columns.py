@@ -154,7 +154,7 @@ class Cells:
 
     def drawn(self, times: Wide) -> "Cells":
         """Return those who are drawn at least once, each of whom weighs how often."""
-        some = np.flatnonzero(times > 0)
+        some = (times > 0).nonzero()[0]
         weight = times.take(some).astype(np.float64)
         return replace(self, cell=self.cell.take(some, axis=1), weight=weight)
 
@@ -207,14 +207,16 @@ class Cells:
         groups = [tuple(i for row in rows for i in self.groups[row]) for rows in parts]
         width = [self._width(group) for group in groups]
         held = [np.zeros((n_slots + 1) * w, dtype=np.int64) for w in width]
+        # As at a root.
+        in_first = not slot_of.any()
         # Larger pieces where the tables are large, so that they are not added up too often.
         for piece in _pieces(len(self), max(_CHUNK, 4 * max(map(len, held), default=0))):
-            slot = slot_of.take(node[piece])
-            begin = {w: slot * w for w in set(width)}
+            slot = None if in_first else slot_of.take(node[piece])
+            begin = {} if slot is None else {w: slot * w for w in set(width)}
             weight = None if self.weight is None else self.weight[piece]
             for counts, rows, w in zip(held, parts, width, strict=True):
-                at = begin[w] + self._joint(rows, piece)
-                found = np.bincount(at, weight, minlength=len(counts))
+                at = self._joint(rows, piece)
+                found = np.bincount(begin[w] + at if begin else at, weight, minlength=len(counts))
                 counts += found.astype(np.int64, copy=False)
         return [
             table
