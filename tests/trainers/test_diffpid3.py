@@ -274,6 +274,13 @@ def test_a_value_on_a_point_goes_left() -> None:
     assert points.place_on_grid(age, np.array([np.nan])).tolist() == [points.MISSING]
 
 
+def test_a_value_beyond_the_bounds_is_on_the_last_point() -> None:
+    age = Feature(name="age", low=0, high=100)
+    values = np.array([-1e300, -70.25, -0.001, 100.001, 170.25, 1e300, -np.inf, np.inf])
+    last = points.N_POINTS
+    assert points.place_on_grid(age, values).tolist() == [0, 0, 0, last, last, last, 0, last]
+
+
 def test_published_is_the_form_with_a_factor_of_2() -> None:
     X, y = named_people(500, 0.1, 0)
     model = id3(schema=NAMED, variant="published", max_depth=1, epsilon=4.0).fit(X, y)

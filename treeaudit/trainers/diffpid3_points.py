@@ -115,8 +115,11 @@ class _Grid:
         if not self.sure:
             out[:] = self._searched(values)
             return
-        near = values - self.points[0]
-        near *= self.scale
+        with np.errstate(over="ignore"):
+            near = values - self.points[0]
+            near *= self.scale
+        # Beyond the ends is as good as half a point beyond.
+        np.clip(near, -0.5, N_POINTS - 0.5, out=near)
         number = np.ceil(near)
         np.subtract(number, near, out=near)
         near -= 0.5
