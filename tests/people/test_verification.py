@@ -99,3 +99,13 @@ def test_a_file_without_counts_verifies_nothing() -> None:
     )
     assert "could not be verified" in verify(bare, read_records(([[1.0]], ["no"]), bare))
     assert "could not be verified" in ta.scan(bare, train=([[1.0]], ["no"])).warnings[0]
+
+
+def test_counts_that_were_worked_out_from_weights_may_be_what_does_not_fit() -> None:
+    # Of class 0, two weigh 1 and 3 in one leaf, two weigh 1 in the other: one, if all weighed 2.
+    x = pd.DataFrame({"old": [0, 0, 1, 1, 1]})
+    y = pd.Series([0, 0, 0, 0, 1], name="ill")
+    model = DecisionTreeClassifier().fit(x, y, sample_weight=[1, 3, 1, 1, 2])
+    assert ta.load(model).counts_are == "likely"
+    with pytest.raises(ta.DataError, match="and did all rows of a class weigh the same"):
+        ta.scan(model, train=x.assign(ill=y), target="ill")

@@ -17,8 +17,9 @@ def single(rng: np.random.Generator, name: str) -> Drawn:
     classes, code = np.unique(rows.label, return_inverse=True)
     balanced = "balanced" if how == 1 else None
     weight = rng.choice([1.0, 2.0, 0.5], len(code)) if how == 2 else np.ones(len(code))
-    model = getattr(tree, name)(class_weight=balanced, random_state=None, **limits(rng))
+    model = getattr(tree, name)(class_weight=balanced, random_state=how, **limits(rng))
     model.fit(rows.features, rows.label, sample_weight=weight if how == 2 else None)
+    model.random_state = None
     told = "weights" if how == 2 else "draws"
     each = of_trees([model], rows.features, code, weight=[weight], counts=told)
     return Drawn(model=model, people=rows, trees=each, joint="single", classes=classes.tolist(),

@@ -15,6 +15,8 @@ from treeaudit.people.records import Records
 
 __all__ = ["MisfitError", "verify"]
 
+_SAME_WEIGHT = ", and did all rows of a class weigh the same, from which the counts were worked out"
+
 
 class MisfitError(DataError):
     """The table is not what the model was trained on."""
@@ -99,7 +101,8 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
         raise MisfitError(
             f"{_not_fitting(train, forest, tree, i, int(leaves[row]))} holds "
             f"{stated[row, column]:,.6g} × {label_text(classes[column])} in the file and "
-            f"{int(real[row, column]):,} in the table; are these the labels it was trained with?"
+            f"{int(real[row, column]):,} in the table; are these the labels it was "
+            f"trained with{_SAME_WEIGHT if forest.counts_are == 'likely' else ''}?"
         )
 
 
