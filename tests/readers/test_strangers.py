@@ -18,7 +18,7 @@ import re
 import signal
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -124,6 +124,7 @@ VALUES: dict[str, Any] = {
     "'hello'": "hello",
     "no model": X,
     "log1p": np.log1p,
+    "a tuple": (operator.getitem, ("a", 0), 1),
     "_mareconstruct": np.ma.array([1, 2], mask=[0, 1]),
     "bare array": np.rec.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
     "poly1d": np.poly1d([1, 2]),
@@ -164,6 +165,19 @@ def test_other_models_of_scikit_learn(name: str, tmp_path: Path) -> None:
     _is_named(MODELS[name], name, tmp_path)
 
 
+@pytest.mark.parametrize("method", ["score", "fit", "apply", "set_params"])
+def test_a_bound_method_is_no_attack(method: str, tmp_path: Path) -> None:
+    """Wrappers keep the method that they will call: MLflow keeps ``predict`` and ``score``."""
+    bound = getattr(DecisionTreeClassifier(max_depth=2).fit(X, Y), method)
+    path = tmp_path / "model.pkl"
+    for value in (bound, {"call": bound}):
+        path.write_bytes(pickle.dumps(value))
+        assert type(refusal(path)) is UnsupportedModelError
+    # What is called while the file is loaded is another matter.
+    path.write_bytes(dumped(_Called(bound, (X, Y))))
+    assert type(refusal(path)) is UnsafeModelError
+
+
 @pytest.mark.parametrize("name", VALUES)
 def test_other_values(name: str, tmp_path: Path) -> None:
     _is_named(VALUES[name], name, tmp_path)
@@ -192,8 +206,18 @@ class _Made:
         self.name, self.args, self.state = name, args, state
 
 
+class _Called(NamedTuple):
+    function: Any
+    args: tuple[Any, ...]
+
+
 class _Pickler(pickle._Pickler):  # type: ignore[name-defined]
     def save(self, value: Any, save_persistent_id: bool = True) -> None:
+        if isinstance(value, _Called):
+            super().save(value.function)
+            super().save(value.args)
+            self.write(b"R")
+            return
         if not isinstance(value, _Made):
             super().save(value, save_persistent_id)
             return

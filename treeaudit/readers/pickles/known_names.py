@@ -110,6 +110,11 @@ MENTIONED = {
         for module in ("builtins", "__builtin__")
         for name in "type len abs min max sum any all sorted round repr print".split()
     ),
+    *(
+        f"{module}.{name}"
+        for module in ("operator", "_operator")
+        for name in "add sub mul truediv mod neg eq ne lt le gt ge getitem contains".split()
+    ),
     *(f"enum.{name}" for name in "Enum IntEnum StrEnum Flag IntFlag ReprEnum".split()),
     *(f"enum.{name}" for name in ("EnumType", "EnumMeta")),
     "dataclasses.MISSING",
@@ -282,7 +287,10 @@ METHODS = re.compile(
     r"|numpy\.random\.(_pickle\.__(generator|randomstate)_ctor|_?generator\.Generator"
     r"|mtrand\.RandomState)\.[a-z]\w*"
     r"|(sklearn|imblearn|xgboost\.sklearn|lightgbm\.sklearn)\.[\w.]+\."
-    r"(transform|inverse_transform|predict|predict_proba|predict_log_proba|decision_function)"
+    r"(transform|inverse_transform|predict|predict_proba|predict_log_proba|decision_function"
+    r"|fit|partial_fit|fit_transform|fit_predict|score|score_samples|apply|decision_path"
+    r"|staged_predict|staged_predict_proba|kneighbors|get_feature_names_out"
+    r"|get_params|set_params)"
     # Members of enumerations, by which Python 3.11.0 to 3.11.3 names them.
     r"|(re\.RegexFlag|http\.HTTPStatus)\.[A-Z][A-Z_]*",
     re.ASCII,
