@@ -288,9 +288,8 @@ METHODS = re.compile(
     r"|mtrand\.RandomState)\.[a-z]\w*"
     r"|(sklearn|imblearn|xgboost\.sklearn|lightgbm\.sklearn)\.[\w.]+\."
     r"(transform|inverse_transform|predict|predict_proba|predict_log_proba|decision_function"
-    r"|fit|partial_fit|fit_transform|fit_predict|score|score_samples|apply|decision_path"
-    r"|staged_predict|staged_predict_proba|kneighbors|get_feature_names_out"
-    r"|get_params|set_params)"
+    r"|score|score_samples|apply|decision_path|staged_predict|staged_predict_proba"
+    r"|kneighbors|get_feature_names_out|get_params)"
     # Members of enumerations, by which Python 3.11.0 to 3.11.3 names them.
     r"|(re\.RegexFlag|http\.HTTPStatus)\.[A-Z][A-Z_]*",
     re.ASCII,
