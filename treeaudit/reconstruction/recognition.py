@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
@@ -29,6 +29,7 @@ _EXPECTED, _FEWEST = 25, 3
 _QUESTIONS, _AGAIN, _CUTS = 20, 10, 3
 """Questions below members of a group, questions to be expected again about a column of 0 and 1, and
 thresholds of a column of whole numbers: with fewer it is not believed."""
+_BITS = 64
 
 
 def domain_of(
@@ -188,8 +189,9 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
     for held in chunks(_distinct(trees)):
         nodes = nodes_of(held)
         sets |= {*np.unique(nodes.feature[nodes.owner]).tolist()}
+        ones = np.isin(nodes.low, _BETWEEN)
         for side in (nodes.low, nodes.high):
-            between = np.isin(side, _BETWEEN)
+            between = ones if side is nodes.low else np.isin(side, _BETWEEN)
             halves += np.bincount(nodes.feature[between], minlength=n_features)
             half_way[nodes.feature[side == _HALF]] = True
             at = np.flatnonzero((side != _HALF) & np.isfinite(side) & (nodes.parent >= 0))
@@ -197,7 +199,7 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
             column, cut = nodes.feature[at], side[at]
             fresh = (np.diff(column, prepend=-1) != 0) | (np.diff(cut, prepend=0) != 0)
             other.append((column[fresh].astype(np.int64), cut[fresh]))
-        below += _below(nodes, n_features)
+        below += _below(nodes, ones, n_features)
     column = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in other)])
     cut = np.concatenate([np.zeros(0), *(one for _, one in other)])
     cuts = []
@@ -217,21 +219,26 @@ def _distinct(trees: Iterable[Tree]) -> Iterator[Tree]:
             yield tree
 
 
-def _below(nodes: Nodes, n_features: int) -> Wide:
-    """Count the edges of each column below those on which another column is above 0.5."""
-    ones = np.zeros((len(nodes.parent), n_features), dtype=np.bool_)
-    for level in nodes.levels:
-        ones[level] = ones[nodes.parent[level]]
-        one = level[np.isin(nodes.low[level], _BETWEEN)]
-        ones[one, nodes.feature[one]] = True
-    # One edge of each question whether a column is above 0.5.
-    inside = np.flatnonzero(np.isin(nodes.low, _BETWEEN))
-    above = nodes.parent[inside]
-    order = np.argsort(nodes.feature[inside], kind="stable")
-    asked, first = np.unique(nodes.feature[inside[order]], return_index=True)
+def _below(nodes: Nodes, one: Flag, n_features: int) -> Wide:
+    """Count the edges of each column below those on which another column is above 0.5.
+
+    ``one`` marks the edges into such nodes. What is above a node is a bit a column.
+    """
+    at = np.flatnonzero(one)
+    column, parent = nodes.feature[at], nodes.parent[at]
     found = np.zeros((n_features, n_features), dtype=np.int64)
-    if len(asked):
-        found[:, asked] = np.add.reduceat(ones[above[order]].astype(np.int32), first, axis=0).T
+    asked = np.flatnonzero(np.bincount(column, minlength=n_features))
+    for columns in np.split(asked, range(_BITS, len(asked), _BITS)):
+        bit = np.zeros(n_features, dtype=np.uint64)
+        bit[columns] = np.uint64(1) << np.arange(len(columns), dtype=np.uint64)
+        ones = np.zeros(len(nodes.parent), dtype=np.uint64)
+        ones[at] = bit[column]
+        for level in nodes.levels:
+            ones[level] |= ones[nodes.parent[level]]
+        above = ones[parent]
+        for i in columns.tolist():
+            # One edge of each question whether a column is above 0.5.
+            found[i] = np.bincount(column[(above & bit[i]) != 0], minlength=n_features)
     return found
 
 
