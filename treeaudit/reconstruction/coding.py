@@ -12,7 +12,7 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.domain import Domain
-from treeaudit.reconstruction.nodes import Nodes, nodes_of
+from treeaudit.reconstruction.nodes import Nodes, nodes_of, stable_order
 from treeaudit.reconstruction.scope import ANYBODY
 
 __all__ = ["Coded", "Layout", "Words", "coded"]
@@ -209,7 +209,7 @@ def _edges(nodes: Nodes, layout: Layout, variable: Wide) -> tuple[Words, Int, In
     own = np.zeros((n, layout.n_words), dtype=layout.kind)
     first, last = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     inside = nodes.parent >= 0
-    order = np.argsort(np.where(inside, variable, -1), kind="stable")
+    order = stable_order(np.where(inside, variable, -1))
     ends = np.cumsum(np.bincount(variable[inside], minlength=len(layout.domain.variables)))
     ends = np.concatenate([[0], ends]) + int((~inside).sum())
     with_sets = np.bincount(nodes.owner, minlength=n) > 0

@@ -10,7 +10,7 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree, depths_of
 
-__all__ = ["Nodes", "chunks", "nodes_of"]
+__all__ = ["Nodes", "chunks", "nodes_of", "stable_order"]
 
 _MOST_NODES = 400_000
 
@@ -77,7 +77,7 @@ def nodes_of(trees: Sequence[Tree]) -> Nodes:
             owners.append(at + np.repeat(np.arange(tree.n_nodes), np.diff(tree.categories.start)))
             codes.append(tree.categories.codes)
     depth = depths_of(parent)
-    order = np.argsort(depth, kind="stable")
+    order = stable_order(depth)
     ends = np.cumsum(np.bincount(depth))
     return Nodes(
         start=start,
@@ -90,6 +90,20 @@ def nodes_of(trees: Sequence[Tree]) -> Nodes:
         counts=np.concatenate(counts),
         levels=tuple(order[a:b] for a, b in pairwise(ends.tolist())),
     )
+
+
+def stable_order(keys: Int | Wide) -> Wide:
+    """Return the stable order of keys: numpy sorts those that fit in 16 bits by their digits.
+
+    Examples
+    --------
+    >>> stable_order(np.array([2, -1, 2, 0])).tolist()
+    [1, 3, 0, 2]
+    """
+    bounds = np.iinfo(np.int16)
+    small = bounds.min <= keys.min(initial=0) and keys.max(initial=0) <= bounds.max
+    order: Wide = np.argsort(keys.astype(np.int16) if small else keys, kind="stable")
+    return order
 
 
 def chunks(trees: Iterable[Tree], most: int = _MOST_NODES) -> Iterator[list[Tree]]:
