@@ -13,6 +13,7 @@ __all__ = [
     "Int",
     "Wide",
     "any_of_row",
+    "first_alike",
     "groups_of",
     "sum_of_row",
 ]
@@ -110,3 +111,17 @@ def groups_of(key: Wide) -> tuple[Wide, Index, Index]:
     inverse = np.empty(n, dtype=np.intp)
     inverse[order] = group
     return values, inverse, counts
+
+
+def first_alike(*columns: Array) -> Wide:
+    """Return for each row of a table the first row that is the same.
+
+    Examples
+    --------
+    >>> first_alike(np.array([1, 2, 1, 1]), np.array([0.5, 0.5, 0.5, 0.0])).tolist()
+    [0, 1, 0, 3]
+    """
+    table = np.column_stack(columns)
+    _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    found: Wide = first[which.ravel()]
+    return found

@@ -161,6 +161,29 @@ def test_gains_are_differences_of_logarithms_of_what_was_seen(seed: int) -> None
     assert rows.gain(row, people)[fits] == pytest.approx(np.array(told)[fits])
 
 
+@pytest.mark.parametrize("kind", ["draws", "noise"])
+def test_rows_that_are_alike_gain_alike(kind: str) -> None:
+    forest, _, _ = drawn(2) if kind == "draws" else with_noise(2, 1.0)
+    rows = bagged(forest.trees, 30) if kind == "draws" else noisy(forest)
+    assert len(np.unique(rows.alike)) < len(rows.alike)
+    every, people = np.arange(len(rows.alike))[:, None], np.arange(30)
+    gains = [rows.gain(*np.broadcast_arrays(row, people)) for row in (every, rows.alike[:, None])]
+    assert (gains[0] == gains[1]).all()
+
+
+def test_a_row_that_says_nothing_may_hold_a_place_several_times() -> None:
+    """The row of what is no node takes part as often as a path is short, and changes nothing."""
+    rows = Noisy(count=np.array([2.0, 1.0, 0.0]), rate=np.array([1.0, 1.0, 0.0]))
+    known, options = np.zeros(3, np.int64), {"seed": 3}
+    padded, plain = np.array([[0, 2, 2, 2], [0, 1, 2, 2]]), np.array([[0, 2], [0, 1]])
+    several, once = (
+        posterior(row, rows, np.ones(2), np.ones(2), 3, known=known, **options)
+        for row in (padded, plain)
+    )
+    assert several.place.tolist() == once.place.tolist()
+    assert several.probability.tolist() == once.probability.tolist()
+
+
 @examples(15)
 @given(st.integers(0, 10_000), st.floats(0.1, 3))
 def test_one_person_who_is_missing_has_the_posterior_of_the_formula(seed: int, rate: float) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Float, Wide, first_alike
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.cells import Cells
@@ -47,6 +47,12 @@ class Bagged:
     told: Float
     step: Float
     logarithms: Float
+
+    @property
+    def alike(self) -> Wide:
+        """Return for each row the first that says the same, whoever is in it."""
+        draws = np.where(self.seen < 0, self.draws, 0.0)
+        return first_alike(self.seen, draws, self.step)
 
     def gain(self, row: Wide, people: Wide) -> Float:
         """Return what one person more in rows with so many adds to the log-likelihood.

@@ -49,15 +49,20 @@ def likeliest(
     >>> likeliest(row, np.array([3.0, 1.0, 1.0, 3.0]), 4).round(2).tolist()
     [1.0, 2.0, 1.0]
     """
-    n_places, held = len(row), row
+    # Loaded late: nobody who only scans a file needs it.
+    from scipy.sparse import csr_array
+
+    n_places, n_equations = row.shape
+    ends = np.arange(0, row.size + 1, max(n_equations, 1), dtype=np.int32)
+    shape = (n_places, len(told))
+    held = csr_array((np.ones(row.size), row.ravel().astype(np.int32), ends), shape=shape)
     found = np.zeros(n_places)
     at, guess = np.arange(n_places), np.full(n_places, n_people / max(n_places, 1))
     for i in range(rounds):
         if over():
             break
-        mean = np.bincount(held.ravel(), np.repeat(guess, held.shape[1]), len(told))
-        ratio = told / np.maximum(mean, 1e-12)
-        guess = guess * ratio[held].mean(axis=1)
+        ratio = told / np.maximum(held.T @ guess, 1e-12)
+        guess = guess * (held @ ratio) / n_equations
         if i == rounds - 1 or i % 10 == 9:
             kept = guess > _NOBODY * n_people / n_places
             at, guess, held = at[kept], guess[kept], held[kept]

@@ -214,7 +214,9 @@ def _leaves(cells: Cells, cell: Wide) -> Wide:
 
 def _rows(node: Wide, label: Wide, n_classes: int, n_rows: int) -> Wide:
     """Return the rows of nodes and classes; the last row for what is no node."""
-    return np.where(node >= 0, node * n_classes + label[:, None], n_rows - 1).astype(np.int64)
+    row = node * n_classes + label[:, None]
+    row[node < 0] = n_rows - 1
+    return row
 
 
 def _rows_of(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Float, Wide, first_alike
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -37,6 +37,11 @@ class Noisy:
     def told(self) -> Float:
         """About how many people are in each row."""
         return np.maximum(self.count, 0.0)
+
+    @property
+    def alike(self) -> Wide:
+        """Return for each row the first that says the same, whoever is in it."""
+        return first_alike(self.count, self.rate)
 
     def gain(self, row: Wide, people: Wide) -> Float:
         """Return what one person more in rows with so many adds to the log-likelihood.
@@ -98,13 +103,16 @@ def paths(trees: Sequence[Tree], leaf: Wide, *, every: bool) -> Wide:
     ndarray
         Shape ``(n, n_equations)``; -1 where a path has ended.
     """
+    if not every:
+        sizes = np.cumsum([0, *(tree.n_nodes for tree in trees)])[:-1]
+        ends: Wide = np.ascontiguousarray(leaf) + sizes
+        ends[leaf < 0] = -1
+        return ends
     found, first = [], 0
     for tree, node in zip(trees, leaf.T, strict=True):
         at = node.astype(np.int64)
         while (at >= 0).any():
             found.append(np.where(at >= 0, at + first, -1))
             at = np.where(at >= 0, tree.parent[at], -1)
-            if not every:
-                break
         first += tree.n_nodes
     return np.column_stack(found)

@@ -35,6 +35,10 @@ _ELSEWHERE = 0.2
 class Evidence(Protocol):
     """What the rows say of how many people are in them."""
 
+    @property
+    def alike(self) -> Wide:
+        """Return for each row a row that says the same of any number of people."""
+
     def gain(self, row: Wide, people: Wide) -> Float:
         """Return what one person more in rows with so many adds to the log-likelihood."""
 
@@ -122,6 +126,7 @@ def posterior(
     One row says that two people are in it; the two places are alike, and only one is in the row.
 
     >>> class Two:
+    ...     alike = np.arange(2)
     ...     def gain(self, row, people):
     ...         return np.where(row > 0, 0.0, np.where(people < 2, 20.0, -20.0))
     >>> found = posterior(np.array([[0], [1]]), Two(), np.ones(2), np.ones(2), 3,
@@ -130,6 +135,10 @@ def posterior(
     ([0, 0, 1], [1, 2, 1], [1.0, 1.0, 1.0])
     """
     rng = np.random.default_rng(seed)
+    used = np.zeros(len(known), dtype=np.bool_)
+    used[row] = True
+    # Rows that no place is in are left out: what is looked up stays near the processor.
+    alike, known, row = evidence.alike[used], known[used], (np.cumsum(used) - 1).take(row)
     n_places, n_rows, chain = len(row), len(known), np.arange(_CHAINS)
     first = n_rows * chain[:, None]
     at = np.stack([rounded(guess, n_people, offset) for offset in rng.random(_CHAINS)])
@@ -139,28 +148,63 @@ def posterior(
     here = np.bincount((at + n_places * chain[:, None]).ravel(), minlength=n_places * _CHAINS)
     offers = (1 - _ELSEWHERE) * guess / guess.sum() + _ELSEWHERE * weight / weight.sum()
     ends, of_offer = np.cumsum(offers), np.log(offers)
+    # What a person more adds is looked up: the cell of a row moves on with every person in it.
+    gains, begins, moves = _gains(evidence, alike, n_people + int(known.max(initial=0)))
+    moves = np.tile(moves, _CHAINS)
+    cell = np.tile(begins, _CHAINS) + moves * held
+    gain = gains.take(cell)
+    place = np.empty((_CHAINS, _TRIED + 1), dtype=np.int64)
+    into = np.empty((*place.shape, row.shape[1]), dtype=np.int64)
+    won = np.empty(into.shape)
     seen = []
     for step in range(rounds * n_people):
         if step % 64 == 0 and over():
             return None
         person = rng.integers(0, n_people, _CHAINS)
-        old = at[chain, person]
-        held[row[old] + first] -= 1
-        here[old + n_places * chain] -= 1
         tried = np.searchsorted(ends, rng.random((_CHAINS, _TRIED)) * ends[-1])
-        place = np.column_stack([old, np.minimum(tried, n_places - 1)])
-        into = row[place]
-        score = evidence.gain(into, held[into + first[:, :, None]]).sum(axis=2)
-        score += np.log(weight[place] + here[place + n_places * chain[:, None]]) - of_offer[place]
+        place[:, 0] = old = at[chain, person]
+        np.minimum(tried, n_places - 1, out=place[:, 1:])
+        # Clipped, though nothing is outside: else numpy writes a copy first.
+        np.take(row, place, axis=0, out=into, mode="clip")
+        into += first[:, :, None]
+        left = into[:, 0]
+        there = cell.take(left) - moves.take(left)
+        cell[left] = there
+        gain[left] = gains.take(there)
+        here[old + n_places * chain] -= 1
+        score = gain.take(into, out=won, mode="clip").sum(axis=2)
+        score += np.log(weight.take(place) + here.take(place + n_places * chain[:, None]))
+        score -= of_offer.take(place)
         share = np.exp(score - score.max(axis=1, keepdims=True)).cumsum(axis=1)
         chosen = (share < rng.random((_CHAINS, 1)) * share[:, -1:]).sum(axis=1)
         new = place[chain, chosen]
-        held[row[new] + first] += 1
+        entered = into[chain, chosen]
+        there = cell.take(entered) + moves.take(entered)
+        cell[entered] = there
+        gain[entered] = gains.take(there)
         here[new + n_places * chain] += 1
         at[chain, person] = new
         if step % n_people == 0:
             seen.append(at.copy())
     return _counted(np.concatenate(seen[int(_SETTLING * len(seen)) :]), n_places)
+
+
+def _gains(evidence: Evidence, alike: Wide, most: int) -> tuple[Float, Wide, Wide]:
+    """Return what one person more adds to 0, 1, … people, and where and how a row reads it.
+
+    Returns
+    -------
+    gains
+        Once for all rows that are alike.
+    begins, moves
+        Shape ``(n_rows,)``: where the gains of a row begin, and by how many a person moves on; not
+        at all where people add the same however many there are, since a place may be in such a
+        row several times.
+    """
+    said, which = np.unique(alike, return_inverse=True)
+    gains = evidence.gain(*np.broadcast_arrays(said[:, None], np.arange(most + 1)))
+    moves = (gains != gains[:, :1]).any(axis=1)
+    return gains.ravel(), which * (most + 1), moves[which].astype(np.int64)
 
 
 def _counted(tables: Wide, n_places: int) -> Posterior:
