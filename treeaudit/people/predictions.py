@@ -23,6 +23,7 @@ from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 
 __all__ = [
+    "Answers",
     "Utility",
     "averages",
     "class_shares",
@@ -100,21 +101,49 @@ def class_shares(
     DataError
         If the answer of the model is not told by its trees.
     """
-    if not averages(forest):
-        raise DataError(
-            f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
-            "treeaudit cannot tell from the file what it predicts"
-        )
-    node = records.node if isinstance(records, Records) else records
-    total = np.zeros((len(node), len(forest.schema.classes or ())))
-    answers = np.zeros(len(node))
+    answers = Answers(forest, records.node if isinstance(records, Records) else records)
     for i, tree in enumerate(forest.trees):
-        at = node[:, i]
+        answers.add(i, tree)
+    return answers.shares()
+
+
+class Answers:
+    """The `class_shares` of records, where somebody else goes through the trees.
+
+    Parameters
+    ----------
+    forest
+        A model that `averages`.
+    node
+        Shape ``(n_records, n_trees)``: where each record ends in each tree.
+
+    Raises
+    ------
+    DataError
+        If the answer of the model is not told by its trees.
+    """
+
+    def __init__(self, forest: Forest, node: npt.NDArray[np.integer[Any]]) -> None:
+        if not averages(forest):
+            raise DataError(
+                f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
+                "treeaudit cannot tell from the file what it predicts"
+            )
+        self._forest, self._node = forest, node
+        self._total = np.zeros((len(node), len(forest.schema.classes or ())))
+        self._answers = np.zeros(len(node))
+
+    def add(self, i: int, tree: Tree) -> None:
+        """Add what a tree says; every one of them once, in their order."""
+        at = self._node[:, i].astype(np.intp)
         answered = tree.is_leaf.take(at)
-        said = said_by_nodes(forest, tree, i).take(at, axis=0)
-        total += said if answered.all() else said * answered[:, None]
-        answers += answered
-    return _normal(total, forest), answers > 0
+        said = said_by_nodes(self._forest, tree, i).take(at, axis=0)
+        self._total += said if answered.all() else said * answered[:, None]
+        self._answers += answered
+
+    def shares(self) -> tuple[Float, Flag]:
+        """Return what `class_shares` does, once every tree was added."""
+        return _normal(self._total, self._forest), self._answers > 0
 
 
 def _normal(total: Float, forest: Forest) -> Float:

@@ -17,6 +17,7 @@ from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.equations import said_by
 from treeaudit.attacks.composition.groups import groups_together
 from treeaudit.attacks.composition.joint import solve
+from treeaudit.people.predictions import Answers, class_shares
 
 INF = np.inf
 
@@ -203,3 +204,29 @@ def test_more_trees_never_lower_the_number_of_groups(seed, trees, leaves) -> Non
         assert sizes.tolist() == wanted[group.reshape(-1)].tolist()
     counts = [found[t][0] for t in range(1, trees + 1)]
     assert counts == sorted(counts)
+
+
+@given(seed=st.integers(0, 10_000), classes=st.integers(2, 4), bootstrap=st.booleans())
+@examples(15)
+def test_answers_added_beside_what_leaves_say_are_those_of_the_model(
+    seed, classes, bootstrap
+) -> None:
+    forest, x, _ = random_forest(seed, classes, bootstrap=bootstrap)
+    node = forest.apply(x)
+    beside = Answers(forest, node)
+    said, alone = said_by(forest, beside=beside.add), said_by(forest)
+    for ours, plain in zip(beside.shares(), class_shares(forest, node), strict=True):
+        assert ours.tolist() == plain.tolist()
+    assert (said.mean == alone.mean).all()
+    assert (said.told == alone.told).all()
+
+
+def test_leaves_of_more_people_than_a_byte_holds_are_counted() -> None:
+    # As small as the largest leaf of a tree lets them be: 300 and 70,000 are no 44 and no 4,464.
+    for first, second in ((1, 300), (300, 70_000)):
+        trees = [multiway(0, [[first, 0], [0, second]])] * 2
+        labels = [0] * first + [1] * second
+        case = case_of(trees, np.repeat(labels, 2).reshape(-1, 2), labels)
+        found = solve(said_by(case.forest), case.train.node)
+        assert found.answer.tolist() == labels
+        np.testing.assert_allclose(found.x[:, 0], labels)

@@ -31,6 +31,7 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.people.predictions import Answers, averages
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.reconstruction.scope import drawn_steps
@@ -124,9 +125,12 @@ class Composition:
         """
         forest, train = case.forest, case.people("train")
         column = column_of_each_tree(forest) if adds_steps(forest) else None
+        answers: Answers | None = None
         if column is None:
             known = _draws_known(forest, train)
-            said = said_by(forest, None if known else _frequent(forest, train))
+            answers = Answers(forest, train.node) if averages(forest) else None
+            beside = None if answers is None else answers.add
+            said = said_by(forest, None if known else _frequent(forest, train), beside)
         else:
             drawn = (
                 told_by_steps(forest, train.node, told_of(train)) if drawn_steps(forest) else None
@@ -137,7 +141,7 @@ class Composition:
         if not said.told.any():
             reason = "trees together were not judged: the file tells nothing of its leaves"
             return Skipped(id=self.id, title=self.title, reason=reason)
-        truth = truth_of(train, forest, said)
+        truth = truth_of(train, forest, said, answers)
         if truth.grades is not None:
             said = replace(said, span=(float(truth.grades[0]), float(truth.grades[-1])))
         solved = [t for t in _SOLVED if t < forest.n_trees and said.n_columns == said.mean.shape[1]]

@@ -4,7 +4,7 @@ A leaf that tells the share of a label says what the labels of its people are on
 that tells a number what their numbers are, and one that tells a label which is the most frequent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -68,7 +68,11 @@ class Said:
         return replace(self, start=start, mean=self.mean[nodes], told=self.told[nodes], column=None)
 
 
-def said_by(forest: Forest, frequent: Float | None = None) -> Said:
+def said_by(
+    forest: Forest,
+    frequent: Float | None = None,
+    beside: Callable[[int, Tree], None] | None = None,
+) -> Said:
     """Return what the leaves say of labels, or of the number that the model predicts.
 
     Parameters
@@ -78,6 +82,8 @@ def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     frequent
         Shape ``(n_classes,)``: how frequent each label is, if that is known. Class weights, and
         draws by them, make rare labels more frequent in a tree: that is undone.
+    beside
+        Called with every tree and its place: to read a tree costs more than to ask it.
 
     Examples
     --------
@@ -91,11 +97,16 @@ def said_by(forest: Forest, frequent: Float | None = None) -> Said:
     n_classes = len(forest.schema.classes or ())
     # A number is as exact as it is told; of shares, half the bytes are more than enough.
     parts, told = [], []
-    for tree in forest.trees:
-        parts.append(_mean(tree, n_classes, frequent).astype(np.float32 if n_classes else None))
-        told.append(tree.is_leaf & _tells(tree))
+    for i, tree in enumerate(forest.trees):
+        says = tree.is_leaf & _tells(tree)
+        shares = _mean(tree, n_classes, frequent, says)
+        parts.append(shares.astype(np.float32 if n_classes else None))
+        told.append(says)
+        if beside is not None:
+            beside(i, tree)
     start = np.cumsum([0, *map(len, parts)])
-    mean, tells = np.concatenate(parts), np.concatenate(told)
+    tells = np.concatenate(told)
+    mean = np.concatenate(parts)
     if not n_classes:
         return Said(kind="numbers", start=start, mean=mean, told=tells)
     # A forest of which every leaf holds one label only, by shares that are no counts, was made
@@ -149,11 +160,11 @@ def said_by_people(
     )
 
 
-def _mean(tree: Tree, n_classes: int, frequent: Float | None) -> Float:
+def _mean(tree: Tree, n_classes: int, frequent: Float | None, says: Flag) -> Float:
     if n_classes:
         weights = None
         if tree.counts is not None and frequent is not None:
-            here = np.maximum(tree.counts, 0)[tree.is_leaf & _tells(tree)].sum(axis=0)
+            here = np.maximum(tree.counts, 0)[says].sum(axis=0)
             weights = tuple((frequent / np.where(here > 0, here, 1)).tolist())
         shares = node_shares(tree, n_classes, weights)
         return shares[:, 1:] if n_classes == 2 else shares

@@ -19,8 +19,10 @@ Candes (2015), Adaptive restart for accelerated gradient schemes.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.composition.equations import Said
@@ -92,7 +94,9 @@ def _solved(said: Said, node: Int, doubt: float, tolerance: float, most: int) ->
     told = _by_column(said, node)
     trees = (len(said.start) - 1) // len(told)
     # Leaves that stand for others answer like the model, and are no equations.
-    start = _joined(_added(parts, lambda part, _: part.mean) for _, parts in told)
+    start = _joined(
+        _added(parts, lambda part, _: part.mean.astype(np.float64)) for _, parts in told
+    )
     first = x = ahead = _bounded(said, start / trees)
     pace, before, settled, step = 1.0, _answers(said, x), False, 0
     while not settled and step < most:
@@ -199,12 +203,14 @@ class _Part:
         Shape ``(n_trees * n_people,)``: where everybody ends, tree after tree, of those nodes.
     silent
         The nodes that say nothing.
+
+    All are held of every tree until the end, as small as they were told.
     """
 
     trees: int
     at: Int
     mean: Float
-    size: Float
+    size: npt.NDArray[np.unsignedinteger[Any]]
     silent: Index
 
     @classmethod
@@ -223,24 +229,28 @@ class _Part:
         return cls(
             trees=n,
             at=place[at],
-            mean=said.mean[nodes][held].astype(np.float64),
-            size=size[held].astype(np.float64),
+            mean=said.mean[nodes][held],
+            size=size[held].astype(np.min_scalar_type(size.max(initial=0))),
             silent=np.flatnonzero(~said.told[nodes][held]),
         )
 
+    def says(self, _: Index) -> Float:
+        """Return what the leaves say."""
+        return self.mean.astype(np.float64)
+
     def lacks(self, at: Index, *, kind: str, x: "Sequence[_Column]") -> Float:
         """Return how far the means of the leaves are off what these say."""
-        mean = np.empty_like(self.mean)
+        mean, size = np.empty(self.mean.shape), self.size.astype(np.float64)
         for i, (column, some, held) in enumerate(x):
             if self.trees > 1:
                 total = np.bincount(at, np.tile(column, self.trees), len(mean))
             else:
                 ends = at if some is None else at.take(some, mode="clip")
                 total = np.bincount(ends, held, len(mean))
-            np.divide(total, self.size, out=mean[:, i])
+            np.divide(total, size, out=mean[:, i])
         if len(self.silent):
             mean[self.silent] = self.mean[self.silent]
-        return _lacks(kind, mean, self.mean)
+        return _lacks(kind, mean, self.mean.astype(np.float64))
 
 
 def _answers(said: Said, x: Float) -> Float | Index:

@@ -10,7 +10,7 @@ from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.composition.equations import Said
 from treeaudit.attacks.composition.scope import adds_steps
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import class_shares
+from treeaudit.people.predictions import Answers, class_shares
 from treeaudit.people.records import Records
 from treeaudit.people.steps import called, scores_of
 
@@ -40,8 +40,11 @@ class Truth:
         return right
 
 
-def truth_of(train: Records, forest: Forest, said: Said) -> Truth:
-    """Return what the training people are, of the kind that the trees speak of."""
+def truth_of(train: Records, forest: Forest, said: Said, answers: Answers | None = None) -> Truth:
+    """Return what the training people are, of the kind that the trees speak of.
+
+    Of ``answers`` every tree was added already, where they are given.
+    """
     if adds_steps(forest) and (scores := scores_of(forest, train)) is not None:
         if train.targets is None:
             return Truth(real=train.known_labels, own=called(scores))
@@ -50,12 +53,13 @@ def truth_of(train: Records, forest: Forest, said: Said) -> Truth:
         own = _added(train, forest) > 0
         return Truth(real=train.known_labels, own=own.astype(np.intp))
     if said.kind != "numbers":
-        return Truth(real=train.known_labels, own=class_shares(forest, train)[0].argmax(axis=1))
+        shares, _ = class_shares(forest, train) if answers is None else answers.shares()
+        return Truth(real=train.known_labels, own=shares.argmax(axis=1))
     real = np.zeros(0) if train.targets is None else train.targets
-    answers = np.zeros(len(train))
+    numbers = np.zeros(len(train))
     for first, ends in zip(said.start, train.node.T, strict=False):
-        answers += said.mean[first + ends, 0] / forest.n_trees
-    return _of_numbers(real, answers)
+        numbers += said.mean[first + ends, 0] / forest.n_trees
+    return _of_numbers(real, numbers)
 
 
 def _of_numbers(real: Float, own: Float) -> Truth:
