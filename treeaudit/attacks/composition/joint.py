@@ -234,10 +234,6 @@ class _Part:
             silent=np.flatnonzero(~said.told[nodes][held]),
         )
 
-    def says(self, _: Index) -> Float:
-        """Return what the leaves say."""
-        return self.mean.astype(np.float64)
-
     def lacks(self, at: Index, *, kind: str, x: "Sequence[_Column]") -> Float:
         """Return how far the means of the leaves are off what these say."""
         mean, size = np.empty(self.mean.shape), self.size.astype(np.float64)
