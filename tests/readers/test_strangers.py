@@ -47,7 +47,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import refusal
-from treeaudit import UnsafeModelError, UnsupportedModelError
+from treeaudit import UnsafeModelError, UnsupportedModelError, load
 
 X, Y = load_iris(return_X_y=True)
 
@@ -176,6 +176,14 @@ def test_a_bound_method_is_no_attack(method: str, tmp_path: Path) -> None:
     # What is called while the file is loaded is another matter.
     path.write_bytes(dumped(_Called(bound, (X, Y))))
     assert type(refusal(path)) is UnsafeModelError
+
+
+def test_a_model_behind_a_bound_method_is_a_model_of_the_file(tmp_path: Path) -> None:
+    model, other = (DecisionTreeClassifier(max_depth=n).fit(X, Y) for n in (1, 2))
+    model.backup_ = other.score
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(model))
+    assert {left.kind for left in load(path).leftovers} == {"unexplained", "unseen"}
 
 
 @pytest.mark.parametrize("name", VALUES)
