@@ -15,6 +15,7 @@ __all__ = [
     "any_of_row",
     "first_alike",
     "groups_of",
+    "held_by",
     "sum_of_row",
 ]
 
@@ -111,6 +112,20 @@ def groups_of(key: Wide) -> tuple[Wide, Index, Index]:
     inverse = np.empty(n, dtype=np.intp)
     inverse[order] = group
     return values, inverse, counts
+
+
+def held_by(node: npt.NDArray[np.integer[Any]], n_nodes: int) -> tuple[Wide, Index]:
+    """Return the nodes in which somebody ends, and everybody's place among them.
+
+    Examples
+    --------
+    >>> [one.tolist() for one in held_by(np.array([4, 1, 4]), 6)]
+    [[1, 4], [1, 0, 1]]
+    """
+    held = np.flatnonzero(np.bincount(node, minlength=n_nodes))
+    place = np.empty(n_nodes, dtype=np.intp)
+    place[held] = np.arange(len(held))
+    return held, place.take(node)
 
 
 def first_alike(*columns: Array) -> Wide:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Int, sum_of_row
+from treeaudit.arrays import Flag, Float, Int, Wide, held_by, sum_of_row
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -135,9 +135,9 @@ class Answers:
 
     def add(self, i: int, tree: Tree) -> None:
         """Add what a tree says; every one of them once, in their order."""
-        at = self._node[:, i].astype(np.intp)
-        answered = tree.is_leaf.take(at)
-        said = said_by_nodes(self._forest, tree, i).take(at, axis=0)
+        held, place = held_by(self._node[:, i], tree.n_nodes)
+        answered = tree.is_leaf[held].take(place)
+        said = said_by_nodes(self._forest, tree, i, held).take(place, axis=0)
         self._total += said if answered.all() else said * answered[:, None]
         self._answers += answered
 
@@ -221,10 +221,10 @@ def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None
     return total
 
 
-def said_by_nodes(forest: Forest, tree: Tree, i: int) -> Float:
-    """Return what each node of a tree adds to the answer, shape ``(n_nodes, n_classes)``."""
+def said_by_nodes(forest: Forest, tree: Tree, i: int, nodes: Wide | slice = slice(None)) -> Float:
+    """Return what some nodes of a tree add to the answer, shape ``(n_nodes, n_classes)``."""
     weights = None if forest.class_weights is None else forest.class_weights[i]
-    shares = node_shares(tree, len(forest.schema.classes or ()), weights)
+    shares = node_shares(tree, len(forest.schema.classes or ()), weights, nodes)
     if forest.answers == "product":
         return np.log(np.maximum(shares, _NEVER))
     if forest.answers == "mean" or tree.counts is None:
@@ -235,8 +235,13 @@ def said_by_nodes(forest: Forest, tree: Tree, i: int) -> Float:
     return said
 
 
-def node_shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None = None) -> Float:
-    """Return the share of each class in each node, as far as the tree tells.
+def node_shares(
+    tree: Tree,
+    n_classes: int,
+    weights: tuple[float, ...] | None = None,
+    nodes: Wide | slice = slice(None),
+) -> Float:
+    """Return the share of each class in some nodes, as far as the tree tells.
 
     Counts below zero are noise and count as zero; ``weights`` is what one person of each class
     weighs. A node that tells nothing holds all classes alike; one of nobody stands for what a
@@ -250,21 +255,25 @@ def node_shares(tree: Tree, n_classes: int, weights: tuple[float, ...] | None = 
     [[1.0, 0.0]]
     """
     if tree.counts is not None:
-        counts = np.maximum(tree.counts, 0) * (1.0 if weights is None else np.array(weights))
+        counts = np.maximum(tree.counts[nodes], 0) * (1.0 if weights is None else np.array(weights))
         total = sum_of_row(counts)
         told = total > 0
+        if not told.all() and not isinstance(nodes, slice):
+            # What is above them may be none of those that are asked for.
+            return node_shares(tree, n_classes, weights)[nodes]
         shares = counts / np.where(told, total, 1)[:, None]
         shares[~told] = 1 / n_classes
         return _answered(tree, shares, told)
+    n_nodes = len(tree.parent[nodes])
     if tree.label is not None:
-        alone: Float = np.eye(n_classes)[tree.label]
+        alone: Float = np.eye(n_classes)[tree.label[nodes]]
         return alone
-    return np.full((tree.n_nodes, n_classes), 1 / n_classes)
+    return np.full((n_nodes, n_classes), 1 / n_classes)
 
 
 def _answered(tree: Tree, shares: Float, told: Flag) -> Float:
     """Give nodes of nobody that tell nothing the shares of the nearest node above that does."""
-    if tree.n_records is None or not (gone := ~told & (tree.n_records == 0)).any():
+    if told.all() or tree.n_records is None or not (gone := ~told & (tree.n_records == 0)).any():
         return shares
     source = np.where(gone & (tree.parent >= 0), tree.parent, np.arange(tree.n_nodes))
     while (source[source] != source).any():

@@ -89,7 +89,7 @@ def test_three_trees_determine_four_labels_by_hand() -> None:
     trees.append(multiway(2, [[0, 2], [2, 0]]))
     leaves = [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
     case = case_of(trees, leaves, [1, 0, 0, 1])
-    x = solve(said_by(case.forest), case.train.node).x[:, 0]
+    x = solve(said_by(case.forest, case.train.node)).x[:, 0]
     np.testing.assert_allclose(x, [1, 0, 0, 1], atol=1e-3)
     # The model answers 2/3 and 1/3: right as well.
     found = run_attack(Composition(), case)
@@ -99,8 +99,8 @@ def test_three_trees_determine_four_labels_by_hand() -> None:
 
 def test_one_tree_gives_back_its_own_answers() -> None:
     case = six_people()
-    said = said_by(case.forest)
-    first = solve(said.first(1), case.train.node)
+    said = said_by(case.forest, case.train.node)
+    first = solve(said.first(1))
     np.testing.assert_allclose(first.x[:, 0], 0.5)
 
 
@@ -122,9 +122,9 @@ def random_forest(seed: int, classes: int, *, bootstrap: bool):
     return ta.load(model.fit(x, y)), x, y
 
 
-def rows_of(said, node) -> np.ndarray:
+def rows_of(said) -> list:
     """Return leaves x people, divided by the root of how many they are, leaf by leaf."""
-    rows = []
+    rows, node = [], said.node
     for t in range(node.shape[1]):
         for leaf in np.unique(node[:, t]):
             member = (node[:, t] == leaf).astype(float)
@@ -136,19 +136,19 @@ def rows_of(said, node) -> np.ndarray:
 @pytest.mark.parametrize("doubt", [0.0, 0.3])
 def test_the_optimum_is_that_of_bounded_least_squares(seed, doubt) -> None:
     forest, x, _ = random_forest(seed, 2, bootstrap=bool(seed % 2))
-    node, said = forest.apply(x), said_by(forest)
-    rows = rows_of(said, node)
+    said = said_by(forest, forest.apply(x))
+    node, rows = said.node, rows_of(said)
     a = np.array([row for row, _, _ in rows])
     b = np.array([said.mean[at, 0] * np.sqrt(size) for _, at, size in rows])
     own = np.mean([said.mean[said.start[t] + node[:, t], 0] for t in range(7)], axis=0)
     full = np.vstack([a, np.sqrt(doubt) * np.eye(len(x))])
     wanted = lsq_linear(full, np.r_[b, np.sqrt(doubt) * own], bounds=(0, 1), tol=1e-12).x
     # No two steps are the same within less than nothing: it goes on to the end.
-    ours = solve(said, node, doubt=doubt, tolerance=-1.0, most=5_000).x[:, 0]
+    ours = solve(said, doubt=doubt, tolerance=-1.0, most=5_000).x[:, 0]
     np.testing.assert_allclose(a @ ours, a @ wanted, atol=1e-4)
     if doubt:
         np.testing.assert_allclose(ours, wanted, atol=1e-4)
-    numbers = solve(replace(said, kind="numbers"), node, doubt=doubt, tolerance=-1.0, most=5_000)
+    numbers = solve(replace(said, kind="numbers"), doubt=doubt, tolerance=-1.0, most=5_000)
     free = np.linalg.lstsq(full, np.r_[b, np.sqrt(doubt) * own], rcond=None)[0]
     np.testing.assert_allclose(a @ numbers.x[:, 0], a @ free, atol=1e-4)
 
@@ -157,9 +157,9 @@ def test_the_optimum_is_that_of_bounded_least_squares(seed, doubt) -> None:
 def test_majorities_that_can_be_met_are_met_as_by_a_linear_program(seed) -> None:
     forest, x, _ = random_forest(seed, 2, bootstrap=False)
     labelled = ta.defend(forest, method="labels-only")
-    node, said = forest.apply(x), said_by(labelled)
+    said = said_by(labelled, forest.apply(x))
     assert said.kind == "labels"
-    rows = rows_of(said, node)
+    rows = rows_of(said)
     sign = np.array([1 if said.mean[at, 0] < 0.5 else -1 for _, at, _ in rows])[:, None]
     share = np.array([row / np.sqrt(size) for row, _, size in rows])
     slack = np.eye(len(rows))
@@ -170,7 +170,7 @@ def test_majorities_that_can_be_met_are_met_as_by_a_linear_program(seed) -> None
         bounds=[(0, 1)] * 40 + [(0, None)] * len(rows),
     )
     assert lp.fun == pytest.approx(0, abs=1e-9)
-    ours = solve(said, node, most=5_000).x[:, 0]
+    ours = solve(said, most=5_000).x[:, 0]
     assert (sign * (share @ ours[:, None] - 0.5)).max() < 0.01
 
 
@@ -182,7 +182,7 @@ def test_relabelling_classes_changes_nothing(seed, classes) -> None:
     trees = [replace(tree, counts=tree.counts[:, order]) for tree in forest.trees]
     node = forest.apply(x)
     one, other = (
-        solve(replace(said_by(f), kind="shares"), node, most=100).x
+        solve(replace(said_by(f, node), kind="shares"), most=100).x
         for f in (forest, replace(forest, trees=tuple(trees)))
     )
     if classes == 2:
@@ -214,11 +214,23 @@ def test_answers_added_beside_what_leaves_say_are_those_of_the_model(
     forest, x, _ = random_forest(seed, classes, bootstrap=bootstrap)
     node = forest.apply(x)
     beside = Answers(forest, node)
-    said, alone = said_by(forest, beside=beside.add), said_by(forest)
+    said, alone = said_by(forest, node, beside=beside.add), said_by(forest, node)
     for ours, plain in zip(beside.shares(), class_shares(forest, node), strict=True):
         assert ours.tolist() == plain.tolist()
     assert (said.mean == alone.mean).all()
     assert (said.told == alone.told).all()
+
+
+@given(seed=st.integers(0, 10_000), few=st.integers(1, 39))
+@examples(15)
+def test_entries_are_the_nodes_in_which_somebody_ends(seed, few) -> None:
+    forest, x, _ = random_forest(seed, 2, bootstrap=False)
+    every, node = said_by(forest, forest.apply(x)), forest.apply(x[:few])
+    said = said_by(forest, node)
+    assert np.diff(said.start).tolist() == [len(np.unique(ends)) for ends in node.T]
+    for t in range(7):
+        of_some = said.mean[said.start[t] + said.node[:, t]]
+        assert (of_some == every.mean[every.start[t] + every.node[:few, t]]).all()
 
 
 def test_leaves_of_more_people_than_a_byte_holds_are_counted() -> None:
@@ -227,6 +239,6 @@ def test_leaves_of_more_people_than_a_byte_holds_are_counted() -> None:
         trees = [multiway(0, [[first, 0], [0, second]])] * 2
         labels = [0] * first + [1] * second
         case = case_of(trees, np.repeat(labels, 2).reshape(-1, 2), labels)
-        found = solve(said_by(case.forest), case.train.node)
+        found = solve(said_by(case.forest, case.train.node))
         assert found.answer.tolist() == labels
         np.testing.assert_allclose(found.x[:, 0], labels)

@@ -130,7 +130,7 @@ class Composition:
             known = _draws_known(forest, train)
             answers = Answers(forest, train.node) if averages(forest) else None
             beside = None if answers is None else answers.add
-            said = said_by(forest, None if known else _frequent(forest, train), beside)
+            said = said_by(forest, train.node, None if known else _frequent(forest, train), beside)
         else:
             drawn = (
                 told_by_steps(forest, train.node, told_of(train)) if drawn_steps(forest) else None
@@ -148,7 +148,7 @@ class Composition:
 
         def put_together(trees: int, done: int) -> Solution:
             doubt = 0.0 if known else _DOUBT[said.kind]
-            one = solve(said.first(trees), train.node, doubt=doubt, tolerance=truth.tolerance)
+            one = solve(said.first(trees), doubt=doubt, tolerance=truth.tolerance)
             case.step("putting trees together", done, len(solved) + 1)
             return one
 

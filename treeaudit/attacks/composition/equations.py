@@ -1,4 +1,4 @@
-"""What every leaf of a forest says of the people who end in it.
+"""What every leaf of a forest says of the people who end in it; leaves of nobody are left out.
 
 A leaf that tells the share of a label says what the labels of its people are on average, one
 that tells a number what their numbers are, and one that tells a label which is the most frequent.
@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide, any_of_row
+from treeaudit.arrays import Flag, Float, Int, Wide, any_of_row, held_by
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
@@ -21,7 +21,7 @@ __all__ = ["Said", "said_by", "said_by_people"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Said:
-    """What the nodes of a forest say, one entry per node, tree after tree.
+    """What the nodes of a forest say in which somebody ends: one entry each, tree after tree.
 
     Attributes
     ----------
@@ -29,9 +29,11 @@ class Said:
         ``shares``: the mean of what is asked for; ``labels``: the most frequent label;
         ``numbers``: the mean of the number that is predicted.
     start
-        Shape ``(n_trees + 1,)``: the nodes of tree t are ``start[t]`` to ``start[t + 1]``.
+        Shape ``(n_trees + 1,)``: the entries of tree t are ``start[t]`` to ``start[t + 1]``.
+    node
+        Shape ``(n_people, n_trees)``: in which entry everybody ends, counted from the tree's first.
     mean
-        Shape ``(n_nodes, n_columns)``: a column per class, that of the second class alone where
+        Shape ``(n_entries, n_columns)``: a column per class, that of the second class alone where
         there are two, or the number.
     told
         Whether the node is a leaf that says anything.
@@ -44,6 +46,7 @@ class Said:
 
     kind: Literal["shares", "labels", "numbers"]
     start: Wide
+    node: Int
     mean: Float
     told: Flag
     column: Wide | None = None
@@ -56,20 +59,32 @@ class Said:
 
     def first(self, trees: int) -> "Said":
         """Return what the first trees say."""
-        start = self.start[: trees + 1]
-        end = int(start[-1])
-        column = None if self.column is None else self.column[:trees]
-        return replace(self, start=start, mean=self.mean[:end], told=self.told[:end], column=column)
+        end, column = int(self.start[trees]), None if self.column is None else self.column[:trees]
+        return replace(
+            self,
+            start=self.start[: trees + 1],
+            node=self.node[:, :trees],
+            mean=self.mean[:end],
+            told=self.told[:end],
+            column=column,
+        )
 
     def of(self, trees: Wide) -> "Said":
         """Return what some trees say, of the one column of which they tell."""
-        nodes = np.concatenate([np.arange(self.start[t], self.start[t + 1]) for t in trees])
-        start = np.cumsum([0, *(self.start[trees + 1] - self.start[trees])])
-        return replace(self, start=start, mean=self.mean[nodes], told=self.told[nodes], column=None)
+        at = np.concatenate([np.arange(self.start[t], self.start[t + 1]) for t in trees])
+        return replace(
+            self,
+            start=np.cumsum([0, *(self.start[trees + 1] - self.start[trees])]),
+            node=self.node[:, trees],
+            mean=self.mean[at],
+            told=self.told[at],
+            column=None,
+        )
 
 
 def said_by(
     forest: Forest,
+    node: Int,
     frequent: Float | None = None,
     beside: Callable[[int, Tree], None] | None = None,
 ) -> Said:
@@ -79,6 +94,8 @@ def said_by(
     ----------
     forest
         The model.
+    node
+        Shape ``(n_people, n_trees)``: in which node of each tree everybody ends.
     frequent
         Shape ``(n_classes,)``: how frequent each label is, if that is known. Class weights, and
         draws by them, make rare labels more frequent in a tree: that is undone.
@@ -90,30 +107,37 @@ def said_by(
     >>> import treeaudit as ta
     >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 15],
     ...     high=[np.inf, 15, np.inf], counts=[[1, 4], [1, 0], [0, 4]])
-    >>> said = said_by(ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"])))
-    >>> said.mean.ravel().round(6).astype(str).tolist(), said.told.tolist()
-    (['0.8', '0.0', '1.0'], [False, True, True])
+    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
+    >>> said = said_by(forest, np.array([[1], [2], [2], [2], [2]]))
+    >>> said.node.ravel().tolist(), said.mean.ravel().tolist(), said.told.tolist()
+    ([0, 1, 1, 1, 1], [0.0, 1.0], [True, True])
     """
     n_classes = len(forest.schema.classes or ())
-    # A number is as exact as it is told; of shares, half the bytes are more than enough.
-    parts, told = [], []
-    for i, tree in enumerate(forest.trees):
-        says = tree.is_leaf & _tells(tree)
-        shares = _mean(tree, n_classes, frequent, says)
-        parts.append(shares.astype(np.float32 if n_classes else None))
-        told.append(says)
-        if beside is not None:
-            beside(i, tree)
-    start = np.cumsum([0, *map(len, parts)])
-    tells = np.concatenate(told)
-    mean = np.concatenate(parts)
-    if not n_classes:
-        return Said(kind="numbers", start=start, mean=mean, told=tells)
     # A forest of which every leaf holds one label only, by shares that are no counts, was made
     # to tell labels alone.
-    sure = forest.counts_are not in ("exact", "likely", "noisy")
-    only = sure and bool(np.isin(mean[tells], (0.0, 1.0)).all())
-    return Said(kind="labels" if only else "shares", start=start, mean=mean, told=tells)
+    only = bool(n_classes) and forest.counts_are not in ("exact", "likely", "noisy")
+    ends = np.empty(node.shape, dtype=np.min_scalar_type(len(node)), order="F")
+    parts, told = [], []
+    for i, tree in enumerate(forest.trees):
+        held, ends[:, i] = held_by(node[:, i], tree.n_nodes)
+        leaf = tree.is_leaf
+        weights = None if frequent is None else _weights(tree, frequent, leaf)
+        # A number is as exact as it is told; of shares, half the bytes are more than enough.
+        mean = _mean(tree, n_classes, weights, held)
+        parts.append(mean.astype(np.float32 if n_classes else None))
+        told.append(leaf[held] & _tells(tree, held))
+        if only:
+            of_all = _mean(tree, n_classes, weights, _telling(tree, leaf))
+            only = bool(np.isin(of_all, (0.0, 1.0)).all())
+        if beside is not None:
+            beside(i, tree)
+    return Said(
+        kind=("labels" if only else "shares") if n_classes else "numbers",
+        start=np.cumsum([0, *map(len, parts)]),
+        node=ends,
+        mean=np.concatenate(parts),
+        told=np.concatenate(told),
+    )
 
 
 def said_by_people(
@@ -141,40 +165,49 @@ def said_by_people(
         labels = people.known_labels
         two = not column.any()
         each = (labels[:, None] == (1 if two else np.arange(column.max() + 1))).astype(np.float64)
-    means, told, start = [], [], [0]
+    ends = np.empty(people.node.shape, dtype=np.min_scalar_type(len(people)), order="F")
+    means, told = [], []
     for i, tree in enumerate(forest.trees):
-        node = people.node[:, i]
-        held = np.bincount(node, minlength=tree.n_nodes)
-        total = np.bincount(node, each[:, column[i]], minlength=tree.n_nodes)
-        means.append(total / np.maximum(held, 1) if told_by is None else told_by[i])
+        held, ends[:, i] = held_by(people.node[:, i], tree.n_nodes)
+        total = np.bincount(ends[:, i], each[:, column[i]])
+        means.append(total / np.bincount(ends[:, i]) if told_by is None else told_by[i][held])
         # A tree that answers everybody alike says nothing of anybody.
         says = tree.value is not None and np.ptp(tree.value[tree.is_leaf]) > 0
-        told.append(tree.is_leaf & (held > 0) & says)
-        start.append(start[-1] + tree.n_nodes)
+        told.append(tree.is_leaf[held] & says)
     return Said(
         kind="numbers" if forest.schema.classes is None else "shares",
-        start=np.array(start),
+        start=np.cumsum([0, *map(len, means)]),
+        node=ends,
         mean=np.concatenate(means)[:, None],
         told=np.concatenate(told),
         column=column if column.any() else None,
     )
 
 
-def _mean(tree: Tree, n_classes: int, frequent: Float | None, says: Flag) -> Float:
+def _weights(tree: Tree, frequent: Float, leaf: Flag) -> tuple[float, ...] | None:
+    """Return what a person of each class weighs so that they are as frequent as they are."""
+    if tree.counts is None:
+        return None
+    here = np.maximum(tree.counts[_telling(tree, leaf)], 0).sum(axis=0)
+    return tuple((frequent / np.where(here > 0, here, 1)).tolist())
+
+
+def _telling(tree: Tree, leaf: Flag) -> Wide:
+    leaves = np.flatnonzero(leaf)
+    return leaves[_tells(tree, leaves)]
+
+
+def _mean(tree: Tree, n_classes: int, weights: tuple[float, ...] | None, nodes: Wide) -> Float:
     if n_classes:
-        weights = None
-        if tree.counts is not None and frequent is not None:
-            here = np.maximum(tree.counts, 0)[says].sum(axis=0)
-            weights = tuple((frequent / np.where(here > 0, here, 1)).tolist())
-        shares = node_shares(tree, n_classes, weights)
+        shares = node_shares(tree, n_classes, weights, nodes)
         return shares[:, 1:] if n_classes == 2 else shares
-    value = np.zeros(tree.n_nodes) if tree.value is None else tree.value
+    value = np.zeros(len(nodes)) if tree.value is None else tree.value[nodes]
     return value[:, None]
 
 
-def _tells(tree: Tree) -> Flag:
+def _tells(tree: Tree, nodes: Wide) -> Flag:
     if tree.counts is not None:
         # A leaf of nobody stands for one that was taken out: it says what is above it.
-        somebody = True if tree.n_records is None else tree.n_records > 0
-        return np.asarray(any_of_row(tree.counts > 0) & somebody)
-    return np.full(tree.n_nodes, tree.label is not None or tree.value is not None)
+        somebody = True if tree.n_records is None else tree.n_records[nodes] > 0
+        return np.asarray(any_of_row(tree.counts[nodes] > 0) & somebody)
+    return np.full(len(nodes), tree.label is not None or tree.value is not None)

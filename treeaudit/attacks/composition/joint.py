@@ -66,7 +66,7 @@ class Solution:
 
 
 def solve(
-    said: Said, node: Int, *, doubt: float = 0.0, tolerance: float = 0.0, most: int = _MOST_STEPS
+    said: Said, *, doubt: float = 0.0, tolerance: float = 0.0, most: int = _MOST_STEPS
 ) -> Solution:
     """Return the answers of people that fit what the leaves say best.
 
@@ -74,8 +74,6 @@ def solve(
     ----------
     said
         What the leaves say.
-    node
-        Shape ``(n_people, n_trees)``: where everybody ends; further trees are left out.
     doubt
         What the distance from the first step weighs beside the trees, 1 for as much as one tree.
     tolerance
@@ -87,11 +85,11 @@ def solve(
 
     # A second thread of a product of vectors mostly waits, and that costs as much as working.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _solved(said, node, doubt, tolerance, most)
+        return _solved(said, doubt, tolerance, most)
 
 
-def _solved(said: Said, node: Int, doubt: float, tolerance: float, most: int) -> Solution:
-    told = _by_column(said, node)
+def _solved(said: Said, doubt: float, tolerance: float, most: int) -> Solution:
+    told = _by_column(said)
     trees = (len(said.start) - 1) // len(told)
     # Leaves that stand for others answer like the model, and are no equations.
     start = _joined(
@@ -124,31 +122,24 @@ def labels_of(x: Float) -> Index:
     return (x[:, 0] > 0.5).astype(np.intp) if x.shape[1] == 1 else x.argmax(axis=1)
 
 
-def _by_column(said: Said, node: Int) -> "list[tuple[slice, list[_Part]]]":
+def _by_column(said: Said) -> "list[tuple[slice, list[_Part]]]":
     """Return the trees in parts: all of them, or those of each column that they tell of alone."""
     if said.column is None:
-        n_trees = len(said.start) - 1
-        return [
-            (slice(None), [_Part.of(said, node, some) for some in _together(n_trees, len(node))])
-        ]
-    found = []
-    for c in range(said.n_columns):
-        mine = np.flatnonzero(said.column == c)
-        one, ends = said.of(mine), node[:, mine]
-        parts = [_Part.of(one, ends, some) for some in _together(len(mine), len(node))]
-        found.append((slice(c, c + 1), parts))
-    return found
+        return [(slice(None), _parts(said))]
+    columns = range(said.n_columns)
+    return [(slice(c, c + 1), _parts(said.of(np.flatnonzero(said.column == c)))) for c in columns]
+
+
+def _parts(said: Said) -> "list[_Part]":
+    """Return the trees, some together if there are few people."""
+    people, trees = said.node.shape
+    step = max(1, _AT_ONCE // max(people, 1))
+    return [_Part.of(said, slice(i, min(i + step, trees))) for i in range(0, trees, step)]
 
 
 def _joined(columns: Iterator[Float]) -> Float:
     first, *rest = columns
     return np.hstack([first, *rest]) if rest else first
-
-
-def _together(trees: int, people: int) -> Iterator[slice]:
-    """Return which trees are put together in one go."""
-    step = max(1, _AT_ONCE // max(people, 1))
-    return (slice(i, min(i + step, trees)) for i in range(0, trees, step))
 
 
 def _columns(x: Float) -> "list[_Column]":
@@ -214,24 +205,20 @@ class _Part:
     silent: Index
 
     @classmethod
-    def of(cls, said: Said, node: Int, trees: slice) -> "_Part":
+    def of(cls, said: Said, trees: slice) -> "_Part":
         """Count who ends where."""
         nodes = slice(int(said.start[trees.start]), int(said.start[trees.stop]))
-        at, n = node[:, trees.start], trees.stop - trees.start
-        if n > 1:
-            above = said.start[trees] - said.start[trees.start]
-            at = (node[:, trees] + above.astype(np.int32)).ravel("F")
-        size = np.bincount(at, minlength=nodes.stop - nodes.start)
-        # Every step goes through what is held here, so nodes of nobody are dear.
-        held = np.flatnonzero(size)
-        place = np.empty(len(size), np.min_scalar_type(len(held)))
-        place[held] = np.arange(len(held))
+        above = said.start[trees] - nodes.start
+        at = said.node[:, trees.start]
+        if len(above) > 1:
+            at = (said.node[:, trees] + above.astype(np.int32)).ravel("F")
+        size = np.bincount(at)
         return cls(
-            trees=n,
-            at=place[at],
-            mean=said.mean[nodes][held],
-            size=size[held].astype(np.min_scalar_type(size.max(initial=0))),
-            silent=np.flatnonzero(~said.told[nodes][held]),
+            trees=len(above),
+            at=at,
+            mean=said.mean[nodes],
+            size=size.astype(np.min_scalar_type(size.max(initial=0))),
+            silent=np.flatnonzero(~said.told[nodes]),
         )
 
     def lacks(self, at: Index, *, kind: str, x: "Sequence[_Column]") -> Float:

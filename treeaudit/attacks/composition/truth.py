@@ -57,7 +57,7 @@ def truth_of(train: Records, forest: Forest, said: Said, answers: Answers | None
         return Truth(real=train.known_labels, own=shares.argmax(axis=1))
     real = np.zeros(0) if train.targets is None else train.targets
     numbers = np.zeros(len(train))
-    for first, ends in zip(said.start, train.node.T, strict=False):
+    for first, ends in zip(said.start, said.node.T, strict=False):
         numbers += said.mean[first + ends, 0] / forest.n_trees
     return _of_numbers(real, numbers)
 
