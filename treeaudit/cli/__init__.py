@@ -5,6 +5,7 @@ stdout carries the result; stderr progress, warnings and errors. Exit codes:
 required check was skipped, 4 a named person accepted what fails.
 """
 
+import atexit
 import gc
 import io
 import os
@@ -72,6 +73,8 @@ def main() -> None:
     _write_utf8()
     # A short command makes nothing that has to be collected, and looks 200 times for it.
     gc.set_threshold(100_000, 20, 20)
+    # Nor at its end, where Python goes through everything that was imported.
+    atexit.register(gc.freeze)
     words = sys.argv[1:]
     try:
         with bounded(words):
