@@ -6,7 +6,6 @@ it is imported when a result is first shown.
 """
 
 import os
-from html import escape
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -54,6 +53,8 @@ class Told:
 
     def _repr_html_(self) -> str:
         """Return the text, escaped."""
+        from html import escape  # notebooks alone show it
+
         return f"<pre>{escape(repr(self))}</pre>"
 
 

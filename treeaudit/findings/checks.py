@@ -9,15 +9,21 @@ here.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, inf, isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.dp.bounded import bounded, unbounded_because
-from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Finding, TellsOf
 from treeaudit.findings.numbers import Share
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
+
+if TYPE_CHECKING:
+    from treeaudit.dp.bounded import bounded, unbounded_because
+else:
+    bounded = later("treeaudit.dp.bounded", "bounded")
+    unbounded_because = later("treeaudit.dp.bounded", "unbounded_because")
 
 __all__ = [
     "MODEL_CHECKS",
@@ -174,15 +180,19 @@ def protects_records(forest: Forest) -> bool:
 
 def epsilon(forest: Forest, records: int = 1) -> float:
     """Measure the epsilon of a person of so many records; infinite where nothing bounds it."""
-    if not bounded(forest):
+    if forest.privacy is None or not bounded(forest):
         return inf
-    ledger = Ledger.from_plain(forest.privacy or {})
+    from treeaudit.dp.ledger import Ledger  # which no model needs that claims nothing
+
+    ledger = Ledger.from_plain(forest.privacy)
     return float(ledger.epsilon_of(records if protects_records(forest) else 1))
 
 
 def delta(forest: Forest) -> float:
     """Measure the chance with which that may be exceeded; infinite where nothing bounds it."""
-    return float((forest.privacy or {}).get("delta", 0)) if bounded(forest) else inf
+    if forest.privacy is None or not bounded(forest):
+        return inf
+    return float(forest.privacy.get("delta", 0))
 
 
 def _common_divisor(_: Sequence[Finding], forest: Forest) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Int, Wide, held_by, sum_of_row
+from treeaudit.arrays import Flag, Float, Index, Int, Wide, held_by, sum_of_row
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -101,9 +101,10 @@ def class_shares(
     DataError
         If the answer of the model is not told by its trees.
     """
-    answers = Answers(forest, records.node if isinstance(records, Records) else records)
+    node = records.node if isinstance(records, Records) else records
+    answers = Answers(forest, len(node))
     for i, tree in enumerate(forest.trees):
-        answers.add(i, tree)
+        answers.add(i, tree, *held_by(node[:, i], tree.n_nodes))
     return answers.shares()
 
 
@@ -114,8 +115,8 @@ class Answers:
     ----------
     forest
         A model that `averages`.
-    node
-        Shape ``(n_records, n_trees)``: where each record ends in each tree.
+    n_records
+        How many there are.
 
     Raises
     ------
@@ -123,19 +124,18 @@ class Answers:
         If the answer of the model is not told by its trees.
     """
 
-    def __init__(self, forest: Forest, node: npt.NDArray[np.integer[Any]]) -> None:
+    def __init__(self, forest: Forest, n_records: int) -> None:
         if not averages(forest):
             raise DataError(
                 f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
                 "treeaudit cannot tell from the file what it predicts"
             )
-        self._forest, self._node = forest, node
-        self._total = np.zeros((len(node), len(forest.schema.classes or ())))
-        self._answers = np.zeros(len(node))
+        self._forest = forest
+        self._total = np.zeros((n_records, len(forest.schema.classes or ())))
+        self._answers = np.zeros(n_records)
 
-    def add(self, i: int, tree: Tree) -> None:
-        """Add what a tree says; every one of them once, in their order."""
-        held, place = held_by(self._node[:, i], tree.n_nodes)
+    def add(self, i: int, tree: Tree, held: Wide, place: Index) -> None:
+        """Add what a tree says, as `held_by` tells; every one of them once, in their order."""
         answered = tree.is_leaf[held].take(place)
         said = said_by_nodes(self._forest, tree, i, held).take(place, axis=0)
         self._total += said if answered.all() else said * answered[:, None]

@@ -2,15 +2,21 @@
 
 from dataclasses import replace
 from math import isfinite
+from typing import TYPE_CHECKING
 
-from treeaudit.dp.bounded import unbounded_because
-from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import delta, epsilon, protects_records
 from treeaudit.findings.report import Report
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import loss_in_words
 from treeaudit.reports.plain_text import plain
+
+if TYPE_CHECKING:
+    from treeaudit.dp.bounded import unbounded_because
+    from treeaudit.dp.ledger import Ledger
+else:
+    unbounded_because = later("treeaudit.dp.bounded", "unbounded_because")
 
 __all__ = ["bounded_by", "claim", "spent"]
 
@@ -94,8 +100,12 @@ def spent(forest: Forest) -> list[tuple[str, str]]:
     >>> spent(ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private))
     [('1', 'counts (discrete Laplace)')]
     """
+    if forest.privacy is None:
+        return []
+    from treeaudit.dp.ledger import Ledger  # which no model needs that claims nothing
+
     try:
-        whole = Ledger.from_plain(forest.privacy or {})
+        whole = Ledger.from_plain(forest.privacy)
     except DataError:
         return []
     asked, as_rho = whole.queries, bool(whole.rho)
@@ -112,7 +122,7 @@ def spent(forest: Forest) -> list[tuple[str, str]]:
     return told
 
 
-def _cost(some: Ledger, *, as_rho: bool) -> str:
+def _cost(some: "Ledger", *, as_rho: bool) -> str:
     """Return what some rows cost, as what adds up."""
     if as_rho:
         return f"rho {float(sum(query.concentrated for query in some.queries)):.4g}"

@@ -8,7 +8,6 @@ while they are put together 0.7); the rest is read off the trees for the rows as
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -232,6 +231,8 @@ class Table(LeafRows):
         return f"Table of {number_of(n, 'leaf', 'leaves')} of {trees}: to_frame() shows them"
 
     def _repr_html_(self) -> str:
+        from html import escape  # notebooks alone show it
+
         rows = np.arange(min(len(self), _SHOWN))
         first = self.to_frame(rows, words=True).to_html(index=False)
         return f"<p>{escape(repr(self))}</p>{first}"

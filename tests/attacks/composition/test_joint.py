@@ -213,7 +213,7 @@ def test_answers_added_beside_what_leaves_say_are_those_of_the_model(
 ) -> None:
     forest, x, _ = random_forest(seed, classes, bootstrap=bootstrap)
     node = forest.apply(x)
-    beside = Answers(forest, node)
+    beside = Answers(forest, len(node))
     said, alone = said_by(forest, node, beside=beside.add), said_by(forest, node)
     for ours, plain in zip(beside.shares(), class_shares(forest, node), strict=True):
         assert ours.tolist() == plain.tolist()

@@ -31,7 +31,6 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import Answers, averages
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.reconstruction.scope import drawn_steps
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from treeaudit.attacks.composition.joint import Solution, solve
     from treeaudit.attacks.composition.truth import Truth, truth_of
     from treeaudit.people.newton import told_by_steps
+    from treeaudit.people.predictions import Answers, averages
 else:
     Said = later("treeaudit.attacks.composition.equations", "Said")
     said_by = later("treeaudit.attacks.composition.equations", "said_by")
@@ -52,6 +52,8 @@ else:
     Truth = later("treeaudit.attacks.composition.truth", "Truth")
     truth_of = later("treeaudit.attacks.composition.truth", "truth_of")
     told_by_steps = later("treeaudit.people.newton", "told_by_steps")
+    Answers = later("treeaudit.people.predictions", "Answers")
+    averages = later("treeaudit.people.predictions", "averages")
 
 __all__ = ["Composition"]
 
@@ -128,7 +130,7 @@ class Composition:
         answers: Answers | None = None
         if column is None:
             known = _draws_known(forest, train)
-            answers = Answers(forest, train.node) if averages(forest) else None
+            answers = Answers(forest, len(train)) if averages(forest) else None
             beside = None if answers is None else answers.add
             said = said_by(forest, train.node, None if known else _frequent(forest, train), beside)
         else:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Int, Wide, any_of_row, held_by
+from treeaudit.arrays import Flag, Float, Index, Int, Wide, any_of_row, held_by
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
@@ -86,7 +86,7 @@ def said_by(
     forest: Forest,
     node: Int,
     frequent: Float | None = None,
-    beside: Callable[[int, Tree], None] | None = None,
+    beside: Callable[[int, Tree, Wide, Index], None] | None = None,
 ) -> Said:
     """Return what the leaves say of labels, or of the number that the model predicts.
 
@@ -100,7 +100,8 @@ def said_by(
         Shape ``(n_classes,)``: how frequent each label is, if that is known. Class weights, and
         draws by them, make rare labels more frequent in a tree: that is undone.
     beside
-        Called with every tree and its place: to read a tree costs more than to ask it.
+        Called with every tree: its place, itself, the nodes in which somebody ends, and which of
+        them each does. To read a tree costs more than to ask it.
 
     Examples
     --------
@@ -119,18 +120,21 @@ def said_by(
     ends = np.empty(node.shape, dtype=np.min_scalar_type(len(node)), order="F")
     parts, told = [], []
     for i, tree in enumerate(forest.trees):
-        held, ends[:, i] = held_by(node[:, i], tree.n_nodes)
+        held, place = held_by(node[:, i], tree.n_nodes)
+        ends[:, i] = place
         leaf = tree.is_leaf
-        weights = None if frequent is None else _weights(tree, frequent, leaf)
+        somebody = leaf if tree.n_records is None else leaf & (tree.n_records > 0)
+        weights = None if frequent is None else _weights(tree, frequent, somebody)
         # A number is as exact as it is told; of shares, half the bytes are more than enough.
         mean = _mean(tree, n_classes, weights, held)
         parts.append(mean.astype(np.float32 if n_classes else None))
         told.append(leaf[held] & _tells(tree, held))
         if only:
-            of_all = _mean(tree, n_classes, weights, _telling(tree, leaf))
+            leaves = np.flatnonzero(leaf)
+            of_all = _mean(tree, n_classes, weights, leaves[_tells(tree, leaves)])
             only = bool(np.isin(of_all, (0.0, 1.0)).all())
         if beside is not None:
-            beside(i, tree)
+            beside(i, tree, held, place)
     return Said(
         kind=("labels" if only else "shares") if n_classes else "numbers",
         start=np.cumsum([0, *map(len, parts)]),
@@ -184,17 +188,12 @@ def said_by_people(
     )
 
 
-def _weights(tree: Tree, frequent: Float, leaf: Flag) -> tuple[float, ...] | None:
+def _weights(tree: Tree, frequent: Float, somebody: Flag) -> tuple[float, ...] | None:
     """Return what a person of each class weighs so that they are as frequent as they are."""
     if tree.counts is None:
         return None
-    here = np.maximum(tree.counts[_telling(tree, leaf)], 0).sum(axis=0)
+    here = somebody.astype(np.float64) @ np.maximum(tree.counts, 0)
     return tuple((frequent / np.where(here > 0, here, 1)).tolist())
-
-
-def _telling(tree: Tree, leaf: Flag) -> Wide:
-    leaves = np.flatnonzero(leaf)
-    return leaves[_tells(tree, leaves)]
 
 
 def _mean(tree: Tree, n_classes: int, weights: tuple[float, ...] | None, nodes: Wide) -> Float:
