@@ -36,6 +36,9 @@ def complete(forest: Forest, trees: Iterable[Tree]) -> Iterator[Tree]:
         if (tree.low == np.inf).any():
             raise DataError(f"{_WHY}, and tree {i} asks whether one is")
         if by_size and _not_by_size(tree, slack):
+            if tree.n_records is not None and (tree.n_records[tree.leaves] == 0).any():
+                # Sides were larger before a repair took people out of them.
+                raise DataError(f"{_WHY}, and tree {i}, which leaves were taken out of, hides it")
             raise DataError(f"{_WHY}, and tree {i} tells that some were, by where it sends them")
         yield tree
 
