@@ -2,7 +2,7 @@
 
 Tables are made once into a folder that is kept. Everything in a table was measured in one run, in
 turn; a figure over its bound is marked. ``--cluster PYTHON`` names an interpreter with Dask and Ray
-beside treeaudit, for the rows of clusters.
+beside treeaudit, for the rows of clusters: that of the peers unless told.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.measure import PEERS
 from benchmarks.sections import RESULTS, replace_section
 
 _WATCH = """
@@ -84,6 +85,7 @@ spent, counts = time.perf_counter() - begun, found.whole.counts.ravel()
 print(spent, int((counts * np.arange(1, counts.size + 1)).sum()))
 """
 
+_CLUSTER = str(PEERS) if PEERS.is_file() else sys.executable
 _CLUSTERS = {
     "counts, two workers of Dask": "distributed",
     "counts, two workers of Ray": "ray.util.joblib",
@@ -131,7 +133,7 @@ def main() -> None:
     """Measure everything in one run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--cluster", help="a Python with Dask and Ray", default=sys.executable)
+    parser.add_argument("--cluster", help="a Python with Dask and Ray", default=_CLUSTER)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, not written")
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "treeaudit-people"
