@@ -167,8 +167,9 @@ def test_a_link_opens_what_it_leads_into(browser, golden_page) -> None:
     page.goto(golden_page("tree_people.html").as_uri())
     for part in ("#pass", "#TA102", ".published tbody tr"):
         assert not page.locator(part).first.locator("dt, li, td, p").first.is_visible()
+    # The page hears of a new address after the click.
     page.locator(".checks a[href='#TA102']").first.click()
-    assert page.locator("#TA102 .facts").is_visible()
+    page.locator("#TA102 .facts").wait_for()
     page.locator(".proofs a").first.click()
-    assert page.locator(".published tbody tr:target").is_visible()
+    page.locator(".published tbody tr:target").wait_for()
     page.close()

@@ -195,7 +195,7 @@ def test_a_folded_list_opens_with_the_keyboard(browser, pages):
     assert not folded.locator("li").first.is_visible()
     folded.locator("summary").focus()
     page.keyboard.press("Enter")
-    assert folded.locator("li").first.is_visible()
+    folded.locator("li").first.wait_for()
     page.close()
 
 

@@ -269,6 +269,16 @@ def test_a_step_that_does_not_tell_its_width() -> None:
     assert plan_of([made], 2) is None
 
 
+def test_a_scale_that_takes_a_threshold_to_infinity_is_refused() -> None:
+    x = np.array([[0.0], [1.0], [2.0], [4.0]])
+    pipe = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(x, [0, 0, 0, 1])
+    pipe[0].scale_[:] = 1e308
+    pipe[0].mean_[:] = 1e308
+    assert np.isfinite(pipe[1].tree_.threshold[0] * 1e308)
+    with pytest.raises(ta.ReadError, match="takes a threshold to infinity"):
+        tuple(ta.load(pipe).trees)
+
+
 def test_hostile_steps_are_not_undone() -> None:
     for attributes in (
         {"mean_": np.zeros(3), "scale_": np.ones(2)},

@@ -46,8 +46,8 @@ def undo(tree: Tree, plan: Plan) -> Tree:
     shift = np.array([c.shift for c in plan.columns])[column]
     low, high = tree.low.copy(), tree.high.copy()
     _check_ends(plan, tree, edge, column)
-    low[edge] = low[edge] * scale + shift
-    high[edge] = high[edge] * scale + shift
+    for bound in (low, high):
+        bound[edge] = _unscaled(bound[edge], scale, shift)
     feature = tree.feature.copy()
     feature[edge] = np.array(plan.home, dtype=np.int32)[column]
     missing = _missing(tree, plan, edge, column, low, high)
@@ -65,6 +65,15 @@ def undo(tree: Tree, plan: Plan) -> Tree:
         label=tree.label,
         value=tree.value,
     )
+
+
+def _unscaled(bound: Float, scale: Float, shift: Float) -> Float:
+    """Return bounds in the units before a scaler; no bound but these stays infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: Float = bound * scale + shift
+    if np.isnan(found).any() or (np.isinf(found) != np.isinf(bound)).any():
+        raise ReadError("the tree is inconsistent: its scaler takes a threshold to infinity")
+    return found
 
 
 def _check_ends(plan: Plan, tree: Tree, edge: Wide, column: Wide) -> None:
