@@ -1,15 +1,21 @@
 """What a certificate rests on: told by the file, against it, or said beside it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.ensemble import RandomForestClassifier as Forest
 
 import treeaudit as ta
 from tests.libraries import library
+from tests.reconstruction.tables import trained
+from tests.strategies import examples
 from treeaudit.defenses.count_anew import CountAnew
+from treeaudit.defenses.round_counts import RoundCounts
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
 from treeaudit.model.tree import Tree
@@ -20,9 +26,10 @@ from treeaudit.reconstruction.budget import Budget
 from treeaudit.reconstruction.coding import Layout, coded
 from treeaudit.reconstruction.complete import complete
 from treeaudit.reconstruction.domain import Domain, Variable
-from treeaudit.reconstruction.scope import assumed, certain_if, people_alone
+from treeaudit.reconstruction.scope import assumed, certain_if, maybe_rounded, people_alone
 
 WEIGHTS, SAME = "rows had no weights of their own", "all trees are of the same people"
+UNROUNDED = "no count was rounded"
 N = 60
 
 
@@ -92,6 +99,60 @@ def test_a_forest_that_keeps_growing_says_so(rows) -> None:
     assert f"for certain if {SAME}: " in said(ta.scan(model))
     # Of one that does not, it is said beside all else.
     assert assumed(ta.load(Forest(4, bootstrap=False).fit(*rows))) == (SAME,)
+
+
+def halved(*leaves: int) -> ta.Forest:
+    """Return one stump a pair of leaves, each on a column of its own, of people of one label."""
+    inf, trees = np.inf, []
+    for i, (left, right) in enumerate(zip(leaves[::2], leaves[1::2], strict=True)):
+        n = [left + right, left, right]
+        trees.append(
+            Tree(
+                parent=[-1, 0, 0], feature=[-1, i, i], low=[-inf, -inf, 0.5], high=[inf, 0.5, inf],
+                counts=np.column_stack([n, [0, 0, 0]]).astype(float), n_records=n,
+            )
+        )  # fmt: skip
+    schema = replace(ta.Schema.numeric(len(trees)), classes=("no", "yes"))
+    return ta.Forest(trees=tuple(trees), schema=schema, n_records=n[0])
+
+
+def test_counts_that_one_number_divides_are_certain_only_if_none_was_rounded() -> None:
+    # Of the 8 who are right of the second, 2 to 4 are left of the first, fewer than 5.
+    forest = halved(4, 6, 2, 8)
+    assert maybe_rounded(forest)
+    assert certain_if(forest) == (UNROUNDED,)
+    assert f"2 of 10 people are given away for certain if {UNROUNDED}: " in said(ta.scan(forest))
+    assert certain_if(halved(4, 6, 5, 5)) == ()
+
+
+def test_nobody_is_not_clear_where_counts_may_be_rounded() -> None:
+    forest = halved(4, 4, 4, 4)
+    found = next(one for one in ta.scan(forest).results if one.id == "TA108")
+    assert isinstance(found, Skipped)
+    assert found.reason.startswith(f"nobody is certain if {UNROUNDED}")
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 8))
+@examples(40)
+def test_rounded_counts_make_nobody_certain(seed: int, base: int) -> None:
+    forest, *_ = trained(seed)
+    rounded = RoundCounts(base=base).apply(forest)
+    for one in ta.scan(rounded).results:
+        assert one.id != "TA108" or isinstance(one, Skipped)
+    # Read again, a file does not tell: what it gives away is certain only if none was rounded.
+    again = replace(rounded, counts_are="exact", counts_reason="", n_records=None)
+    assert certain_if(again) == (UNROUNDED,)
+
+
+def test_a_difference_to_rounded_counts_is_certain_only_if_none_was() -> None:
+    # At most 1 was left of both, and 6 at least are now.
+    old, new = halved(1, 9, 1, 9), halved(8, 2, 8, 2)
+    found = ta.difference(old, new)
+    assert found.found.came.named == 5
+    assert found.certain_if == (UNROUNDED,)
+    assert f"for certain if {UNROUNDED}, whoever else did" in str(found)
+    assert UNROUNDED in found.to_dict()["assumptions"]
+    assert ta.difference(old, halved(9, 1, 9, 1)).certain_if == ()
 
 
 def test_nobody_is_certain_where_trees_show_that_values_were_missing() -> None:

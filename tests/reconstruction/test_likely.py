@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from tests.reconstruction.tables import trained
 from tests.strategies import examples
+from treeaudit.audit.scan import scan
 from treeaudit.defenses.strip import without_leftovers
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, Noise
@@ -83,6 +84,18 @@ def right(answer: Likely, values: np.ndarray, labels: np.ndarray, forest: Forest
     leaf = answer.cells.leaf[:, answer.cell[held.place]].T.tolist()
     keys = [(*e, x) for e, x in zip(leaf, answer.label[held.place].tolist(), strict=True)]
     return np.array([true[key] >= n for key, n in zip(keys, held.nth.tolist(), strict=True)])
+
+
+def test_trees_that_ask_nothing_name_nobody(tmp_path) -> None:
+    import pandas as pd
+
+    people = pd.DataFrame({"a": np.ones(12), "b": np.ones(12), "ill": np.arange(12) % 2})
+    grown = RandomForestClassifier(3, random_state=0).fit(people[["a", "b"]], people["ill"])
+    forest = without_leftovers(load(grown))
+    assert not_likely(forest) == "no tree asks anything"
+    people.to_csv(tmp_path / "people.csv", index=False)
+    report = scan(forest, train=tmp_path / "people.csv", target="ill")
+    assert [one.id for one in report.results].count("TA108") == 1
 
 
 @pytest.mark.parametrize("trees", [1, 3])

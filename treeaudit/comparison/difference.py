@@ -17,7 +17,7 @@ from treeaudit.model.schema_file import read_schema
 from treeaudit.model.words import label_text
 from treeaudit.readers import load
 from treeaudit.reconstruction.moved import Between, Moved, between
-from treeaudit.reconstruction.scope import not_usable
+from treeaudit.reconstruction.scope import certain_if, not_usable
 from treeaudit.reconstruction.words import sentence, table
 from treeaudit.rendered import Rendered
 
@@ -72,6 +72,11 @@ class Difference(Rendered):
     def certain(self) -> int:
         """How many people certainly moved, with something certain of them but the label."""
         return self.found.left.named + self.found.came.named
+
+    @property
+    def certain_if(self) -> tuple[str, ...]:
+        """What the files cannot show, or speak against, and whoever is certain needs."""
+        return tuple(dict.fromkeys((*certain_if(self.old), *certain_if(self.new))))
 
     @property
     def if_nobody_else_moved(self) -> int | None:

@@ -77,6 +77,8 @@ def not_likely(forest: Forest) -> str | None:
     """Say why nobody can be called likely in a model; None where it is worth trying."""
     if forest.n_trees == 1 and forest.counts_are != "noisy":
         return "a single tree says no more than its leaves"
+    if all(tree.n_nodes == 1 for tree in forest.trees):
+        return "no tree asks anything"
     return not_noisy(forest) if forest.counts_are == "noisy" else not_draws(forest)
 
 

@@ -20,6 +20,7 @@ from treeaudit.reconstruction.coding import Layout, coded
 from treeaudit.reconstruction.domain import Domain
 from treeaudit.reconstruction.recognition import domain_of
 from treeaudit.reconstruction.releases import NEW, OLD, Releases, on_same_terms
+from treeaudit.reconstruction.scope import assumed
 
 __all__ = ["Between", "Moved", "Together", "between"]
 
@@ -148,6 +149,8 @@ def between(
     """
     old, new = on_same_terms(old, new)
     domain = domain_of(old, public=public, again=new.trees)
+    said = (*dict.fromkeys((*assumed(new), *domain.assumptions)),)
+    domain = replace(domain, assumptions=said)
     first, second = (
         reconstruct(one, budget=Budget(seconds=seconds / 3), domain=domain, progress=progress)
         for one in (old, new)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import gcd
 
 import numpy as np
 
@@ -16,6 +17,7 @@ __all__ = [
     "counts_everybody",
     "drawn_share",
     "drawn_steps",
+    "maybe_rounded",
     "not_boosted",
     "not_usable",
     "people_alone",
@@ -27,6 +29,7 @@ ANYBODY = 2.0**31
 
 _UNWEIGHTED = "rows had no weights of their own"
 _SAME = "all trees are of the same people"
+_UNROUNDED = "no count was rounded"
 _MOST_DRAWN = 0.8
 """Of nearly everybody each tree tells nearly all."""
 _HOLD: Mapping[RecordsAre, str] = {
@@ -59,13 +62,29 @@ def certain_if(forest: Forest) -> tuple[str, ...]:
     """Return what the file of a model cannot show, or speaks against, and whoever is certain needs.
 
     XGBoost and CatBoost sum weights where others count people, and writers of PMML count what they
-    like; a model that was trained further may have been so on other people.
+    like; a model that was trained further may have been so on other people; and counts that one
+    number divides may have been rounded to it.
     """
     exchanged, several = forest.source.format == "pmml", forest.n_trees > 1
     said = [_UNWEIGHTED] if exchanged or forest.source.library in ("XGBoost", "CatBoost") else []
     if several and (exchanged or _trained_further(forest)):
         said.append(_SAME)
+    if maybe_rounded(forest):
+        said.append(_UNROUNDED)
     return tuple(said)
+
+
+def maybe_rounded(forest: Forest) -> bool:
+    """Tell whether a number above 1 divides how many people are in every leaf of every tree."""
+    common = 0
+    for tree in forest.trees:
+        counts = tree.counts if tree.n_records is None else tree.n_records
+        if counts is None or (counts != np.floor(counts)).any():
+            return False
+        common = gcd(common, int(np.gcd.reduce(counts[tree.is_leaf].astype(np.int64), axis=None)))
+        if common == 1:
+            return False
+    return common > 1
 
 
 def assumed(forest: Forest) -> tuple[str, ...]:
@@ -105,7 +124,8 @@ def with_gaps(forest: Forest) -> Forest:
 
 def counts_everybody(forest: Forest) -> bool:
     """Tell whether every leaf says how many of all people are in it, whatever their labels."""
-    return forest.records_are == "all" and forest.trees[0].n_records is not None
+    told = forest.records_are == "all" and forest.counts_are != "noisy"
+    return told and forest.trees[0].n_records is not None
 
 
 def people_alone(forest: Forest) -> Forest:

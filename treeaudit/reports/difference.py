@@ -131,7 +131,9 @@ def _verdict(difference: Difference) -> str:
 def _headline(difference: Difference) -> str:
     n = difference.certain
     if n:
-        return f"{_people(n)} who moved, for certain, whoever else did:"
+        needs = difference.certain_if
+        where = f" if {' and '.join(needs)}" if needs else ""
+        return f"{_people(n)} who moved, for certain{where}, whoever else did:"
     if difference.if_nobody_else_moved:
         return "Nobody who moved is named for certain. If nobody else moved, these are:"
     so_far = "" if difference.found.stopped is None else " so far"

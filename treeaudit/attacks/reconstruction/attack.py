@@ -32,6 +32,7 @@ from treeaudit.reconstruction.scope import (
     certain_if,
     counts_everybody,
     drawn_steps,
+    maybe_rounded,
     not_boosted,
     not_usable,
     people_alone,
@@ -257,6 +258,9 @@ class Reconstruction:
     ) -> Finding | Skipped:
         if not details.given_away and details.stopped is not None:
             return self._out_of(details.stopped)
+        if not details.given_away and details.likely is None and maybe_rounded(case.forest):
+            reason = "nobody is certain if no count was rounded, and one number divides all of them"
+            return Skipped(id=self.id, title=self.title, reason=reason)
         ended = details.stopped
         n = details.certified.whole or 0
         people = details.given_away if details.likely is None else _excess(details.likely)
