@@ -37,7 +37,9 @@ def people(cancer, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def forest(cancer, tmp_path_factory) -> Path:
-    made = RandomForestClassifier(12, bootstrap=False, max_depth=4, random_state=0).fit(*cancer)
+    made = RandomForestClassifier(
+        12, bootstrap=False, max_depth=4, min_samples_leaf=5, random_state=0
+    ).fit(*cancer)
     return ta.save(ta.load(made), tmp_path_factory.mktemp("forest") / "forest.json")
 
 

@@ -19,6 +19,7 @@ from treeaudit.defenses import (
     RoundCounts,
     Strip,
 )
+from treeaudit.defenses.cutting import recount
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Member, Source
 
@@ -79,19 +80,49 @@ def test_labels_need_classes() -> None:
 
 
 class TestRoundCounts:
-    def test_by_hand(self, figure_3) -> None:
-        tree = RoundCounts(base=3).apply(figure_3).trees[0]
-        # Leaves {2, 1}, {0, 2}, {1, 0}, {1, 2} of "yes" and "no".
-        assert tree.counts[3:].tolist() == [[3, 0], [0, 3], [3, 0], [0, 3]]
-        assert tree.n_records.tolist() == [12, 6, 6, 3, 3, 3, 3]
+    def test_by_hand(self) -> None:
+        counts = [[0, 0, 0], [6, 7, 0], [3, 3, 0], [8, 8, 0], [2, 12, 1], [3, 3, 3], [9, 1, 0]]
+        leaves = [*range(1, 7)]
+        n = [sum(one) for one in counts]
+        tree = ta.Tree(
+            parent=[-1, *[0] * 6],
+            feature=[-1, *[0] * 6],
+            low=[-INF, -INF, *leaves[:-1]],
+            high=[INF, *leaves[:-1], INF],
+            counts=[np.sum(counts, axis=0), *counts[1:]],
+            n_records=[sum(n), *n[1:]],
+        )
+        schema = ta.Schema.numeric(1, ["a", "b", "c"])
+        safe = RoundCounts(base=5).apply(ta.Forest(trees=(tree,), schema=schema)).trees[0]
+        # 13 are 10 at most, of 6 and 7; b is answered, so that a is not as many.
+        assert safe.counts[1].tolist() == [0, 5, 0]
+        # 6 are 5 at most, 16 are 15, 15 are 15; 9 are 5; 10 are 10.
+        assert safe.counts[2:].tolist() == [
+            [5, 0, 0], [10, 5, 0], [0, 10, 0], [5, 0, 0], [10, 0, 0],
+        ]  # fmt: skip
+        assert safe.n_records.tolist() == [50, 5, 5, 15, 10, 5, 10]
 
     @examples(300)
     @given(forests(), st.integers(2, 20), st.integers(0, 2**32 - 1))
-    def test_totals_are_consistent_and_answers_stay(self, forest, base, seed) -> None:
+    def test_totals_are_consistent_answers_stay_and_no_leaf_tells_of_more(
+        self, forest, base, seed
+    ) -> None:
+        rng = np.random.default_rng(seed)
+
+        def grown(tree: ta.Tree) -> ta.Tree:
+            more = rng.integers(0, 30, tree.counts.shape)
+            more[:, 0] += base
+            counts = np.where(tree.is_leaf[:, None], tree.counts + more, 0)
+            one = dataclasses.replace(tree, counts=counts, n_records=counts.sum(axis=1).astype(int))
+            return recount(one, one.is_leaf)
+
+        forest = dataclasses.replace(forest, trees=tuple(map(grown, forest.trees)), n_records=None)
         safe = RoundCounts(base=base).apply(forest)
         table = rows(seed)
         for old, new in zip(forest.trees, safe.trees, strict=True):
             assert (new.counts % base == 0).all()
+            assert (new.n_records <= old.n_records).all()
+            assert (new.n_records[new.leaves] >= base).all()
             start, child = new.children()
             for node in np.flatnonzero(np.diff(start)):
                 below = child[start[node] : start[node + 1]]
@@ -100,6 +131,17 @@ class TestRoundCounts:
             leaf = old.apply(table)
             leaf = leaf[old.is_leaf[leaf]]
             assert np.array_equal(old.counts[leaf].argmax(axis=1), new.counts[leaf].argmax(axis=1))
+
+    def test_a_small_leaf_is_not_hidden(self, figure_3) -> None:
+        # Leaves of 3, 2, 1 and 3 people: 1 and 2 would be told as 3.
+        with pytest.raises(ta.DataError, match=r"leaf 4 holds 2 people.*--min-leaf 3"):
+            _ = RoundCounts(base=3).apply(figure_3).trees[0]
+        numbers = dataclasses.replace(figure_3.trees[0], counts=None, value=np.arange(7.0))
+        forest = dataclasses.replace(
+            figure_3, trees=(numbers,), schema=ta.Schema.numeric(3), counts_are="absent"
+        )
+        with pytest.raises(ta.DataError, match="leaf 4 holds 2 people"):
+            _ = RoundCounts(base=3).apply(forest).trees[0]
 
     def test_weights_are_not_rounded(self, figure_3) -> None:
         weights = dataclasses.replace(figure_3, counts_are="weighted", counts_reason="weights")
@@ -137,7 +179,8 @@ class TestCoarsen:
 
 class TestKeepTrees:
     def test_the_first_stay(self, figure_3) -> None:
-        other = RoundCounts(base=3).apply(figure_3).trees[0]
+        old = figure_3.trees[0]
+        other = dataclasses.replace(old, n_records=2 * old.n_records, counts=2 * old.counts)
         three = dataclasses.replace(
             figure_3,
             trees=(*figure_3.trees, other, other),
@@ -145,7 +188,7 @@ class TestKeepTrees:
             members=(Member(inside="steps['f']", estimator="Forest", n_trees=3),),
         )
         two = KeepTrees(trees=2).apply(three)
-        assert [tree.n_records[0] for tree in two.trees] == [9, 12]
+        assert [tree.n_records[0] for tree in two.trees] == [9, 18]
         assert two.class_weights == (None, (1.0, 2.0))
         assert two.members[0].n_trees == 2
         with pytest.raises(ta.DataError, match="ask for 1 to 3"):

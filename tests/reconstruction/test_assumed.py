@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.ensemble import RandomForestClassifier as Forest
@@ -14,10 +14,12 @@ import treeaudit as ta
 from tests.libraries import library
 from tests.reconstruction.tables import trained
 from tests.strategies import examples
+from treeaudit.attacks.reconstruction.details import Checked
+from treeaudit.defenses import MergeSiblings, RoundCounts
 from treeaudit.defenses.count_anew import CountAnew
-from treeaudit.defenses.round_counts import RoundCounts
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
+from treeaudit.findings.numbers import People
 from treeaudit.model.tree import Tree
 from treeaudit.readers import load
 from treeaudit.reconstruction.answer import reconstruct
@@ -136,7 +138,8 @@ def test_nobody_is_not_clear_where_counts_may_be_rounded() -> None:
 @examples(40)
 def test_rounded_counts_make_nobody_certain(seed: int, base: int) -> None:
     forest, *_ = trained(seed)
-    rounded = RoundCounts(base=base).apply(forest)
+    assume(all(tree.n_records[0] >= base for tree in forest.trees))
+    rounded = RoundCounts(base=base).apply(MergeSiblings(min_leaf=base).apply(forest))
     for one in ta.scan(rounded).results:
         assert one.id != "TA108" or isinstance(one, Skipped)
     # Read again, a file does not tell: what it gives away is certain only if none was rounded.
@@ -224,6 +227,32 @@ def test_nobody_is_certain_where_catboost_tells_of_missing_values(rows, tmp_path
     )
     with pytest.raises(DataError, match="some were of column"):
         reconstruct(people_alone(ta.load(path)))
+
+
+def test_nobody_is_certain_where_values_of_the_training_people_are_missing() -> None:
+    # They go to the larger side, so that the file does not tell of them.
+    values = np.array([0.0] * 3 + [1.0] * 24 + [np.nan] * 2)[:, None]
+    label = (values[:, 0] != 0).astype(int)
+    model = Forest(2, bootstrap=False, max_depth=1, random_state=0).fit(values, label)
+    assert "3 of 29 people" in said(ta.scan(model))
+    found = next(one for one in ta.scan(model, train=(values, label)).results if one.id == "TA108")
+    assert "no value was missing in the training data, and some are of column" in found.reason
+
+
+def test_what_is_not_true_of_the_training_people_is_not_certain(monkeypatch) -> None:
+    model = Forest(2, bootstrap=False, max_depth=1, random_state=0)
+    values = np.repeat([0.0, 1.0], [3, 26])[:, None]
+    people = values, values[:, 0].astype(int)
+    forest = ta.load(model.fit(*people))
+    assert ta.scan(forest, train=people)["TA108"].details.checked.wrong == 0
+
+    def two_wrong(*_: object) -> Checked:
+        return Checked(cells=People(2, "cell", "cells"), wrong=People(2, "cell", "cells"))
+
+    monkeypatch.setattr("treeaudit.attacks.reconstruction.certain.checked_on", two_wrong)
+    results = ta.scan(forest, train=people).results
+    found = next(one for one in results if one.id == "TA108")
+    assert "not true of the training people, so that something taken for granted" in found.reason
 
 
 @pytest.mark.libraries

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from treeaudit.people.imputation import CrossGuess
     from treeaudit.people.overlap import without_members
     from treeaudit.people.prior import read_prior
+    from treeaudit.people.rounded import counted_if_rounded
     from treeaudit.people.sources import large_source
     from treeaudit.people.streaming import stream_records
     from treeaudit.people.verification import verify
 else:
     without_members = later("treeaudit.people.overlap", "without_members")
     read_prior = later("treeaudit.people.prior", "read_prior")
+    counted_if_rounded = later("treeaudit.people.rounded", "counted_if_rounded")
     large_source = later("treeaudit.people.sources", "large_source")
     stream_records = later("treeaudit.people.streaming", "stream_records")
     verify = later("treeaudit.people.verification", "verify")
@@ -88,10 +90,10 @@ def prepare(
     large = None if request.train is None else large_source(request.train)
     if large is not None:
         # What does not fit is said before it is held.
-        verify(
-            forest,
-            stream_records(large, forest, target=request.target, person=request.person, jobs=jobs),
+        held = stream_records(
+            large, forest, target=request.target, person=request.person, jobs=jobs
         )
+        verify(counted_if_rounded(forest, held)[0], held)
     trained = people(request.train, "train")
     said: list[str] = []
     # Rows that stand in the training data too are only found among rows that are held.
@@ -116,7 +118,11 @@ def prepare(
     if trained is not None and unseen is not None and not named:
         unseen, members = without_members(trained, unseen, request.seed, forest.schema.names)
         said += members
-    unverified = "" if trained is None else verify(forest, trained)
+    unverified = ""
+    if trained is not None:
+        forest, rounded = counted_if_rounded(forest, trained)
+        why_not = verify(forest, trained)
+        unverified = rounded or why_not
     silent = 0
     if trained is not None:
         forest, note = as_trained(forest, trained)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import numpy as np
 
-from treeaudit.arrays import Float
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Bounds,
@@ -18,13 +18,16 @@ from treeaudit.defenses.defense import (
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import number_of
 
 __all__ = ["RoundCounts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCounts(Defense):
-    """Round counts to multiples of ``base``; no leaf changes its answer.
+    """Round counts to multiples of ``base``; no leaf changes its answer, or tells of more people.
+
+    A leaf that tells of k people holds k at least.
 
     Attributes
     ----------
@@ -37,7 +40,8 @@ class RoundCounts(Defense):
     did = "counts rounded to multiples of {0.base}"
     words = DefenseWords(
         does="rounds the class counts of every leaf to multiples of B, so that the leaf answers as "
-        "before, and adds up all other numbers from them: parents are the sum of their children",
+        "before and tells of no more people than it holds, and adds up all other numbers from "
+        "them: parents are the sum of their children",
         fixes="exact counts, and the single person by whom two releases of a model differ",
         leaves="rare labels round to nobody, so that more leaves seem to be of one label; the "
         "groups themselves are as small as they were",
@@ -55,7 +59,7 @@ class RoundCounts(Defense):
         Raises
         ------
         DataError
-            If its counts are weights.
+            If its counts are weights; or, when a tree is asked for, if a leaf holds fewer people.
         """
         if forest.counts_are == "weighted":
             raise DataError(
@@ -75,9 +79,12 @@ class RoundCounts(Defense):
     def _rounded(self, tree: Tree, forest: Forest, i: int) -> Tree:
         leaf = tree.is_leaf
         counts, n_records = tree.counts, tree.n_records
+        held = n_records if counts is None or n_records is not None else counts.sum(axis=1)
+        # What noise made small is no small group.
+        if held is not None and forest.privacy is None:
+            self._check(held, leaf)
         if n_records is not None:
-            near = self.base * np.rint(n_records / self.base).astype(np.int64)
-            n_records = np.where(n_records > 0, np.maximum(near, self.base), 0)
+            n_records = self.base * (n_records // self.base)
         if counts is not None:
             rounded = _as_answered(counts, weights_of(tree, forest, i), self.base)
             counts = np.where(leaf[:, None], rounded, 0.0)
@@ -85,17 +92,31 @@ class RoundCounts(Defense):
                 n_records = np.where(tree.n_records == 0, 0, counts.sum(axis=1)).astype(np.int64)
         return recount(replace(tree, counts=counts, n_records=n_records), leaf)
 
+    def _check(self, held: Float | Wide, leaf: Flag) -> None:
+        small = np.flatnonzero(leaf & (held > 0) & (held < self.base))
+        if len(small):
+            n = number_of(round(float(held[small[0]])), "person", "people")
+            raise DataError(
+                f"leaf {small[0]} holds {n}, which a count of {self.base:,} would hide: ask for "
+                f"leaves of {self.base:,} first (--min-leaf {self.base})"
+            )
+
 
 def _as_answered(counts: Float, weights: Float, base: int) -> Float:
-    """Round to multiples; raise the class that is answered where it would lose."""
-    rounded = base * np.rint(np.maximum(counts, 0) / base)
-    row = np.arange(len(counts))
-    answer = (counts * weights).argmax(axis=1)
-    wrong = ((rounded * weights).argmax(axis=1) != answer) | (rounded[row, answer] == 0)
-    others = rounded * weights
-    others[row, answer] = 0
-    least = base * (np.floor(others.max(axis=1) / weights[answer] / base) + 1)
-    held = counts.sum(axis=1) > 0
-    rounded[row, answer] = np.where(wrong & held, least, rounded[row, answer])
-    result: Float = rounded
-    return result
+    """Round to multiples that add up to no more, and the class that is answered stays it."""
+    counts = np.maximum(counts, 0)
+    answer, row = (counts * weights).argmax(axis=1), np.arange(len(counts))
+    total = counts.sum(axis=1)
+    room = np.where(total > 0, np.maximum(base * np.floor(total / base), base), 0)
+    rounded = base * np.rint(counts / base)
+    told = np.clip(rounded[row, answer], np.minimum(base, room), room)
+    # Of classes alike the first is answered.
+    ratio = (told * weights[answer])[:, None] / (weights * base)
+    first = np.arange(counts.shape[1]) < answer[:, None]
+    rounded = np.minimum(rounded, base * np.where(first, np.ceil(ratio) - 1, np.floor(ratio)))
+    rounded[row, answer] = told
+    while (over := np.flatnonzero(rounded.sum(axis=1) > room)).size:
+        gained = np.where(rounded[over] > 0, rounded[over] - counts[over], -np.inf)
+        gained[np.arange(len(over)), answer[over]] = -np.inf
+        rounded[over, gained.argmax(axis=1)] -= base
+    return np.asarray(rounded)

@@ -132,9 +132,9 @@ class _Search:
             if place.trees < self._forest.n_trees:
                 kept = (ChosenTrees(kept=tuple(sorted(order[: place.trees]))),)
             forest = applied(sized, (*kept, *more))
+            if n_leaves(forest) == forest.n_trees:
+                return None
         except DataError:
-            return None
-        if n_leaves(forest) == forest.n_trees:
             return None
         defenses = (*kept, *self._sizing(place), *more)
         accuracy = self._judges.accuracy(forest) or 0.0

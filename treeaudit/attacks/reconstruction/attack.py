@@ -113,13 +113,30 @@ def _not_applicable(case: Case) -> str | None:
 
 def _not_run(case: Case) -> str | None:
     forest, drawn = case.forest, case.forest.records_are == "bootstrap"
-    if _only_likely(forest) or not_boosted(forest) is None or counts_everybody(forest):
+    if _only_likely(forest):
+        return None
+    if (reason := _had_missing(case)) is not None or not_boosted(forest) is None:
+        return reason
+    if counts_everybody(forest):
         return None
     if forest.answers == "sum" and not grown_at_once(forest):
         reason = not_boosted(forest)
     else:
         reason = not_drawn(forest) if drawn else not_usable(with_gaps(forest))
     return None if reason is None else f"the people were not reconstructed: {reason}"
+
+
+def _had_missing(case: Case) -> str | None:
+    """Say of which column that a tree asks about a value is missing, where people are at hand."""
+    gaps = False if case.train is None else np.isnan(case.train.values).any(axis=0)
+    for tree in case.forest.trees if np.any(gaps) else ():
+        if (features := np.intersect1d(tree.feature[tree.parent >= 0], np.flatnonzero(gaps))).size:
+            name = case.forest.schema.features[int(features[0])].name
+            return (
+                "the people were not reconstructed: who is certain is worked out only where no "
+                f"value was missing in the training data, and some are of column {name!r}"
+            )
+    return None
 
 
 _CERTIFIED = Rule(
@@ -260,6 +277,10 @@ class Reconstruction:
             return self._out_of(details.stopped)
         if not details.given_away and details.likely is None and maybe_rounded(case.forest):
             reason = "nobody is certain if no count was rounded, and one number divides all of them"
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        if details.checked is not None and details.checked.wrong:
+            reason = "what was certain is not true of the training people, so that something taken "
+            reason += f"for granted is not: {'; '.join(details.assumptions)}"
             return Skipped(id=self.id, title=self.title, reason=reason)
         ended = details.stopped
         n = details.certified.whole or 0

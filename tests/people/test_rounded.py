@@ -1,0 +1,83 @@
+"""Files whose counts were rounded: the people who end in their leaves are counted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from tests.strategies import examples
+from treeaudit.defenses import MergeSiblings, RoundCounts
+from treeaudit.people.records import read_records
+from treeaudit.people.rounded import counted_if_rounded
+from treeaudit.people.verification import MisfitError
+
+MODELS = [
+    DecisionTreeClassifier(min_samples_leaf=7, random_state=0),
+    DecisionTreeRegressor(min_samples_leaf=7, random_state=0),
+    RandomForestRegressor(
+        3, bootstrap=False, max_features=1, min_samples_leaf=7, random_state=0
+    ),
+    HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=7),
+]  # fmt: skip
+
+
+def people(seed: int, n: int = 120) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 6, (n, 3)).astype(float)
+    label = (values.sum(axis=1) + rng.integers(0, 4, n) > 9).astype(int)
+    return pd.DataFrame(values, columns=["a", "b", "c"]).assign(y=label)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("saved", [False, True])
+def test_its_training_people_are_counted(model, saved, tmp_path) -> None:
+    table = people(0)
+    original = ta.load(model.fit(table[["a", "b", "c"]], table["y"]))
+    forest = RoundCounts(base=5).apply(original)
+    if saved:
+        forest = ta.load(ta.save(forest, tmp_path / "rounded.json"))
+    train = read_records(table, forest, target="y")
+    counted, said = counted_if_rounded(forest, train)
+    assert "multiples of 5" in said
+    for tree, true in zip(counted.trees, original.trees, strict=True):
+        assert np.array_equal(tree.n_records, true.n_records)
+    report = ta.scan(forest, train=table, target="y")
+    assert any("the people who end in its leaves are counted" in one for one in report.warnings)
+    least = min(int(tree.n_records[tree.leaves].min()) for tree in original.trees)
+    assert report["TA101"].details.min_leaf == least
+
+
+def test_other_people_are_still_refused(tmp_path) -> None:
+    table = people(0)
+    tree = RoundCounts(base=5).apply(ta.load(MODELS[0].fit(table[["a", "b", "c"]], table["y"])))
+    path = ta.save(tree, tmp_path / "rounded.pkl")
+    with pytest.raises(MisfitError, match="is not the training data"):
+        ta.scan(path, train=people(1, 400), target="y")
+    assert ta.scan(path, train=table, target="y").forest.counts_are == "noisy"
+
+
+def test_a_tree_that_was_not_rounded_stays_as_it_is() -> None:
+    # Every row twice: one number divides all counts, and they are those of its people.
+    table = pd.concat([people(0)] * 2)
+    forest = ta.load(MODELS[0].fit(table[["a", "b", "c"]], table["y"]))
+    train = read_records(table, forest, target="y")
+    assert counted_if_rounded(forest, train) == (forest, "")
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 12))
+@examples(40)
+def test_a_leaf_that_tells_of_k_people_holds_k(seed: int, base: int) -> None:
+    table = people(seed)
+    grown = DecisionTreeClassifier(max_depth=5, random_state=0).fit(table[["a", "b", "c"]], table.y)
+    forest = MergeSiblings(min_leaf=base).apply(ta.load(grown))
+    rounded = RoundCounts(base=base).apply(forest)
+    train = read_records(table, rounded, target="y")
+    tree = rounded.trees[0]
+    real = np.bincount(train.node[:, 0], minlength=tree.n_nodes)
+    assert (tree.n_records <= real)[tree.leaves].all()
+    counted, _ = counted_if_rounded(rounded, train)
+    assert (counted.trees[0].n_records[tree.leaves] >= tree.n_records[tree.leaves]).all()
