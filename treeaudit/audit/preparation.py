@@ -21,17 +21,17 @@ from treeaudit.people.records import Records, read_records
 from treeaudit.table.reconstruction import measure, routed
 
 if TYPE_CHECKING:
+    from treeaudit.audit.rounded import counted_if_rounded
     from treeaudit.people.imputation import CrossGuess
     from treeaudit.people.overlap import without_members
     from treeaudit.people.prior import read_prior
-    from treeaudit.people.rounded import counted_if_rounded
     from treeaudit.people.sources import large_source
     from treeaudit.people.streaming import stream_records
     from treeaudit.people.verification import verify
 else:
     without_members = later("treeaudit.people.overlap", "without_members")
     read_prior = later("treeaudit.people.prior", "read_prior")
-    counted_if_rounded = later("treeaudit.people.rounded", "counted_if_rounded")
+    counted_if_rounded = later("treeaudit.audit.rounded", "counted_if_rounded")
     large_source = later("treeaudit.people.sources", "large_source")
     stream_records = later("treeaudit.people.streaming", "stream_records")
     verify = later("treeaudit.people.verification", "verify")
