@@ -171,6 +171,23 @@ class TestCoarsen:
         steps = Coarsen(steps={"age": 50}).apply(self.tree(1234.5, 20)).trees[0]
         assert steps.high[1::2].tolist() == [1250, 0]
 
+    def test_moved_thresholds_take_the_counts_with_them(self, figure_3) -> None:
+        # 170, 60 and 15 are on the first grid; on steps of 100 they are 200, 100 and 0.
+        assert Coarsen(digits=2).apply(figure_3) is figure_3
+        moved = Coarsen(steps=dict.fromkeys(figure_3.schema.names, 100)).apply(figure_3)
+        assert moved.counts_are == "weighted"
+        assert "leaves hold others than were counted" in moved.counts_reason
+        assert moved.trees[0].n_records is None
+        assert moved.trees[0].counts[3].tolist() == [2 / 3, 1 / 3]
+        assert ta.scan(moved).verdict != "pass"
+        private = dataclasses.replace(figure_3, privacy={"epsilon": 1.0}, counts_are="noisy")
+        kept = Coarsen(steps={"Height": 100}).apply(private)
+        assert kept.trees[0].counts[3].tolist() == [2, 1]
+
+    def test_a_grid_that_is_too_fine_is_refused(self) -> None:
+        with pytest.raises(ta.DataError, match="so fine a grid"):
+            _ = Coarsen(steps={"age": 1e-320}).apply(self.tree(50.0)).trees[0]
+
     def test_a_grid_needs_a_feature_and_a_width(self) -> None:
         for steps in ({"height": 5}, {"age": 0}):
             with pytest.raises(ta.DataError, match="steps of"):

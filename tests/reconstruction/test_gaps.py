@@ -65,3 +65,16 @@ def test_method_1_does_not_protect_a_forest(tmp_path) -> None:
     assert found.people > 0
     assert "of at least" in found.summary
     assert int(found.details.checked.wrong) == 0
+
+
+def test_nobody_is_certain_where_leaves_are_no_longer_there() -> None:
+    rng = np.random.default_rng(0)
+    values, labels = rng.integers(0, 4, (60, 3)).astype(float), rng.integers(0, 2, 60)
+    grown = RandomForestClassifier(4, bootstrap=False, random_state=0).fit(values, labels)
+    forest = ta.load(grown)
+    pruned = PruneLeaves(min_leaf=3, unanswered="reject").apply(forest)
+    with pytest.raises(DataError, match="who was in them is not told"):
+        reconstruct(pruned)
+    for old, new in ((forest, pruned), (pruned, forest)):
+        with pytest.raises(DataError, match="not told"):
+            ta.difference(old, new)

@@ -21,7 +21,7 @@ from treeaudit.errors import DataError
 from treeaudit.reconstruction import checker
 from treeaudit.reconstruction.answer import reconstruct
 from treeaudit.reconstruction.budget import Budget
-from treeaudit.reconstruction.checker import check_proof
+from treeaudit.reconstruction.checker import assumed_by, check_proof
 from treeaudit.reconstruction.proof import proof_of
 
 
@@ -142,6 +142,97 @@ def test_people_and_proof_from_the_command_line(forest_file, tmp_path) -> None:
     refused = run("verify", proof, path)
     assert refused.returncode == 1
     assert refused.stdout.startswith("REFUSED  the proof does not hold")
+
+
+STUMP = {
+    "parent": [-1, 0, 0], "feature": [-1, 0, 0], "low": [-np.inf, -np.inf, 49.25],
+    "high": [np.inf, 49.25, np.inf], "n_records": [40, 17, 23],
+}  # fmt: skip
+
+
+def stump(tmp_path, **more) -> ta.Forest:
+    """Return a stump that is read from a file: 17 people up to 49.25 of one label, 23 above."""
+    given = STUMP | {"counts": [[17, 23], [17, 0], [0, 23]]} | more
+    tree = ta.Tree(**{name: np.array(one) for name, one in given.items()})
+    schema = ta.Schema.numeric(["age", "income"], ["no", "yes"])
+    model = ta.Forest(trees=(tree, tree), schema=schema)
+    return ta.load(ta.save(model, tmp_path / "model.json", force=True))
+
+
+def forged(forest: ta.Forest, domain: list, cell: list, people: int, **more) -> dict:
+    """Return a sealed proof that so many people of the first label are in a cell."""
+    step = {"label": 0, "cell": 0, "low": people, "equations": [[0, 1, 1]]}
+    return sealed({
+        "treeaudit_proof": 1, "model": {"sha256": forest.source.sha256, "trees": 1},
+        "public_schema": False, "domain": domain, "assumptions": [], "certified": people,
+        "cells": [cell], "steps": [step],
+        "people": [{"label": 0, "cell": 0, "people": [people, people], "says": "the king"}],
+    } | more)  # fmt: skip
+
+
+AGE = {"name": "age", "columns": [0], "kind": "number", "cuts": [49.25]}
+
+
+@pytest.mark.parametrize(
+    ("domain", "reason"),
+    [
+        (AGE | {"columns": [0, 1]}, "a variable has one column"),
+        (AGE | {"low": 30.35}, "other bounds"),
+        (AGE | {"columns": [-1]}, "no such column"),
+        (AGE | {"kind": "whatever"}, "no such kind"),
+        (AGE | {"kind": "one-hot", "values": ["1", "0"]}, "no such kind"),
+        ({"name": "age", "columns": [0], "kind": "one-hot", "values": ["1", "0"]}, "not 0 or 1"),
+        (
+            {"name": "both", "columns": [0, 1], "kind": "one-hot", "values": ["a", "b", "none"]},
+            "not 0 or 1",
+        ),
+    ],
+)
+def test_a_domain_that_is_not_that_of_the_file_is_refused(domain, reason, tmp_path) -> None:
+    forest = stump(tmp_path)
+    assert check_proof(forged(forest, [AGE], [[0]], 17), forest) == 17
+    with pytest.raises(DataError, match=reason):
+        check_proof(forged(forest, [domain], [[0]], 17), forest)
+    with pytest.raises(DataError, match="there twice"):
+        check_proof(forged(forest, [AGE, AGE], [[0], [0]], 17), forest)
+
+
+def test_what_is_assumed_is_told_by_the_domain_and_not_by_the_proof(tmp_path) -> None:
+    forest = stump(tmp_path)
+    public = forged(forest, [AGE | {"low": 30.35, "high": 60}], [[0]], 17, public_schema=True)
+    assert check_proof(public, forest) == 17
+    assert assumed_by(public, forest) == [
+        "column 'age' is at least 30.35", "column 'age' is at most 60",
+    ]  # fmt: skip
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(sealed(public | {"assumptions": 5})))
+    done = run("verify", path, tmp_path / "model.json")
+    assert done.returncode == 0
+    assert "column 'age' is at least 30.35" in done.stdout
+    flag = {"name": "age", "columns": [0], "kind": "one-hot", "values": ["1", "0"]}
+    assert assumed_by({"domain": [flag]}, forest) == ["column 'age' holds 0 or 1"]
+    both = flag | {"columns": [0, 1], "values": ["a", "b", "none"]}
+    assert assumed_by({"domain": [both]}, forest) == [
+        "at most one of the columns 'age', 'income' is 1, and the others are 0"
+    ]
+
+
+def test_leaves_that_were_taken_out_prove_nothing(tmp_path) -> None:
+    none = stump(tmp_path, n_records=[23, 0, 23], counts=[[0, 23], [17, 0], [0, 23]])
+    with pytest.raises(DataError, match="not told who was in a leaf"):
+        check_proof(forged(none, [AGE], [[0]], 17), none)
+    one = {name: given[:2] for name, given in STUMP.items()}
+    one |= {"n_records": [17, 17], "counts": [[17, 0], [17, 0]]}
+    gone = stump(tmp_path, **one)
+    with pytest.raises(DataError, match="leaves were taken out"):
+        check_proof(forged(gone, [AGE], [[0]], 17), gone)
+
+
+@pytest.mark.parametrize("code", [10**30, 10**12, -1, True, 0.0])
+def test_a_code_that_cannot_be_is_refused(code, tmp_path) -> None:
+    forest = stump(tmp_path)
+    with pytest.raises(DataError, match="no such code"):
+        check_proof(forged(forest, [AGE], [[code]], 17), forest)
 
 
 def test_a_model_of_draws_is_refused_in_one_sentence(forest_file, tmp_path) -> None:

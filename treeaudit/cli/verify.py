@@ -173,7 +173,8 @@ def _follow(
 ) -> None:
     import treeaudit as ta
     from treeaudit.errors import DataError
-    from treeaudit.reconstruction.checker import check_proof
+    from treeaudit.reconstruction.checker import assumed_by, check_proof
+    from treeaudit.reconstruction.scope import assumed
 
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     try:
@@ -183,5 +184,7 @@ def _follow(
         raise typer.Exit(1) from None
     noun = "person" if people == 1 else "people"
     typer.echo(f"HOLDS  {people:,} {noun} for certain, where this holds:")
-    for line in content["assumptions"]:
+    missing = "no value is missing in the training data"
+    for line in (*assumed_by(content, forest), *assumed(forest), missing):
         typer.echo(f"  {line}")
+    typer.echo("what the proof says of them in words is not checked: its cells and counts are")

@@ -15,7 +15,7 @@ from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.readers.leftovers.single_targets import single_targets
 
-__all__ = ["Strip", "without_leftovers"]
+__all__ = ["Strip", "without_counts", "without_leftovers"]
 
 _NEEDED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
 """What a writer needs for predictions."""
@@ -47,16 +47,27 @@ class Strip(Defense):
         What was stripped cannot be audited any more: checks of group sizes are
         then skipped, which is never a pass.
         """
-        bare = tree_by_tree(forest, lambda tree, i: _bare(tree, weights_of(tree, forest, i)))
-        counted = forest.counts_are not in ("absent", "label-only")
-        return replace(
-            without_leftovers(bare),
-            counts_are="weighted" if counted else forest.counts_are,
-            counts_reason=_SHARES if counted else forest.counts_reason,
-            records_are="all" if forest.records_are == "all" else "unknown",
-            n_records=None,
-            class_weights=None,
-        )
+        return without_counts(without_leftovers(forest), _SHARES)
+
+
+def without_counts(forest: Forest, reason: str) -> Forest:
+    """Return the model with the shares of its leaves instead of how many people they hold.
+
+    Parameters
+    ----------
+    reason
+        Why, in words.
+    """
+    bare = tree_by_tree(forest, lambda tree, i: _bare(tree, weights_of(tree, forest, i)))
+    counted = forest.counts_are not in ("absent", "label-only")
+    return replace(
+        bare,
+        counts_are="weighted" if counted else forest.counts_are,
+        counts_reason=reason if counted else forest.counts_reason,
+        records_are="all" if forest.records_are == "all" else "unknown",
+        n_records=None,
+        class_weights=None,
+    )
 
 
 def without_leftovers(forest: Forest) -> Forest:

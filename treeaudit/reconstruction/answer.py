@@ -194,6 +194,8 @@ def reconstruct(
                 break
             batch = 1
             continue
+        if code.gaps:
+            raise DataError("leaves were taken out of a tree, and who was in them is not told")
         counts += [tree.counts for tree in trees if tree.counts is not None]
         gaps = gaps or bool((code.counts >= ANYBODY).any())
         people = code.people[0] if people is None else people

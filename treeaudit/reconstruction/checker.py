@@ -18,8 +18,12 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["check_proof"]
+__all__ = ["assumed_by", "check_proof"]
 
+_ANYBODY = 1 << 31
+"""Of each label in a leaf of nobody at most: it stands for one that was taken out."""
+_LARGEST = 1 << 24
+"""Codes of a variable, or the times of an equation."""
 Box = tuple[int, ...]
 """For every variable the codes that it may have, as the bits of a number."""
 
@@ -34,10 +38,32 @@ def check_proof(proof: Mapping[str, Any], forest: Forest) -> int:
     """
     try:
         return _check(proof, forest)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"this is no proof: {type(error).__name__} {error}") from None
+
+
+def assumed_by(proof: Mapping[str, Any], forest: Forest) -> list[str]:
+    """Return what a proof that was checked takes for granted of the columns, in sentences.
+
+    They are of its domain: what it says of itself is not believed.
+    """
+    said = []
+    for variable in proof["domain"]:
+        features = [forest.schema.features[column] for column in variable["columns"]]
+        names = ", ".join(repr(feature.name) for feature in features)
+        if variable["kind"] == "number":
+            for name, sign in (("low", "at least"), ("high", "at most")):
+                end = variable.get(name)
+                if end is not None and end != getattr(features[0], name):
+                    said.append(f"column {names} is {sign} {end:g}")
+        elif variable["kind"] == "one-hot" and len(features) == 1:
+            said.append(f"column {names} holds 0 or 1")
+        elif variable["kind"] == "one-hot":
+            one = "exactly" if len(variable["values"]) == len(features) else "at most"
+            said.append(f"{one} one of the columns {names} is 1, and the others are 0")
+    return said
 
 
 def _check(proof: Mapping[str, Any], forest: Forest) -> int:
@@ -50,11 +76,11 @@ def _check(proof: Mapping[str, Any], forest: Forest) -> int:
     domain, n_trees = proof["domain"], proof["model"]["trees"]
     _must(0 < n_trees <= forest.n_trees, "the file has fewer trees")
     for variable in domain:
-        _check_variable(variable, forest, given=proof["public_schema"])
+        _check_variable(variable, forest, given=proof["public_schema"] is True)
+    columns = [column for variable in domain for column in variable["columns"]]
+    _must(len(columns) == len({*columns}), "a column is there twice")
     trees = [_Tree(tree, domain) for tree in forest.trees[:n_trees]]
-    cells: list[Box] = [
-        tuple(sum(1 << code for code in {*codes}) for codes in cell) for cell in proof["cells"]
-    ]
+    cells: list[Box] = [tuple(map(_bits, cell)) for cell in proof["cells"]]
     certified = 0
     for label in range(len(forest.schema.classes or ())):
         steps = [step for step in proof["steps"] if step["label"] == label]
@@ -93,7 +119,9 @@ def _follow(
         cell, total = cells[step["cell"]], Fraction(0)
         column: dict[Box, int] = defaultdict(int)
         for tree, leaf, times in step["equations"]:
-            _must(isinstance(times, int) and leaf in trees[tree].counts, "there is no such leaf")
+            _must(isinstance(times, int) and abs(times) < _LARGEST, "an equation is not whole")
+            _must(leaf in trees[tree].counts, "there is no such leaf")
+            _must(leaf not in trees[tree].unknown, "it is not told who was in a leaf")
             total += times * trees[tree].people(leaf, label)
             for box in inside[tree, leaf]:
                 column[box] += times
@@ -146,9 +174,11 @@ class _Tree:
             _must(apart and len({v for _, v, _ in held}) == 1, "children of a node are no parts")
         rows = [] if tree.counts is None else tree.counts.tolist()
         self.counts = {leaf: rows[leaf] for leaf in tree.leaves.tolist()}
+        nobody = [] if tree.n_records is None else tree.leaves[tree.n_records[tree.leaves] == 0]
+        self.unknown = {int(leaf) for leaf in nobody}
 
     def people(self, leaf: int, label: int) -> int:
-        return int(self.counts[leaf][label])
+        return _ANYBODY if leaf in self.unknown else int(self.counts[leaf][label])
 
     def parts(self, box: Box) -> Iterator[tuple[int, Box]]:
         """Yield the leaves that a box meets, and the part of it in each."""
@@ -160,6 +190,10 @@ class _Tree:
             for child, variable, mask in self.children.get(node, ()):
                 if held := part[variable] & mask:
                     todo.append((child, (*part[:variable], held, *part[variable + 1 :])))
+            if below := self.children.get(node):
+                every = sum(mask for _, _, mask in below)
+                whole = part[below[0][1]]
+                _must(whole & every == whole, "leaves were taken out of a tree")
 
 
 def _passes(
@@ -174,6 +208,7 @@ def _passes(
     n = len(variable["values"])
     if variable["kind"] == "categories":
         return sum(1 << i for i in range(n) if (i in sets if sets else low < i <= high))
+    _must(all(end in (-inf, inf) or 0 <= end < 1 for end in (low, high)), "a column is not 0 or 1")
     own = 1 << variable["columns"].index(column)
     others = ((1 << n) - 1) ^ own
     return (own if low < 1 <= high else 0) | (others if low < 0 <= high else 0)
@@ -191,21 +226,33 @@ def _every(variable: Mapping[str, Any]) -> int:
 
 def _check_variable(variable: Mapping[str, Any], forest: Forest, *, given: bool) -> None:
     """Refuse a domain that is smaller than what the proof says that it assumes."""
-    features = [forest.schema.features[column] for column in variable["columns"]]
-    if variable["kind"] == "number":
+    columns, kind = variable["columns"], variable["kind"]
+    _must(all(type(column) is int and column >= 0 for column in columns), "there is no such column")
+    features = [forest.schema.features[column] for column in columns]
+    _must(len(features) == 1 or kind == "one-hot", "a variable has one column")
+    if kind == "number":
         told = {name: getattr(features[0], name) for name in ("low", "high")}
         _must(
             given or all(variable.get(name) in (None, told[name]) for name in told),
             "a number has other bounds than in the file",
         )
         _must(variable["cuts"] == sorted({*variable["cuts"]}), "thresholds do not ascend")
-    elif variable["kind"] == "categories":
+    elif kind == "categories":
         _must(
             (*variable["values"],) == features[0].categories, "categories are not those of the file"
         )
     else:
+        _must(kind == "one-hot" and "cuts" not in variable, "there is no such kind of variable")
+        _must(not any(one.categories for one in features), "categories are no 0 or 1")
         least = len(features) + (0 if given and len(features) > 1 else 1)
-        _must(len(variable["values"]) >= least, "a group has fewer values than columns allow")
+        _must(len(variable["values"]) in (least, len(features) + 1), "a group has other values")
+
+
+def _bits(codes: Sequence[int]) -> int:
+    _must(
+        all(type(code) is int and 0 <= code < _LARGEST for code in codes), "there is no such code"
+    )
+    return sum(1 << code for code in {*codes})
 
 
 def _must(holds: bool, otherwise: str) -> None:

@@ -20,7 +20,7 @@ from treeaudit.readers.boosters.lightgbm_first import boosting_of, first_counts,
 from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_rows import builder, checked, uneven
 from treeaudit.readers.boosters.lightgbm_text import Booster
-from treeaudit.readers.boosters.lightgbm_tree import MISSING_IS_NAN, StoredTree
+from treeaudit.readers.boosters.lightgbm_tree import NO_MISSING, StoredTree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
@@ -204,7 +204,7 @@ def _category_names(
 
 def _with_gaps(trees: Sequence[StoredTree]) -> frozenset[int]:
     """Return the columns that are told to hold NaN: LightGBM says so where training data did."""
-    told = [tree.raw.feature[tree.raw.missing_type == MISSING_IS_NAN] for tree in trees]
+    told = [tree.raw.feature[tree.raw.missing_type != NO_MISSING] for tree in trees]
     return frozenset(np.unique(np.concatenate(told)).tolist())
 
 
