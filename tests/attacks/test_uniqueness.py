@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Uniqueness, run_attack
 from treeaudit.attacks.case import smallest
 from treeaudit.attacks.singling_out.details import group_sizes
+from treeaudit.defenses import PruneLeaves
 from treeaudit.reports import render
 
 
@@ -85,6 +87,18 @@ def test_a_forest_is_told_tree_by_tree(figure_3) -> None:
     assert finding.details.unique_leaves == 2
     assert [row["unique_leaves"] for row in finding.per_tree] == [1, 1]
     assert [row["min_leaf"] for row in finding.per_tree] == [1, 1]
+
+
+def test_leaves_that_stand_for_others_are_named() -> None:
+    x, y = np.arange(60.0).reshape(-1, 1), np.arange(60) % 2
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(x, y)
+    pruned = PruneLeaves(min_leaf=5).apply(ta.load(tree))
+    gone = int((pruned.trees[0].n_records[pruned.trees[0].leaves] == 0).sum())
+    assert gone > 1
+    assert ta.scan(pruned)["TA101"].summary == (
+        f"Every leaf that tells of anybody holds at least 5 people; {gone} leaves of nobody may "
+        "stand for others that were taken out."
+    )
 
 
 def test_a_clear_forest_is_said_to_be_judged_tree_by_tree() -> None:

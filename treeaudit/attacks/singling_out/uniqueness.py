@@ -44,6 +44,7 @@ from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import number_of
 
 __all__ = ["Uniqueness"]
 
@@ -215,14 +216,18 @@ def _summary(case: Case, details: UniquenessDetails, many: bool) -> str:
     unique, leaves, k = details.unique_leaves, details.below_k_leaves, details.k
     people = details.below_k_people
     if not leaves:
+        which, gone = "leaf", ""
+        if nobody := int(np.count_nonzero(case.table.size == 0)):
+            which, stand = "leaf that tells of anybody", number_of(nobody, "leaf", "leaves")
+            gone = f"; {stand} of nobody may stand for others that were taken out"
         if not many:
-            return f"Every leaf holds at least {k} people."
+            return f"Every {which} holds at least {k} people{gone}."
         rest = (
             "TA106 is about all trees"
             if case.train is not None
             else "give --train to judge all trees"
         )
-        return f"Each tree alone: every leaf holds at least {k} people; {rest} together."
+        return f"Each tree alone: every {which} holds at least {k} people{gone}; {rest} together."
     if many:
         one = "person" if case.table.in_persons else "record"
         return (
