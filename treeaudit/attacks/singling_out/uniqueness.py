@@ -217,7 +217,7 @@ def _summary(case: Case, details: UniquenessDetails, many: bool) -> str:
     people = details.below_k_people
     if not leaves:
         which, gone = "leaf", ""
-        if nobody := int(np.count_nonzero(case.table.size == 0)):
+        if nobody := case.table.n_leaves - len(case.table):
             which, stand = "leaf that tells of anybody", number_of(nobody, "leaf", "leaves")
             gone = f"; {stand} of nobody may stand for others that were taken out"
         if not many:
