@@ -14,10 +14,11 @@ __all__ = ["counted_if_rounded"]
 
 
 def counted_if_rounded(forest: Forest, train: Records) -> tuple[Forest, str]:
-    """Return a model whose leaves hold the people who end there, where its counts were rounded.
+    """Return a model whose leaves hold no more than end there, where its counts were rounded.
 
     So they are where one number divides all of them, and no leaf is off by more than that number
-    for each of its labels, but some are. Other models are returned as they are.
+    for each of its labels, but some are. Of what a leaf tells and who ends there, fewer are taken:
+    other people beside small leaves do not make them larger. Other models are returned as they are.
 
     Returns
     -------
@@ -38,7 +39,7 @@ def counted_if_rounded(forest: Forest, train: Records) -> tuple[Forest, str]:
             return same
         real = train.in_tree(i, tree.n_nodes)[leaves]
         off = max(off, int(np.abs(told - real)[told > 0].max(initial=0)))
-        each.append(np.where(told > 0, real, 0))
+        each.append(np.minimum(told, real))
     if not 0 < off <= base * max(1, len(forest.schema.classes or ())):
         return same
 
@@ -48,17 +49,15 @@ def counted_if_rounded(forest: Forest, train: Records) -> tuple[Forest, str]:
         ends[tree.leaves] = each[i]
         return replace(tree, n_records=summed(tree, ends).astype(np.int64))
 
-    stated = forest.counts_are in ("exact", "likely")
-    reason = f"class counts are rounded to multiples of {base:,}"
     made = replace(
         forest,
         trees=LazyTrees(build, forest.n_trees),
-        counts_are="noisy" if stated else forest.counts_are,
-        counts_reason=reason if stated else forest.counts_reason,
+        counts_are="noisy",
+        counts_reason=f"counts are rounded to multiples of {base:,}",
         n_records=None,
         boosting=None,
     )
     return made, (
         f"the file counts in multiples of {base:,}, as rounded, so that {train.origin} could not "
-        "be verified as its training data: the people who end in its leaves are counted"
+        "be verified as its training data: no leaf counts for more than it tells, or end in it"
     )

@@ -111,7 +111,9 @@ def _as_answered(counts: Float, weights: Float, base: int) -> Float:
     rounded = base * np.rint(counts / base)
     told = np.clip(rounded[row, answer], np.minimum(base, room), room)
     # Of classes alike the first is answered.
-    ratio = (told * weights[answer])[:, None] / (weights * base)
+    ratio = np.full(counts.shape, np.inf)
+    weighed = np.broadcast_to(weights * base, counts.shape)
+    np.divide((told * weights[answer])[:, None], weighed, out=ratio, where=weighed > 0)
     first = np.arange(counts.shape[1]) < answer[:, None]
     rounded = np.minimum(rounded, base * np.where(first, np.ceil(ratio) - 1, np.floor(ratio)))
     rounded[row, answer] = told

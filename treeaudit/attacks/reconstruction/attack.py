@@ -96,7 +96,9 @@ def _needless(forest: Forest) -> str | None:
             "not applicable: nobody tells who was drawn for which tree, so that all trees make "
             "nothing certain that one does not (labels they give back: TA106)"
         )
-    if forest.schema.classes is None and not counts_everybody(forest) and not kept:
+    # Rounded counts tell of everybody, though not how many.
+    rounded = forest.counts_are == "noisy" and forest.privacy is None
+    if forest.schema.classes is None and not (counts_everybody(forest) or kept or rounded):
         return "not applicable: the leaves hold no labels, and do not count everybody"
     return None
 
