@@ -31,6 +31,9 @@ __all__ = [
 
 Spend = Callable[[int], None]
 
+# Asked of every array: a union would be made anew each time.
+_ROWS, _BYTES = (tuple, list), (bytes, bytearray, memoryview, str)
+
 ARRAY_CLASSES = frozenset(
     (
         *(f"numpy.{name}" for name in ("ndarray", "matrix", "memmap", "recarray", "chararray")),
@@ -65,13 +68,19 @@ def shape_from(shape: object) -> tuple[int, ...]:
         If they are no sizes.
     """
     sizes = (shape,) if isinstance(shape, int) else shape
-    if not isinstance(sizes, tuple | list) or len(sizes) > 32:
+    if not isinstance(sizes, _ROWS) or len(sizes) > 32:
         raise ReadError("an array has no usable shape")
-    checked = tuple(int(s) if isinstance(s, int) else -1 for s in sizes)
     # Without the zeros: numpy refuses (0, 2 ** 63) with an error of its own.
-    if any(s < 0 for s in checked) or math.prod(tuple(s or 1 for s in checked)) > Most.items:
+    checked, n = [], 1
+    for size in sizes:
+        if not isinstance(size, int) or size < 0:
+            n = Most.items + 1
+            break
+        checked.append(int(size))
+        n *= size or 1
+    if n > Most.items:
         raise ReadError(f"an array has an impossible shape: {show(tuple(sizes))}")
-    return checked
+    return tuple(checked)
 
 
 def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Array:
@@ -87,7 +96,7 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
     if not isinstance(dtype, DType):
         raise not_described(dtype)
     sizes = shape_from(shape)
-    if not isinstance(data, bytes | bytearray | memoryview | str):
+    if not isinstance(data, _BYTES):
         raise ReadError("an array has no bytes")
     real = dtype.build()
     if real.hasobject:
@@ -105,12 +114,13 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
             data = data.encode("latin1")
         except UnicodeEncodeError:
             raise ReadError("the bytes of an array are damaged") from None
-    flat = np.frombuffer(data, dtype=real) if len(data) else np.empty(0, dtype=real)
-    if real.kind == "U" and len(data) and int(flat.view(f"{real.str[0]}u4").max()) > sys.maxunicode:
-        # numpy would make a Python text of it that no Python text can be.
-        raise ReadError("an array of text holds characters that do not exist")
-    array = flat.reshape(sizes, order="F" if fortran else "C")
-    array.flags.writeable = False
+    if real.kind == "U" and len(data):
+        points = np.frombuffer(data, dtype=f"{real.str[0]}u4")
+        if int(points.max()) > sys.maxunicode:
+            # numpy would make a Python text of it that no Python text can be.
+            raise ReadError("an array of text holds characters that do not exist")
+    array = np.ndarray(sizes, real, data or None, 0, None, "F" if fortran else "C")
+    array.setflags(write=False)
     return array
 
 

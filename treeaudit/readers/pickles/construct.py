@@ -26,7 +26,7 @@ from treeaudit.readers.pickles.members import FETCHES, fetched
 from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
 from treeaudit.readers.pickles.states import check_items, check_state
 
-__all__ = ["ADVICE", "call", "create", "excused", "is_array_class"]
+__all__ = ["ADVICE", "call", "carry_out", "create", "excused", "is_array_class", "takes_any"]
 
 ADVICE = "do not load it with pickle or joblib"
 _LONGEST_CODE = 64
@@ -42,6 +42,8 @@ _MADE_TYPES = {
 }
 # Functions that make something that can be called.
 _CALLABLE = frozenset("partial itemgetter _make_function _make_skel_func _builtin_type".split())
+# What is handed a state when it is called.
+_WITH_STATE = ("__pyx_unpickle_", "SimpleNamespace")
 # What numpy says of an array before it is filled: no element, of any type.
 _ANNOUNCED = (((0,), b"b"), ((0,), "b"))
 _EMPTY: dict[str, Callable[[], object]] = {
@@ -107,7 +109,7 @@ def _make(
         return member
     if str(target) in DATA_CALLS:
         try:
-            return _carry_out(target, args, at, spend)
+            return carry_out(target, args, at, spend)
         except (IndexError, ValueError, TypeError, OverflowError):
             raise ReadError(f"the arguments of {target} at byte {at:,} are damaged") from None
     bare = allowed is may_create and not args and str(target) in BARE
@@ -115,7 +117,7 @@ def _make(
         raise _unsafe(target, args, at)
     if allowed is may_call and not all(may_hand(str(target), *_name(arg)) for arg in args):
         raise _unsafe(target, args, at)
-    if target.name.startswith(("__pyx_unpickle_", "SimpleNamespace")):
+    if target.name.startswith(_WITH_STATE):
         for state in args:
             # In front of the state: the class, and a number that stands for its layout.
             if not isinstance(state, Global | int):
@@ -168,7 +170,19 @@ def _unsafe(target: Global, args: tuple[object, ...], at: int) -> UnsafeModelErr
     )
 
 
-def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
+def takes_any(target: Global) -> bool:
+    """Tell whether a call may be handed any values that are no names."""
+    return str(target) not in FETCHES and not target.name.startswith(_WITH_STATE)
+
+
+def carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
+    """Return what one of the constructors of `names.DATA_CALLS` makes.
+
+    Raises
+    ------
+    IndexError, ValueError, TypeError, OverflowError
+        If the arguments are damaged: `call` says so.
+    """
     match target.name:
         case "dtype":
             code = args[0].decode("latin1") if isinstance(args[0], bytes) else args[0]

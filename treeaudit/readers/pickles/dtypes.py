@@ -198,15 +198,16 @@ def gaps(table: Array) -> int:
     >>> gaps(np.frombuffer(bytes(8) + b"ab", {"names": ["x"], "formats": ["i8"], "itemsize": 10}))
     2
     """
-    if not (free := _free(table.dtype)).any():
+    words = _words(table.dtype)
+    if not words:
         return 0
-    rows = table.reshape(-1, order="A").view(np.uint8).reshape(-1, len(free))
+    free, flat = _free(table.dtype), table.reshape(-1, order="A")
     if len(free) % 8 == 0:
         # Eight bytes at a time, as nearly all tables have none.
-        mask, words = (free * np.uint8(255)).view(np.uint64), rows.view(np.uint64)
-        if not any(np.bitwise_or.reduce(words[:, i]) & mask[i] for i in np.flatnonzero(mask)):
+        every, n = flat.view(np.uint64), len(free) // 8
+        if not any(np.bitwise_or.reduce(every[i::n]) & mask for i, mask in words):
             return 0
-    return int(np.count_nonzero(rows[:, free]))
+    return int(np.count_nonzero(flat.view(np.uint8).reshape(-1, len(free))[:, free]))
 
 
 @lru_cache(16)
@@ -216,3 +217,12 @@ def _free(record: np.dtype[Any]) -> Flag:
     for column, at, *_ in (record.fields or {}).values():
         free[at : at + column.itemsize] = False
     return free
+
+
+@lru_cache(16)
+def _words(record: np.dtype[Any]) -> tuple[tuple[int, np.uint64], ...]:
+    """Return the words of eight bytes that hold such bytes, with a mask of these."""
+    padded = np.zeros(-(-record.itemsize // 8) * 8, dtype=np.uint8)
+    padded[: record.itemsize] = _free(record) * np.uint8(255)
+    masks = padded.view(np.uint64)
+    return tuple((int(i), masks[i]) for i in np.flatnonzero(masks))

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.readers.pickles.alike import read_alike
 from treeaudit.readers.pickles.construct import ADVICE
 from treeaudit.readers.pickles.dropped import again, drop
 from treeaudit.readers.pickles.filling import add, build, extend, is_own, update
@@ -164,6 +165,11 @@ def duplicate(m: Machine) -> None:
     raise m.forged("duplicates an object")
 
 
+def complete(m: Machine) -> None:
+    build(m)
+    read_alike(m)
+
+
 def set_item(m: Machine) -> None:
     value, key = m.pop(), m.pop()
     update(m, [key, value])
@@ -190,7 +196,7 @@ _ACTIONS: dict[str, Step] = {
     "V": raw_unicode,
     "X": lambda m: m.push(m.text(m.number(4, 256 if m.version > 3 else 0))),
     "a": lambda m: extend(m, [m.pop()]),
-    "b": lambda m: build(m),
+    "b": complete,
     "c": lambda m: m.push(m.mention(m.line(), m.line())),
     "d": dictionary,
     "}": lambda m: empty(m, {}),

@@ -15,7 +15,7 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import is_standard
 
-__all__ = ["check_items", "check_state"]
+__all__ = ["check_items", "check_state", "is_free"]
 
 _COLLECTIONS = frozenset("append extend add insert update pop popitem setdefault".split())
 # Public methods of the estimators of scikit-learn, XGBoost, LightGBM and CatBoost, without
@@ -158,6 +158,11 @@ def _computed(cls: Global, at: int) -> UnsafeModelError:
     )
 
 
+def is_free(key: str) -> bool:
+    """Tell whether an attribute may be of this name, whatever its value is."""
+    return key not in _REFUSED and not key.startswith("_")
+
+
 def check_items(target: Inert, keys: object, at: int) -> None:
     """Refuse items that some classes look methods up in, such as the `Bunch` of scikit-learn."""
     if isinstance(keys, Iterable) and not is_standard(target.cls.module):
@@ -169,7 +174,7 @@ def _check_keys(cls: Global, items: Iterable[tuple[object, object]], at: int) ->
     known = cls.module.partition(".")[0] in KNOWN
     for key, value in items:
         if isinstance(key, str):
-            if key not in _REFUSED and not key.startswith("_"):
+            if is_free(key):
                 continue
             if not _shadows(cls, key, value, known=known):
                 continue
