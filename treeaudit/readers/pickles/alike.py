@@ -15,7 +15,8 @@ import numpy as np
 from treeaudit.readers.pickles.dtypes import gaps
 from treeaudit.readers.pickles.inert import MARK, Inert
 from treeaudit.readers.pickles.machine import Machine
-from treeaudit.readers.pickles.stencils import Element, Stencil, blob_cost, stencil
+from treeaudit.readers.pickles.stencil_making import stencil
+from treeaudit.readers.pickles.stencils import Element, Stencil, blob_cost
 from treeaudit.readers.pickles.traces import Instruction, edges, trace
 from treeaudit.readers.types import Array
 
@@ -198,7 +199,7 @@ def _keep(m: Machine, element: Element, end: int, n_instructions: int) -> None:
     """Leave the machine as if it had read an element that ends at a place."""
     numbers = range(len(m.memo), len(m.memo) + len(element.stored))
     m.memo.update(zip(numbers, element.stored, strict=True))
-    m.highest = max(m.highest, *numbers[-1:])
+    m.highest = numbers[-1] if numbers else m.highest
     m.at = end
     m.instructions += n_instructions
     if m.instructions > m.paid:

@@ -1,8 +1,9 @@
 """How elements of a list are written that differ in numbers and bytes of arrays alone.
 
 A forest is a list of trees that a pickler writes with the same instructions over and
-over. From two of them a `Stencil` is made: a pattern for the bytes, in which what is not
-the same in both is left open, and the steps that make an element of what stands there.
+over. From two of them a `Stencil` is made (`stencil_making`): a pattern for the bytes, in which
+what is not the same in both is left open, and the steps that make an element of what stands
+there.
 
 The steps make what the interpreter makes, in its order, and nothing else. What it checks
 of an element follows from the instructions, the names and the keys, which the pattern holds
@@ -12,44 +13,30 @@ match, and the interpreter reads it.
 """
 
 import re
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.readers.limits import Most
-from treeaudit.readers.pickles.arrays import LateArray, array_from, arrived, fill
-from treeaudit.readers.pickles.companions import names_companion
-from treeaudit.readers.pickles.construct import carry_out, takes_any
+from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.inert import MARK, Global, Inert
-from treeaudit.readers.pickles.joblib_arrays import is_wrapper
-from treeaudit.readers.pickles.names import DATA_CALLS
-from treeaudit.readers.pickles.states import is_free
-from treeaudit.readers.pickles.traces import Instruction, number
 from treeaudit.readers.types import Array
 
-__all__ = ["SHORT", "Element", "Stencil", "stencil"]
+__all__ = ["SHORT", "Element", "Slots", "Stencil", "Step", "blob_cost"]
 
 SHORT = 4096
 """Fewer bytes than these are copied, more stay a view of the file."""
 
 # What may not be complete when it is recalled.
 _INCOMPLETE = frozenset({LateArray, DType})
-_ARRAYS = ("_frombuffer", "_reconstruct", "scalar")
-_OPEN = {"number": b"(K.|M..|J.{4})", "recall": b"(h.|j.{4})", "G": b"(G.{8})"}
-_BLOB = b"(C.|B.{4}|\\x96.{8})"
 
 Slots = list[object]
+"""What an element is made of: what is the same in all, what stands in open places, what is made."""
+
 Step = Callable[[Slots], None]
-
-
-class _NoStencilError(Exception):
-    """The instructions do more than an element of a forest needs."""
+"""Makes one thing of what is there."""
 
 
 class Element(NamedTuple):
@@ -160,281 +147,3 @@ def _tables(slots: Slots, arrays: Sequence[tuple[int, int]]) -> list[tuple[int, 
         if isinstance(array, np.ndarray) and array.dtype.names:
             found.append((i, array))
     return found
-
-
-def stencil(
-    written: Sequence[Instruction],
-    open_: set[int],
-    memo: Mapping[int, object],
-    base: int,
-    cost: int,
-) -> Stencil | None:
-    """Return the stencil of elements that are written like one of them.
-
-    Parameters
-    ----------
-    written
-        The instructions of the element, which the interpreter has read.
-    open_
-        Which of them differ from element to element: numbers, and numbers of stored objects.
-    memo, base
-        What was stored, the numbers from `base` on by the element itself.
-    cost
-        What the interpreter charged for it beside instructions and the bytes of arrays.
-
-    Returns
-    -------
-    Stencil or None
-        None if its instructions do more than those of a tree.
-    """
-    try:
-        return _Making(written, open_, memo, base).stencil(cost)
-    except _NoStencilError:
-        return None
-
-
-def _needs(condition: object) -> None:
-    if not condition:
-        raise _NoStencilError
-
-
-class _Making:
-    """Follows the instructions of an element, with places of slots on its stack."""
-
-    def __init__(
-        self,
-        written: Sequence[Instruction],
-        open_: set[int],
-        memo: Mapping[int, object],
-        base: int,
-    ) -> None:
-        self._written, self._open, self._memo, self._base = written, open_, memo, base
-        blobs = [i for i, one in enumerate(written) if one.kind == "blob"]
-        # Slots: a constant for each instruction at most, what stands in open places, what is made.
-        self._constants: Slots = [None] * len(written)
-        self._given = len(written)
-        self._made = len(written) + len(open_) + len(blobs)
-        self._stack: list[object] = []
-        self._steps: list[Step] = []
-        self._stored: list[int] = []
-        self._arrays: list[tuple[int, int]] = []
-        self._recalled: list[int] = []
-        self._parts: dict[int, list[int]] = {}
-        self._classes: dict[int, Global] = {}
-        self._late: set[int] = set()
-        self._keys: dict[int, list[tuple[str, int]]] = {}
-
-    def stencil(self, cost: int) -> Stencil:
-        pieces, readers = [b""], [list[Callable[[bytes], object]]()]
-        for i, one in enumerate(self._written):
-            if one.kind == "blob" or i in self._open:
-                pieces[-1] += _BLOB if one.kind == "blob" else _OPEN[one.kind]
-                readers[-1].append(_double if one.kind == "G" else number)
-                if one.kind == "recall":
-                    self._recalled.append(self._given)
-                self._stack.append(self._given)
-                self._given += 1
-                if one.kind == "blob":
-                    pieces.append(b"")
-                    readers.append([])
-            else:
-                pieces[-1] += re.escape(one.text)
-                self._follow(i, one)
-        value = self._pop()
-        _needs(not self._stack and not self._late and value in self._classes)
-        return Stencil(
-            pieces=[
-                (re.compile(piece, re.DOTALL), read, i < len(pieces) - 1)
-                for i, (piece, read) in enumerate(zip(pieces, readers, strict=True))
-            ],
-            constants=self._constants,
-            steps=self._steps,
-            recalled=self._recalled,
-            stored=self._stored,
-            arrays=self._arrays,
-            value=value,
-            cost=cost,
-            n_instructions=len(self._written),
-        )
-
-    def _follow(self, i: int, one: Instruction) -> None:
-        match one.kind:
-            case "number" | "G" | "N" | "\x88" | "\x89" | ")":
-                self._constant(i, one.value)
-            case "recall":
-                # What the element itself stored has another number in each of them.
-                index: int = one.value  # type: ignore[assignment]
-                _needs(index < self._base)
-                self._constant(i, self._memo[index])
-            case "\x8c":
-                text: bytes = one.value  # type: ignore[assignment]
-                self._constant(i, str(text, "utf-8", "surrogatepass"))
-            case "(":
-                self._stack.append(MARK)
-            case "t":
-                self._tuple(self._marked())
-            case "\x85" | "\x86" | "\x87":
-                parts = [self._pop() for _ in range(ord(one.kind) - 0x84)]
-                self._tuple(parts[::-1])
-            case "}":
-                self._keys[self._make(lambda slots: slots.append({}))] = []
-            case "u":
-                self._update(self._marked())
-            case "\x81":
-                self._new()
-            case "R":
-                self._call(i)
-            case "b":
-                self._build(i)
-            case "\x94":
-                self._stored.append(self._top())
-            case _:
-                raise _NoStencilError
-
-    # -- slots ---------------------------------------------------------------
-
-    def _constant(self, i: int, value: object) -> None:
-        self._constants[i] = value
-        self._stack.append(i)
-
-    def _make(self, step: Step) -> int:
-        self._steps.append(step)
-        self._made += 1
-        self._stack.append(self._made - 1)
-        return self._made - 1
-
-    def _pop(self) -> int:
-        _needs(self._stack and self._stack[-1] is not MARK)
-        return self._stack.pop()  # type: ignore[return-value]
-
-    def _top(self) -> int:
-        self._stack.append(self._pop())
-        return self._stack[-1]  # type: ignore[return-value]
-
-    def _marked(self) -> list[int]:
-        parts = list[int]()
-        while self._stack and self._stack[-1] is not MARK:
-            parts.append(self._pop())
-        _needs(self._stack)
-        self._stack.pop()
-        return parts[::-1]
-
-    def _is_constant(self, slot: int) -> bool:
-        return slot < len(self._written)
-
-    def _value(self, slot: int) -> object:
-        """Return a constant; None for anything else."""
-        return self._constants[slot] if 0 <= slot < len(self._written) else None
-
-    # -- what is made --------------------------------------------------------
-
-    def _tuple(self, parts: list[int]) -> None:
-        get = _getter(parts)
-        self._parts[self._make(lambda slots: slots.append(get(slots)))] = parts
-
-    def _update(self, parts: list[int]) -> None:
-        target = self._top()
-        _needs(target in self._keys and len(parts) % 2 == 0)
-        names = [self._constants[key] for key in parts[::2] if self._is_constant(key)]
-        texts = [name for name in names if isinstance(name, str) and len(name) < Most.key]
-        _needs(2 * len(texts) == len(parts))
-        self._keys[target] += zip(texts, parts[1::2], strict=True)
-        get = _getter(parts[1::2])
-
-        def step(slots: Slots) -> None:
-            slots[target].update(zip(texts, get(slots), strict=True))  # type: ignore[attr-defined]
-
-        self._steps.append(step)
-
-    def _called(self, *, own: bool) -> tuple[Global, int]:
-        """Return what is called and its arguments, which nothing else of the file decides."""
-        args, target = self._pop(), self._pop()
-        cls = self._constants[target] if self._is_constant(target) else None
-        if not isinstance(cls, Global):
-            raise _NoStencilError
-        parts = self._parts.get(args)
-        if parts is None:
-            _needs(self._is_constant(args) and self._constants[args] == ())
-        elif own:
-            _needs(not any(part in self._recalled for part in parts))
-        return cls, args
-
-    def _new(self) -> None:
-        cls, args = self._called(own=False)
-        _needs(str(cls) not in DATA_CALLS)
-        self._inert(cls, args)
-
-    def _inert(self, cls: Global, args: int) -> None:
-        _needs(takes_any(cls))
-
-        def step(slots: Slots) -> None:
-            slots.append(Inert(cls, slots[args]))  # type: ignore[arg-type]
-
-        self._classes[self._make(step)] = cls
-
-    def _call(self, i: int) -> None:
-        cls, args = self._called(own=True)
-        if str(cls) not in DATA_CALLS:
-            self._inert(cls, args)
-            return
-        _needs(cls.name in _ARRAYS)
-        parts = self._parts.get(args, [])
-        dtype, order = (self._value(part) for part in (*parts[1:4:2], -1, -1)[:2])
-        if cls.name == "_frombuffer" and len(parts) == 4 and order in ("C", "F"):
-            data, _, shape, _ = parts
-
-            def step(slots: Slots) -> None:
-                slots.append(array_from(slots[data], dtype, slots[shape], order == "F"))
-        else:
-
-            def step(slots: Slots) -> None:
-                slots.append(carry_out(cls, slots[args], 0, _free_of_charge))  # type: ignore[arg-type]
-
-        made = self._make(step)
-        if cls.name == "_reconstruct":
-            self._late.add(made)
-        elif cls.name == "_frombuffer":
-            self._arrays.append((i, made))
-
-    def _build(self, i: int) -> None:
-        state, target = self._pop(), self._top()
-        if target in self._late:
-            self._late.remove(target)
-            _needs(not any(part in self._recalled for part in self._parts.get(state, (target,))))
-            self._arrays.append((i, target))
-            self._steps.append(lambda slots: _fill(slots[target], slots[state]))
-            return
-        _needs(target in self._classes and state in self._keys)
-        cls = self._classes[target]
-        bare = Inert(cls)
-        _needs(not is_wrapper(bare) and not names_companion(bare))
-        free = (is_free(name) or self._is_constant(part) for name, part in self._keys[state])
-        _needs(all(free))
-        # What is complete takes nothing more.
-        del self._keys[state]
-
-        def step(slots: Slots) -> None:
-            slots[target].state = slots[state]  # type: ignore[attr-defined]
-
-        self._steps.append(step)
-
-
-def _getter(places: list[int]) -> Callable[[Slots], tuple[object, ...]]:
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda slots: tuple(slots[i] for i in places)
-
-
-def _fill(target: object, state: object) -> None:
-    if not isinstance(target, LateArray):
-        raise ReadError("no array was announced")
-    target.content = fill(state, 0, _free_of_charge)
-
-
-def _free_of_charge(n: int) -> None:
-    """Charge nothing: what an element costs is known."""
-
-
-def _double(text: bytes) -> float:
-    value: float = struct.unpack(">d", text[1:])[0]
-    return value
