@@ -39,7 +39,7 @@ def build(m: Machine) -> None:
         raise UnsafeModelError(
             f"the file changes {show(target)} itself (byte {m.at - 1:,}): {ADVICE}"
         )
-    if m.unfinished.get(place) is not target:
+    if target is None or m.unfinished.get(place) is not target:
         raise m.forged(f"gives a state to {show(arrived(target))} that is complete")
     if m.unfinished.get(place + 1) is not state:
         _refuse_unfinished(m, state)
