@@ -10,6 +10,7 @@ from mmap import mmap
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.boosters.ubjson_alike import Form, form_of, like
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
 __all__ = ["parse", "shortest"]
@@ -22,6 +23,7 @@ _CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
 # What Python needs for an object, a list entry included; about the largest of each.
 _SCALAR_COST = 64
 _CONTAINER_COST = 320
+_AT_HAND = 1 << 18
 
 
 def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) -> object:
@@ -62,11 +64,13 @@ def shortest(number: int) -> str:
 
 
 class _Parser:
-    __slots__ = ("_at", "_data", "_forms", "_spend", "_wide")
+    __slots__ = ("_at", "_base", "_data", "_forms", "_near", "_spend", "_wide")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
         self._at = 0
+        # Some bytes at hand, and where they begin.
+        self._near, self._base = b"", 0
         # How lengths and whole numbers are written, and whether any could be shorter.
         self._forms: tuple[set[str], set[str]] = (set(), set())
         self._wide = False
@@ -103,11 +107,7 @@ class _Parser:
         if (kind := _SCALARS.get(marker)) is not None:
             self._spend(_SCALAR_COST)
             found = kind.unpack(self._take(kind.size))[0]
-            if marker in _WHOLE:
-                self._forms[1].add(marker)
-                # XGBoost takes the largest of a form, and the smallest, for too large.
-                away = found + 1 if found >= 0 else found - 1
-                self._wide |= marker not in (shortest(found), shortest(away))
+            self._see(marker, found)
             return found
         if marker == "S":
             return self._text()
@@ -167,11 +167,56 @@ class _Parser:
                 marker = self._marker()
             return open_ended
         if common is None:
-            return [self._value(self._marker(), depth) for _ in self._counted(size)]
+            return self._entries(size, depth)
         if (dtype := _NUMBERS.get(common)) is not None:
             # No 64-bit length can overflow this product: Python's integers do not wrap.
             return np.frombuffer(self._take(size * dtype.itemsize), dtype=dtype)
         return [self._value(common, depth) for _ in self._counted(size)]
+
+    def _entries(self, size: int, depth: int) -> list[object]:
+        """Return the entries of an array, of which many objects may be written alike."""
+        found: list[object] = []
+        form = None
+        for i in self._counted(size):
+            start = self._at
+            one: object = None if form is None else self._like(form)
+            if one is None:
+                # Once they differ they are not held against each other again.
+                form = None
+                one = self._value(self._marker(), depth)
+                if i == 0 and size > 1 and isinstance(one, dict):
+                    whole = bytes(self._data[start : self._at])
+                    told = form_of(whole, _NUMBERS, _SCALARS)
+                    form = None if told is None else told[0]
+            found.append(one)
+        return found
+
+    def _like(self, form: Form) -> dict[str, object] | None:
+        """Return the next object where it is written in a form; else nothing is taken."""
+        at = self._at - self._base
+        found = like(form, self._near, at + 1, self._data, self._base) if at >= 0 else None
+        if found is None and at:
+            # Its end may lie beyond the bytes at hand.
+            self._base, at = self._at, 0
+            self._near = bytes(self._data[self._at : self._at + _AT_HAND])
+            found = like(form, self._near, 1, self._data, self._base)
+        if found is None or self._near[at : at + 1] != b"{":
+            return None
+        n_bytes = sum(form.names) + sum(found.texts)
+        n_scalars = len(form.names) + len(found.texts) + len(found.scalars)
+        self._spend(form.n_containers * _CONTAINER_COST + n_scalars * _SCALAR_COST + 4 * n_bytes)
+        for marker, number in found.scalars:
+            self._see(marker, number)
+        self._at = self._base + found.end
+        return found.value
+
+    def _see(self, marker: str, number: int) -> None:
+        """Remember how a number is written."""
+        if marker in _WHOLE:
+            self._forms[1].add(marker)
+            # XGBoost takes the largest of a form, and the smallest, for too large.
+            away = number + 1 if number >= 0 else number - 1
+            self._wide |= marker not in (shortest(number), shortest(away))
 
     def _once(self, found: dict[str, object], key: str) -> None:
         """Refuse an object that names something twice: readers would disagree."""
