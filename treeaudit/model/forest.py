@@ -134,9 +134,10 @@ class LazyTrees(Sequence[Tree]):
     def __getitem__(self, index: int | slice) -> Tree | list[Tree]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"tree {index} of {len(self)}")
-        index %= len(self)
+        n = self._n_trees
+        if not -n <= index < n:
+            raise IndexError(f"tree {index} of {n}")
+        index %= n
         if index in self._kept:
             return self._kept[index]
         if self._last is None or self._last[0] != index:

@@ -143,10 +143,10 @@ class Tree:
     @property
     def n_bytes(self) -> int:
         """How much memory the arrays take."""
-        arrays = [getattr(self, name) for name in ARRAYS]
+        arrays = [array for name in ARRAYS if (array := getattr(self, name)) is not None]
         if self.categories is not None:
             arrays += [self.categories.start, self.categories.codes]
-        return sum(array.nbytes for array in arrays if array is not None)
+        return sum([array.nbytes for array in arrays])
 
     @property
     def is_leaf(self) -> Flag:

@@ -5,12 +5,14 @@ it promises are there. Arrays of one number type become numpy views of the file.
 """
 
 import struct
+from collections.abc import Sequence
 from mmap import mmap
+from typing import Any
 
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.boosters.ubjson_alike import Form, form_of, like
+from treeaudit.readers.boosters.ubjson_alike import Form, Found, form_of, like, settled
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
 __all__ = ["parse", "shortest"]
@@ -175,40 +177,71 @@ class _Parser:
 
     def _entries(self, size: int, depth: int) -> list[object]:
         """Return the entries of an array, of which many objects may be written alike."""
-        found: list[object] = []
-        form = None
+        if (whole := self._whole(size)) is not None:
+            return whole
+        found: list[Any] = []
+        forms: list[Form] = []
         for i in self._counted(size):
             start = self._at
-            one: object = None if form is None else self._like(form)
+            one: Any = self._like(forms) if forms else None
+            if one is not None and i == 1:
+                forms.insert(0, settled(forms[0], found[0], one))
             if one is None:
                 # Once they differ they are not held against each other again.
-                form = None
+                forms = []
                 one = self._value(self._marker(), depth)
                 if i == 0 and size > 1 and isinstance(one, dict):
-                    whole = bytes(self._data[start : self._at])
-                    told = form_of(whole, _NUMBERS, _SCALARS)
-                    form = None if told is None else told[0]
+                    told = form_of(bytes(self._data[start : self._at]), _NUMBERS, _SCALARS)
+                    forms = [] if told is None else [told[0]]
             found.append(one)
         return found
 
-    def _like(self, form: Form) -> dict[str, object] | None:
-        """Return the next object where it is written in a form; else nothing is taken."""
-        at = self._at - self._base
-        found = like(form, self._near, at + 1, self._data, self._base) if at >= 0 else None
-        if found is None and at:
-            # Its end may lie beyond the bytes at hand.
-            self._base, at = self._at, 0
-            self._near = bytes(self._data[self._at : self._at + _AT_HAND])
-            found = like(form, self._near, 1, self._data, self._base)
-        if found is None or self._near[at : at + 1] != b"{":
+    def _whole(self, size: int) -> list[Any] | None:
+        """Return so many whole numbers that are all written with one mark; else take nothing."""
+        marker = chr(self._data[self._at]) if self._at < len(self._data) else ""
+        if not marker or marker not in _WHOLE:
             return None
-        n_bytes = sum(form.names) + sum(found.texts)
-        n_scalars = len(form.names) + len(found.texts) + len(found.scalars)
-        self._spend(form.n_containers * _CONTAINER_COST + n_scalars * _SCALAR_COST + 4 * n_bytes)
-        for marker, number in found.scalars:
+        entry = np.dtype([("mark", "u1"), ("number", _NUMBERS[marker])])
+        if not 1 < size <= (len(self._data) - self._at) // entry.itemsize:
+            return None
+        stored = np.frombuffer(self._data, entry, size, self._at)
+        if not (stored["mark"] == ord(marker)).all():
+            return None
+        self._spend(_SCALAR_COST * size)
+        numbers: list[Any] = stored["number"].tolist()
+        for number in {*numbers}:
             self._see(marker, number)
-        self._at = self._base + found.end
-        return found.value
+        self._at += size * entry.itemsize
+        return numbers
+
+    def _like(self, forms: Sequence[Form]) -> dict[str, Any] | None:
+        """Return the next object where it is written in one of some forms; else take nothing."""
+        found = self._as_in(forms)
+        if found is None and self._at > self._base:
+            # Its end may lie beyond the bytes at hand.
+            self._base = self._at
+            self._near = bytes(self._data[self._at : self._at + _AT_HAND])
+            found = self._as_in(forms)
+        if found is None:
+            return None
+        form, one = found
+        n_bytes = form.n_bytes + sum(one.texts)
+        n_scalars = form.n_names + len(one.texts) + len(one.scalars)
+        self._spend(form.n_containers * _CONTAINER_COST + n_scalars * _SCALAR_COST + 4 * n_bytes)
+        for marker, number in one.scalars:
+            self._see(marker, number)
+        self._at = self._base + one.end
+        return one.value
+
+    def _as_in(self, forms: Sequence[Form]) -> tuple[Form, Found] | None:
+        at = self._at - self._base
+        if not self._near.startswith(b"{", at):
+            return None
+        for form in forms:
+            one = like(form, self._near, at + 1, self._data, self._base)
+            if one is not None:
+                return form, one
+        return None
 
     def _see(self, marker: str, number: int) -> None:
         """Remember how a number is written."""

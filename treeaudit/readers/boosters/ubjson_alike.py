@@ -6,16 +6,16 @@ differ. Bytes that are the same are compared and not parsed again.
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Array
 
-__all__ = ["Form", "Found", "form_of", "like"]
+__all__ = ["Form", "Found", "form_of", "like", "settled"]
 
 _LENGTH = struct.Struct(">q")
 _LONG = 9  # bytes of a length of 64 bits and its mark
@@ -30,21 +30,28 @@ class Form:
     Attributes
     ----------
     entries
-        Per entry: its bytes up to what may differ, its name, what it is, and the type of an
-        array or number, or the form of an object.
-    names
-        The lengths of all names in it, those of the objects in it too.
+        Per entry that may differ: the bytes up to it, the entries that these bytes are, its name,
+        what it is, and the type of an array or number, or the form of an object.
+    tail, last
+        The bytes behind these entries, and the entries that they are.
+    texts
+        The lengths of texts that are always the same.
+    n_names, n_bytes
+        How many names there are, in the objects in it too, and their bytes.
     n_containers
         How many arrays and objects it is, with itself.
     """
 
-    entries: tuple[tuple[bytes, str, int, Any], ...]
-    names: tuple[int, ...]
+    entries: tuple[tuple[bytes, dict[str, Any], str, int, Any], ...]
+    n_names: int
+    n_bytes: int
     n_containers: int
+    tail: bytes = b"}"
+    last: Mapping[str, Any] = field(default_factory=dict)
+    texts: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """An object that is written in a form.
 
     Attributes
@@ -82,38 +89,69 @@ def form_of(raw: bytes, types: _Types, scalars: _Types, at: int = 1) -> tuple[Fo
     at
         Where its first name is.
     """
-    entries: list[tuple[bytes, str, int, Any]] = []
-    names: list[int] = []
-    n_containers = 1
+    entries: list[tuple[bytes, dict[str, Any], str, int, Any]] = []
+    n_names, n_bytes, n_containers = 0, 0, 1
     while raw[at : at + 1] != b"}":
         if raw[at : at + 1] != b"L":
             return None
         begin, n = at, _LENGTH.unpack_from(raw, at + 1)[0]
         at += _LONG + n
         name = raw[begin + _LONG : at].decode("utf-8", "backslashreplace")
-        names.append(n)
+        n_names, n_bytes = n_names + 1, n_bytes + n
         mark = chr(raw[at])
         if mark == "[" and raw[at + 1 : at + 2] == b"$" and raw[at + 3 : at + 5] == b"#L":
             of, at = types.get(chr(raw[at + 2])), at + 5
             if of is None:
                 return None
-            entries.append((raw[begin:at], name, _ARRAY, of))
+            entries.append((raw[begin:at], {}, name, _ARRAY, of))
             at += 8 + _LENGTH.unpack_from(raw, at)[0] * of.itemsize
             n_containers += 1
         elif mark == "S" and raw[at + 1 : at + 2] == b"L":
             at += 2
-            entries.append((raw[begin:at], name, _TEXT, None))
+            entries.append((raw[begin:at], {}, name, _TEXT, None))
             at += 8 + _LENGTH.unpack_from(raw, at)[0]
         elif mark == "{" and (inside := form_of(raw, types, scalars, at + 1)) is not None:
-            entries.append((raw[begin : at + 1], name, _OBJECT, inside[0]))
-            names += inside[0].names
+            entries.append((raw[begin : at + 1], {}, name, _OBJECT, inside[0]))
+            n_names, n_bytes = n_names + inside[0].n_names, n_bytes + inside[0].n_bytes
             n_containers, at = n_containers + inside[0].n_containers, inside[1]
         elif mark in scalars:
-            entries.append((raw[begin:at], name, _SCALAR, scalars))
+            entries.append((raw[begin:at], {}, name, _SCALAR, scalars))
             at += 1 + scalars[mark].size
         else:
             return None
-    return Form(tuple(entries), tuple(names), n_containers), at + 1
+    return Form(tuple(entries), n_names, n_bytes, n_containers), at + 1
+
+
+def settled(form: Form, one: Mapping[str, Any], other: Mapping[str, Any]) -> Form:
+    """Return the form of objects that have the texts, and the arrays of nothing, of two others.
+
+    Parameters
+    ----------
+    form
+        That of both, in which nothing is settled.
+    one, other
+        The two.
+    """
+    entries: list[tuple[bytes, dict[str, Any], str, int, Any]] = []
+    texts: list[int] = []
+    begin, fixed = b"", dict[str, Any]()
+    for head, _, name, kind, of in form.entries:
+        first, second = one[name], other[name]
+        begin += head
+        if kind == _ARRAY and len(first) == len(second) == 0:
+            begin += bytes(8)
+            fixed[name] = _empty(of)
+        elif kind == _TEXT and first == second and first.isascii():
+            begin += _LENGTH.pack(len(first)) + first.encode()
+            fixed[name] = first
+            texts.append(len(first))
+        else:
+            inside = settled(of, first, second) if kind == _OBJECT else of
+            entries.append((begin, fixed, name, kind, inside))
+            begin, fixed = b"", {}
+    return replace(
+        form, entries=tuple(entries), tail=begin + form.tail, last=fixed, texts=tuple(texts)
+    )
 
 
 def like(form: Form, near: bytes, at: int, data: memoryview, base: int) -> Found | None:
@@ -129,13 +167,15 @@ def like(form: Form, near: bytes, at: int, data: memoryview, base: int) -> Found
         The file, of which arrays become views, and where in it these bytes begin.
     """
     value: dict[str, object] = {}
-    texts: list[int] = []
+    texts = [*form.texts]
     scalars: list[tuple[str, Any]] = []
     most = len(data) - base
     try:
-        for head, name, kind, of in form.entries:
+        for head, fixed, name, kind, of in form.entries:
             if not near.startswith(head, at):
                 return None
+            if fixed:
+                value.update(fixed)
             at += len(head)
             if kind == _ARRAY:
                 n = _LENGTH.unpack_from(near, at)[0]
@@ -165,4 +205,7 @@ def like(form: Form, near: bytes, at: int, data: memoryview, base: int) -> Found
                 scalars.append((mark, number))
     except (struct.error, KeyError, IndexError):
         return None
-    return Found(value, at + 1, texts, scalars) if near[at : at + 1] == b"}" else None
+    if not near.startswith(form.tail, at):
+        return None
+    value.update(form.last)
+    return Found(value, at + len(form.tail), texts, scalars)
