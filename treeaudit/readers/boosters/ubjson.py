@@ -66,10 +66,11 @@ def shortest(number: int) -> str:
 
 
 class _Parser:
-    __slots__ = ("_at", "_base", "_data", "_forms", "_near", "_spend", "_wide")
+    __slots__ = ("_at", "_base", "_data", "_flat", "_forms", "_near", "_spend", "_wide")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
+        self._flat = np.frombuffer(data, np.uint8)
         self._at = 0
         # Some bytes at hand, and where they begin.
         self._near, self._base = b"", 0
@@ -238,7 +239,7 @@ class _Parser:
         if not self._near.startswith(b"{", at):
             return None
         for form in forms:
-            one = like(form, self._near, at + 1, self._data, self._base)
+            one = like(form, self._near, at + 1, self._flat, self._base)
             if one is not None:
                 return form, one
         return None

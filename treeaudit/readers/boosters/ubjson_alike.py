@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Array
@@ -21,6 +22,7 @@ _LENGTH = struct.Struct(">q")
 _LONG = 9  # bytes of a length of 64 bits and its mark
 _ARRAY, _TEXT, _OBJECT, _SCALAR = range(4)
 _Types = Mapping[str, Any]
+Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def settled(form: Form, one: Mapping[str, Any], other: Mapping[str, Any]) -> For
     )
 
 
-def like(form: Form, near: bytes, at: int, data: memoryview, base: int) -> Found | None:
+def like(form: Form, near: bytes, at: int, data: Bytes, base: int) -> Found | None:
     """Return an object where it is written in a form to its end; None where it is not.
 
     Parameters
@@ -183,7 +185,7 @@ def like(form: Form, near: bytes, at: int, data: memoryview, base: int) -> Found
                 at = begin + n * of.itemsize
                 if n < 0 or at > most:
                     return None
-                value[name] = np.frombuffer(data, of, n, base + begin) if n else _empty(of)
+                value[name] = data[base + begin : base + at].view(of) if n else _empty(of)
             elif kind == _TEXT:
                 n = _LENGTH.unpack_from(near, at)[0]
                 begin, at = at + 8, at + 8 + n
