@@ -134,20 +134,22 @@ class LazyTrees(Sequence[Tree]):
     def __getitem__(self, index: int | slice) -> Tree | list[Tree]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"tree {index} of {len(self)}")
-        index %= len(self)
+        n = self._n_trees
+        if not -n <= index < n:
+            raise IndexError(f"tree {index} of {n}")
+        index %= n
         if index in self._kept:
             return self._kept[index]
         if self._last is None or self._last[0] != index:
             tree = self._build(index)
             self._last = (index, tree)
             self._has_counts[index] = tree.counts is not None
-            if tree.n_bytes <= self._room:
-                self._room -= tree.n_bytes
+            n_bytes = tree.n_bytes
+            if n_bytes <= self._room:
+                self._room -= n_bytes
                 self._kept[index] = tree
             else:
-                self._pass(tree.n_bytes)
+                self._pass(n_bytes)
         return self._last[1]
 
     def _pass(self, n_bytes: int) -> None:

@@ -26,6 +26,7 @@ def parse_json(
     advice: str = "",
     infinite: bool = False,
     made: Callable[[_Object], _Object] | None = None,
+    constant: Callable[[str], object] | None = None,
 ) -> object:
     """Return the value that JSON text stands for.
 
@@ -43,6 +44,8 @@ def parse_json(
         Whether NaN and Infinity, which are no JSON, are numbers of this format.
     made
         Changes every object as soon as it is whole.
+    constant
+        Gives the value of NaN and Infinity, where they stand for something else than numbers.
 
     Raises
     ------
@@ -76,8 +79,8 @@ def parse_json(
                 raise ReadError(f"{what} names {show(twice)} twice in one object")
             return found if made is None else made(found)
 
-        constant = None if infinite else _refuse
-        return json.loads(text, object_pairs_hook=once, parse_constant=constant)
+        given = constant or (None if infinite else _refuse)
+        return json.loads(text, object_pairs_hook=once, parse_constant=given)
     except UnicodeDecodeError as error:
         raise ReadError(f"{what} is no UTF-8 at byte {error.start:,}") from None
     except json.JSONDecodeError as error:

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Label
 from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
@@ -16,7 +14,7 @@ from treeaudit.readers.boosters.catboost_names import (
     is_version,
     parameters,
 )
-from treeaudit.readers.boosters.catboost_trees import StoredTree
+from treeaudit.readers.boosters.catboost_rows import EachTree, StoredTrees
 from treeaudit.readers.leftovers.booster_parts import is_name, setting
 from treeaudit.readers.leftovers.documents import Keys, unexplained
 from treeaudit.readers.leftovers.spare import spare_columns
@@ -41,6 +39,11 @@ _SPLIT: Keys = {
     ),
 }
 _KINDS = frozenset({"FloatFeature", "OneHotFeature", "OnlineCtr"})
+_OBLIVIOUS: Keys = {
+    "leaf_values": None,
+    "leaf_weights": None,
+    "splits": lambda part: not part or all(map(_is_split, part)),
+}
 _ELEMENT: Keys = {
     "combination_element": _WORD,
     **dict.fromkeys("cat_feature_index float_feature_index border value".split(), setting),
@@ -51,7 +54,7 @@ def in_catboost(
     data: Mapping[str, Any],
     columns: ColumnTable,
     labels: Sequence[Label] | None,
-    trees: Sequence[StoredTree],
+    trees: StoredTrees,
 ) -> Iterator[Leftover]:
     """Yield what a CatBoost model holds beside its trees.
 
@@ -66,7 +69,7 @@ def in_catboost(
     trees
         Its trees.
     """
-    n_outputs = trees[0].values.shape[1]
+    n_outputs = trees.n_outputs
     names = {feature.name for feature in columns.features}
     words = {str(label) for label in labels or ()}
     n_labels = len(words)
@@ -84,11 +87,7 @@ def in_catboost(
     oblivious = data.get("oblivious_trees") is not None
     keys: Keys = {
         "ctr_data": tables,
-        "oblivious_trees": {
-            "leaf_values": None,
-            "leaf_weights": None,
-            "splits": lambda part: not part or all(map(_is_split, part)),
-        },
+        "oblivious_trees": _OBLIVIOUS if isinstance(trees, EachTree) else None,
         **({} if oblivious else {"trees": None}),
         "scale_and_bias": lambda part: _is_scale(part, n_outputs),
         "features_info": {
@@ -151,7 +150,7 @@ def in_catboost(
     categories = {0: [one.get("value") for one in info.get("cat_features_hash") or ()]}
     each = [feature.name for feature in columns.features]
     yield from spare_columns("features_info", each, categories, columns.tested, max(n_texts, 0))
-    if empty := sum(map(_nobody, trees)):
+    if empty := trees.of_nobody():
         says = f"{empty:,} values of leaves that nobody is in, of no other leaf"
         yield Leftover(kind="unexplained", where="leaf_values", n=8 * empty, says=says)
     scale = data.get("scale_and_bias")
@@ -159,17 +158,6 @@ def in_catboost(
     if isinstance(scale, list) and scale and (scale[0] != 1 or isinstance(scale[0], bool)):
         says = "what all answers are multiplied with, which the audit leaves out"
         yield Leftover(kind="unseen", where="scale_and_bias", n=1, says=says)
-
-
-def _nobody(tree: StoredTree) -> int:
-    """Count the values of empty leaves: zero, or those of another leaf where they may not fall."""
-    if tree.weights is None or not tree.weights.any():
-        return 0
-    empty = tree.weights == 0
-    if not tree.values[empty].any():
-        return 0
-    known = np.concatenate([tree.values[~empty].ravel(), [0.0]])
-    return int(np.count_nonzero(~np.isin(tree.values[empty], known)))
 
 
 def _size_beside(data: Mapping[str, Any]) -> int:

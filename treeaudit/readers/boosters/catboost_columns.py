@@ -16,7 +16,7 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Feature
 from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.limits import Most, clean, show
-from treeaudit.readers.types import Table
+from treeaudit.readers.types import Float, Table, Wide
 
 __all__ = ["ColumnTable", "nested"]
 
@@ -78,7 +78,8 @@ class ColumnTable:
         if kind == "FloatFeature":
             entry = _known(self._floats, split.get("float_feature_index"))
             feature, border = _flat(entry), _number(split.get("border"))
-            self._check(split, "f", split["float_feature_index"], split["border"])
+            known_as = "f", split["float_feature_index"], split["border"]
+            self._check(known_as, split.get("split_index"))
             missing_yes = entry.get("nan_value_treatment") == "AsTrue"
         elif kind == "OneHotFeature":
             index = split.get("cat_feature_index")
@@ -86,19 +87,46 @@ class ColumnTable:
             hashed = split.get("value")
             if not _is_int(hashed) or not _is_int(index):
                 raise ReadError("it is damaged: a split names no category")
-            self._check(split, "c", index, hashed)
+            self._check(("c", index, hashed), split.get("split_index"))
             known = self._codes[index]
             code = known.setdefault(hashed & 0xFFFFFFFF, len(known))
         elif kind == "OnlineCtr":
             feature, border = self._statistic(split), _number(split.get("border"))
         else:
             raise UnsupportedModelError(f"it asks about {show(kind)}, which is not read")
-        key = (feature, border, code)
-        if key not in self._asked:
-            self._asked[key] = len(self._rows)
+        return self._once((feature, border, code), missing_yes=missing_yes)
+
+    def ask_numbers(self, index: Wide, border: Float, at: Wide) -> list[int]:
+        """Return the numbers of some questions about numbers in columns; see `ask`.
+
+        Parameters
+        ----------
+        index, border, at
+            Per question: its column, what is held against its border, and the number that the
+            file gives to it.
+        """
+        if not np.all(np.abs(border) <= _FLOAT_MAX):
+            raise ReadError("it is damaged: a border is out of range")
+        rounded = border.astype(np.float32).tolist()
+        rows = zip(index.tolist(), border.tolist(), at.tolist(), rounded, strict=True)
+        columns: dict[int, tuple[int, bool]] = {}
+        found = []
+        for i, stored, number, single in rows:
+            if self._numbers.get(("f", i, stored)) != number:
+                raise ReadError(_TWO)
+            if i not in columns:
+                entry = _known(self._floats, i)
+                columns[i] = _flat(entry), entry.get("nan_value_treatment") == "AsTrue"
+            feature, missing_yes = columns[i]
+            found.append(self._once((feature, single, -1), missing_yes=missing_yes))
+        return found
+
+    def _once(self, key: tuple[int, float, int], *, missing_yes: bool) -> int:
+        place = self._asked.setdefault(key, len(self._rows))
+        if place == len(self._rows):
             self._rows.append((*key, missing_yes))
             self._table = None
-        return self._asked[key]
+        return place
 
     def _statistic(self, split: Mapping[str, Any]) -> int:
         """Return the column of a statistic of categories."""
@@ -112,9 +140,8 @@ class ColumnTable:
             name = text
         return self._derived.setdefault(name, self._width + len(self._derived))
 
-    def _check(self, split: Mapping[str, Any], kind: str, index: int, value: float) -> None:
-        known = self._numbers.get((kind, index, value))
-        at = split.get("split_index")
+    def _check(self, question: tuple[str, Any, Any], at: object) -> None:
+        known = self._numbers.get(question)
         # CatBoost takes no truth value or text for the number of a question.
         if known is None or not _is_int(at) or known != at:
             raise ReadError(_TWO)

@@ -15,23 +15,27 @@ comes out whole in every leaf.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from mmap import mmap
 from typing import Any
 
 import numpy as np
 
-from treeaudit.errors import DataError, ReadError, UnsupportedModelError
+from treeaudit.errors import DataError, ReadError, TreeauditError, UnsupportedModelError
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.catboost_beside import in_catboost
 from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
+from treeaudit.readers.boosters.catboost_rows import EachTree, StoredTrees, TreesInRow
+from treeaudit.readers.boosters.catboost_text import TreesOfText, trees_of_text
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.leftovers.json_spelling import with_spelling
+from treeaudit.readers.leftovers.json_spelling import spelling, with_spelling
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits, Most, clean
 from treeaudit.readers.types import Float
@@ -40,6 +44,8 @@ from treeaudit.readers.unpack import Content
 __all__ = ["matches", "read"]
 
 _BINARY = b"CBM1"
+_PLACE = b"NaN"
+"""Stands for trees in the rest of a text: no number that JSON has."""
 _DIGITS = 20
 _MARKS = (b'"oblivious_trees"', b'"features_info"', b'"catboost_version_info"', b'"ctr_data"')
 _ARRAYS = ("leaf_values", "leaf_weights", "borders")
@@ -63,16 +69,52 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             "a CatBoost model in binary form is not read: load it with CatBoost and write it with "
             "model.save_model('model.json', format='json')"
         )
+    source = replace(source, format="catboost-json")
+    most = limits.objects(len(content.data))
+    forest = _at_once(content, source, most)
+    if forest is not None:
+        return forest
     try:
-        forest = _forest(_parse(content, limits), replace(source, format="catboost-json"))
+        forest = _forest(_parse(content.data, most), source)
     except DataError as error:
         raise ReadError(f"the CatBoost model is damaged: {error}") from None
     return with_spelling(forest, content.data)
 
 
-def _parse(content: Content, limits: Limits) -> dict[str, Any]:
-    most, what = limits.objects(len(content.data)), "the JSON of the CatBoost model"
-    data = parse_json(content.data, most, (150, 150, 50), what=what, made=_compact)
+def _at_once(content: Content, source: Source, most: int) -> Forest | None:
+    """Return the model of a text that is regular; None where it may not be, or is damaged."""
+    found = trees_of_text(content.data)
+    if found is None:
+        return None
+    trees = found
+    around = bytes(content.data[: trees.begin]), bytes(content.data[trees.end :])
+    put: list[str] = []
+    # One wide character makes all of a text wide, and a copy of it.
+    width = 1 if all(map(bytes.isascii, around)) else 8
+    left = most - trees.cost - width * (trees.end - trees.begin)
+
+    def constant(name: str) -> TreesOfText:
+        put.append(name)
+        return trees
+
+    try:
+        rest = _parse(_PLACE.join(around), left, constant)
+        if put != [_PLACE.decode()] or rest.get("oblivious_trees") is not trees:
+            return None
+        forest = _forest(rest, source)
+    except TreeauditError:
+        return None
+    # What the other trees have between their numbers is the same as in these.
+    odd = next(spelling(trees.sample.join(around)), None)
+    return forest if odd is None else with_spelling(forest, content.data)
+
+
+def _parse(
+    text: bytes | mmap, most: int, constant: Callable[[str], object] | None = None
+) -> dict[str, Any]:
+    what = "the JSON of the CatBoost model"
+    costs = (150, 150, 50)
+    data = parse_json(text, most, costs, what=what, made=_compact, constant=constant)
     if not isinstance(data, dict):
         raise ReadError("the JSON file does not hold a CatBoost model")
     return data
@@ -113,11 +155,16 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
     if not isinstance(data.get("features_info"), dict):
         raise ReadError("the CatBoost model is damaged: it does not describe its features")
     columns = ColumnTable(data["features_info"])
-    stored = stored_trees(data, columns)
+    text = data.get("oblivious_trees")
+    stored: StoredTrees
+    if isinstance(text, TreesOfText):
+        stored = TreesInRow(text, columns)
+    else:
+        stored = EachTree(stored_trees(data, columns))
     params = nested(data, "model_info", "params")
     classes = _classes(data)
     people = _people(stored, params)
-    told = [people.known and not tree.asks_statistics(columns) for tree in stored]
+    told = [people.known and not asks for asks in stored.asking_statistics(columns)]
     first = _first_counts(stored[0], params, classes) if told[0] else None
     warnings = []
     if columns.derived:
@@ -128,9 +175,11 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
             "statistic was at that moment of training, so leaf weights are not taken as people"
         )
 
-    def build(i: int) -> Any:  # noqa: ANN401  # a Tree
-        counts = first if i == 0 else None
-        return stored[i].build(columns, people=told[i], class_counts=counts)
+    plain = stored.builder(columns, told)
+
+    def build(i: int) -> Tree:
+        tree = plain(i)
+        return tree if i or first is None else replace(tree, counts=stored[0].sums(first))
 
     counts_are: CountsAre = "absent" if first is None else "likely"
     return Forest(
@@ -180,21 +229,18 @@ class _People:
     reason: str
 
 
-def _people(stored: list[StoredTree], params: Mapping[str, Any]) -> _People:
+def _people(stored: StoredTrees, params: Mapping[str, Any]) -> _People:
     """Decide whether the leaf weights are people."""
     options = nested(params, "data_processing_options")
     weighted = options.get("auto_class_weights") not in (None, "None")
     weighted = weighted or bool(options.get("class_weights"))
     if weighted or "scale_pos_weight" in nested(params, "flat_params"):
         return _People(False, None, "its leaf weights are not people, as classes are weighted")
-    each = [tree.weights for tree in stored]
-    told = [weights for weights in each if weights is not None]
-    if len(told) < len(each):
+    if (flat := stored.weights) is None:
         return _People(False, None, "it does not tell how much weight is in each leaf")
-    flat = np.concatenate(told)
     if np.any((flat < 0) | (flat > Most.people) | (flat != np.rint(flat))):
         return _People(False, None, "its leaf weights are not whole: rows had weights of their own")
-    totals = {float(weights.sum()) for weights in told}
+    totals = stored.totals
     if len(totals) > 1 or not 0 < max(totals) <= Most.people:
         return _People(False, None, "its leaf weights differ in their sum from tree to tree")
     whole = flat[flat > 0].astype(np.int64)

@@ -20,7 +20,7 @@ from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.types import Flag, Float, Int, Table, Wide
 
-__all__ = ["StoredTree", "stored_trees"]
+__all__ = ["StoredTree", "Unfolded", "stored_trees", "unfolded"]
 
 # Questions of a tree whose form is kept for the next one: CatBoost asks six unless told.
 _USUAL = 10
@@ -83,7 +83,7 @@ class StoredTree:
             value[self.leaf] = self.values[:, 0]
         records = None
         if people and self.weights is not None:
-            records = self._sum(self.weights[:, None])[:, 0].astype(np.int64)
+            records = self.sums(self.weights[:, None])[:, 0].astype(np.int64)
         return Tree(
             parent=self.parent,
             feature=feature.astype(np.int32),
@@ -92,12 +92,22 @@ class StoredTree:
             categories=self._sets(columns, asked, yes) if np.any(in_set) else None,
             missing=missing,
             n_records=records,
-            counts=None if class_counts is None else self._sum(class_counts),
+            counts=None if class_counts is None else self.sums(class_counts),
             value=value,
         )
 
-    def _sum(self, leaves: Float) -> Float:
-        """Sum numbers of leaves up to the root."""
+    def of_nobody(self) -> int:
+        """Count the values of empty leaves that are neither zero nor those of another leaf."""
+        if self.weights is None or not self.weights.any():
+            return 0
+        empty = self.weights == 0
+        if not self.values[empty].any():
+            return 0
+        known = np.concatenate([self.values[~empty].ravel(), [0.0]])
+        return int(np.count_nonzero(~np.isin(self.values[empty], known)))
+
+    def sums(self, leaves: Float) -> Float:
+        """Sum numbers of leaves, shape ``(n_leaves, n)``, up to the root."""
         if self.depth is not None:
             levels = [leaves]
             for _ in range(self.depth):
@@ -168,7 +178,7 @@ def _oblivious(tree: object, columns: ColumnTable) -> StoredTree:
     if weights is not None and (not isinstance(weights, np.ndarray) or len(weights) != n_leaves):
         raise ReadError(f"it is damaged: it has {n_leaves:,} leaves and other leaf weights")
     questions = np.array([columns.ask(split) for split in splits], dtype=np.int64)
-    form = _usual(depth) if depth <= _USUAL else _unfolded(depth)
+    form = unfolded(depth)
     return StoredTree(
         parent=form.parent,
         question=form.question,
@@ -182,8 +192,16 @@ def _oblivious(tree: object, columns: ColumnTable) -> StoredTree:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Unfolded:
-    """What all trees of so many questions have in common, and the number of each leaf."""
+class Unfolded:
+    """What all oblivious trees of so many questions have in common.
+
+    Attributes
+    ----------
+    parent, question, answer, leaf
+        As in `StoredTree`.
+    number
+        The number in the file of each leaf.
+    """
 
     parent: Int
     question: Wide
@@ -192,13 +210,18 @@ class _Unfolded:
     number: Wide
 
 
-def _unfolded(depth: int) -> _Unfolded:
+def unfolded(depth: int) -> Unfolded:
+    """Return the nodes of a tree of so many questions, without them."""
+    return _usual(depth) if depth <= _USUAL else _unfolded(depth)
+
+
+def _unfolded(depth: int) -> Unfolded:
     n_leaves = 1 << depth
     node = np.arange(2 * n_leaves - 1)
     number, place = np.zeros(n_leaves, dtype=np.int64), np.arange(n_leaves)
     for i in range(depth):
         number |= (place >> (depth - 1 - i) & 1) << i
-    made = _Unfolded(
+    made = Unfolded(
         parent=((node - 1) // 2).astype(np.int32),
         question=np.repeat(np.arange(-1, depth), 1 << np.arange(depth + 1)),
         answer=(node % 2 == 0) & (node > 0),

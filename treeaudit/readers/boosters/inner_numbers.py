@@ -86,8 +86,7 @@ def strays(inner: Inner) -> tuple[Flag, Flag]:
     if not len(inner.node):
         return none, none
     with np.errstate(all="ignore"):
-        best = _solved(inner)
-        weight, gain = _off(inner, best)
+        best, (weight, gain) = _solved(inner)
         if (weight.any() or gain.any()) and len(inner.node) <= _MOST_SLOW:
             odd, lost = _slowly(inner, best)
             weight, gain = weight & odd, gain & lost
@@ -100,29 +99,31 @@ def strays(inner: Inner) -> tuple[Flag, Flag]:
     return weight, gain
 
 
-def _solved(inner: Inner) -> _Constants:
-    """Return the constants that explain the most nodes, the fewest of them first."""
+def _solved(inner: Inner) -> tuple[_Constants, tuple[Flag, Flag]]:
+    """Return the constants that explain the most nodes, and what they leave; the fewest first."""
     n_trees = int(inner.tree.max(initial=-1)) + 1
     added = np.zeros(n_trees)
     # LightGBM has no penalties unless told to.
     best = (
         _Constants(0.0, 0.0, np.ones(n_trees), added) if inner.n_moved else _usual(inner, n_trees)
     )
-    fewest = int(np.count_nonzero(_off(inner, best)[0]))
+    off = _off(inner, best)
+    fewest = int(np.count_nonzero(off[0]))
     if not fewest:
-        return best
+        return best, off
     for columns, apart in ((3, False), (4, False), (3, True), (4, True)):
         l2, per_rate, l1 = _penalties(inner, columns, apart)
         l2, l1 = max(l2, 0.0), max(l1, 0.0)
         rates = np.full(n_trees, per_rate)
         one = _Constants(l2, l1, _rates(inner, l2, l1, rates) if apart else rates, added)
         one = replace(one, added=_added(inner, one))
-        n = int(np.count_nonzero(_off(inner, one)[0]))
+        left = _off(inner, one)
+        n = int(np.count_nonzero(left[0]))
         if n < fewest:
-            best, fewest = one, n
+            best, fewest, off = one, n, left
         if n == 0:
             break
-    return best
+    return best, off
 
 
 def _penalties(inner: Inner, columns: int, apart: bool) -> tuple[float, float, float]:
@@ -256,11 +257,14 @@ def _off(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
     node, left, right = inner.node, inner.left, inner.right
     odd = np.abs(term[left] + term[right] - term[node])
     made = score[left] + score[right] - score[node]
-    error = inner.error * (inner.cover + by.l2) + np.zeros(len(weight))
-    exact = inner.slack * _size(inner, np.abs(score)) + 2 * _size(inner, np.abs(weight) * error)
+    exact, big = (inner.slack * _size(inner, np.abs(part)) for part in (score, term))
+    # Nothing times a number that is finite adds nothing.
+    if by.l1 or not (isinstance(inner.error, float) and np.isfinite(term).all()) or inner.error:
+        error = inner.error * (inner.cover + by.l2) + np.zeros(len(weight))
+        exact = exact + 2 * _size(inner, np.abs(weight) * error)
+        big = big + _size(inner, room + error)
     gain = inner.gain * _units(inner, made, exact)
     lost = np.abs(made - gain)
-    big = inner.slack * _size(inner, np.abs(term)) + _size(inner, room + error)
     size = exact + inner.slack * np.abs(gain)
     size *= np.where(inner.tree < inner.n_moved, _UNSURE, 1)
     return ~(odd <= big + 1e-30) & sure, ~(lost <= size + 1e-30) & sure
@@ -276,6 +280,8 @@ def _moved(inner: Inner) -> Iterator[tuple[int, slice]]:
 def _units(inner: Inner, made: Float, size: Float) -> Float:
     """Return what the gains of each node are to be multiplied with; the most exact tells."""
     units = np.ones(len(made))
+    if not inner.n_moved:
+        return units
     off = np.where(_every(inner, inner.told), size / inner.gain, np.inf)
     for _, part in _moved(inner):
         if part.start < part.stop:

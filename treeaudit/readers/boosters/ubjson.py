@@ -5,11 +5,14 @@ it promises are there. Arrays of one number type become numpy views of the file.
 """
 
 import struct
+from collections.abc import Sequence
 from mmap import mmap
+from typing import Any
 
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.boosters.ubjson_alike import Form, Found, form_of, like, settled
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
 __all__ = ["parse", "shortest"]
@@ -22,6 +25,7 @@ _CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
 # What Python needs for an object, a list entry included; about the largest of each.
 _SCALAR_COST = 64
 _CONTAINER_COST = 320
+_AT_HAND = 1 << 18
 
 
 def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) -> object:
@@ -62,11 +66,14 @@ def shortest(number: int) -> str:
 
 
 class _Parser:
-    __slots__ = ("_at", "_data", "_forms", "_spend", "_wide")
+    __slots__ = ("_at", "_base", "_data", "_flat", "_forms", "_near", "_spend", "_wide")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
+        self._flat = np.frombuffer(data, np.uint8)
         self._at = 0
+        # Some bytes at hand, and where they begin.
+        self._near, self._base = b"", 0
         # How lengths and whole numbers are written, and whether any could be shorter.
         self._forms: tuple[set[str], set[str]] = (set(), set())
         self._wide = False
@@ -103,11 +110,7 @@ class _Parser:
         if (kind := _SCALARS.get(marker)) is not None:
             self._spend(_SCALAR_COST)
             found = kind.unpack(self._take(kind.size))[0]
-            if marker in _WHOLE:
-                self._forms[1].add(marker)
-                # XGBoost takes the largest of a form, and the smallest, for too large.
-                away = found + 1 if found >= 0 else found - 1
-                self._wide |= marker not in (shortest(found), shortest(away))
+            self._see(marker, found)
             return found
         if marker == "S":
             return self._text()
@@ -167,11 +170,87 @@ class _Parser:
                 marker = self._marker()
             return open_ended
         if common is None:
-            return [self._value(self._marker(), depth) for _ in self._counted(size)]
+            return self._entries(size, depth)
         if (dtype := _NUMBERS.get(common)) is not None:
             # No 64-bit length can overflow this product: Python's integers do not wrap.
             return np.frombuffer(self._take(size * dtype.itemsize), dtype=dtype)
         return [self._value(common, depth) for _ in self._counted(size)]
+
+    def _entries(self, size: int, depth: int) -> list[object]:
+        """Return the entries of an array, of which many objects may be written alike."""
+        if (whole := self._whole(size)) is not None:
+            return whole
+        found: list[Any] = []
+        forms: list[Form] = []
+        for i in self._counted(size):
+            start = self._at
+            one: Any = self._like(forms) if forms else None
+            if one is not None and i == 1:
+                forms.insert(0, settled(forms[0], found[0], one))
+            if one is None:
+                # Once they differ they are not held against each other again.
+                forms = []
+                one = self._value(self._marker(), depth)
+                if i == 0 and size > 1 and isinstance(one, dict):
+                    told = form_of(bytes(self._data[start : self._at]), _NUMBERS, _SCALARS)
+                    forms = [] if told is None else [told[0]]
+            found.append(one)
+        return found
+
+    def _whole(self, size: int) -> list[Any] | None:
+        """Return so many whole numbers that are all written with one mark; else take nothing."""
+        marker = chr(self._data[self._at]) if self._at < len(self._data) else ""
+        if not marker or marker not in _WHOLE:
+            return None
+        entry = np.dtype([("mark", "u1"), ("number", _NUMBERS[marker])])
+        if not 1 < size <= (len(self._data) - self._at) // entry.itemsize:
+            return None
+        stored = np.frombuffer(self._data, entry, size, self._at)
+        if not (stored["mark"] == ord(marker)).all():
+            return None
+        self._spend(_SCALAR_COST * size)
+        numbers: list[Any] = stored["number"].tolist()
+        for number in {*numbers}:
+            self._see(marker, number)
+        self._at += size * entry.itemsize
+        return numbers
+
+    def _like(self, forms: Sequence[Form]) -> dict[str, Any] | None:
+        """Return the next object where it is written in one of some forms; else take nothing."""
+        found = self._as_in(forms)
+        if found is None and self._at > self._base:
+            # Its end may lie beyond the bytes at hand.
+            self._base = self._at
+            self._near = bytes(self._data[self._at : self._at + _AT_HAND])
+            found = self._as_in(forms)
+        if found is None:
+            return None
+        form, one = found
+        n_bytes = form.n_bytes + sum(one.texts)
+        n_scalars = form.n_names + len(one.texts) + len(one.scalars)
+        self._spend(form.n_containers * _CONTAINER_COST + n_scalars * _SCALAR_COST + 4 * n_bytes)
+        for marker, number in one.scalars:
+            self._see(marker, number)
+        self._at = self._base + one.end
+        return one.value
+
+    def _as_in(self, forms: Sequence[Form]) -> tuple[Form, Found] | None:
+        at = self._at - self._base
+        if not self._near.startswith(b"{", at):
+            return None
+        for form in forms:
+            one = like(form, self._near, at + 1, self._flat, self._base)
+            if one is not None:
+                return form, one
+        return None
+
+    def _see(self, marker: str, number: int) -> None:
+        """Remember how a number is written."""
+        if marker in _WHOLE:
+            self._forms[1].add(marker)
+            # XGBoost takes the largest of a form, and the smallest, for too large.
+            away = number + 1 if number >= 0 else number - 1
+            self._wide |= marker not in (shortest(number), shortest(away))
 
     def _once(self, found: dict[str, object], key: str) -> None:
         """Refuse an object that names something twice: readers would disagree."""

@@ -59,7 +59,8 @@ def in_xgboost(
     keys = keys_of(booster)
     yield from unexplained(document, keys)
     yield from in_trees(booster, trees)
-    tested = np.unique(np.concatenate([tree.feature[tree.links.inner] for tree in trees])).tolist()
+    features = np.concatenate([tree.feature[tree.links.inner] for tree in trees])
+    tested = np.flatnonzero(np.bincount(features)).tolist()
     yield from spare_columns("learner.feature_names", booster.names, booster.categories, tested)
 
 

@@ -5,6 +5,7 @@ pruned, or splits by categories, each is looked at by itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any
 
@@ -154,9 +155,9 @@ def _column(raws: Sequence[_Raw], name: str, sizes: Sequence[int], kinds: str) -
         except OverflowError:
             return None
     else:
-        if len({(part.dtype, part.ndim) for part in parts}) != 1 or parts[0].ndim != 1:  # type: ignore[union-attr]
-            return None
-        if parts[0].dtype.kind not in kinds:  # type: ignore[union-attr]
+        dtype = parts[0].dtype  # type: ignore[union-attr]
+        alike = [part.dtype for part in parts].count(dtype) == len(parts)  # type: ignore[union-attr]
+        if not alike or dtype.kind not in kinds or {part.ndim for part in parts} != {1}:  # type: ignore[union-attr]
             return None
         column = np.concatenate(parts)  # type: ignore[arg-type]
     if "f" not in kinds:
@@ -180,7 +181,7 @@ def builder(
         told = [n for n in people if n is not None]
         cover = [tree.cover for tree in some if tree.cover is not None]
         value = [tree.value for tree in some if tree.value is not None]
-        if len(value) < len(some) or not {len(told), len(cover)} <= {0, len(some)}:
+        if len(value) < len(some) or len(cover) not in (0, len(some)):
             return None
         links, start = joined([tree.links for tree in some])
         below: Float = np.concatenate(value)
@@ -195,13 +196,20 @@ def builder(
             bounds_of(np.concatenate([tree.threshold for tree in some])[links.inner]),
             left,
             {
-                "n_records": np.concatenate(told) if told else None,
+                "n_records": np.concatenate(told) if len(told) == len(some) else None,
                 "value": below * np.repeat(scale[part], sizes),
             },
         )
 
-    return Shelf(
+    shelf = Shelf(
         [tree.links.n_nodes for tree in trees],
         row,
         lambda i: trees[i].tree(n_categories, found[i], scale[i]),
     )
+
+    def build(i: int) -> Tree:
+        tree, n = shelf(i), found[i]
+        # In a row people stand only where all trees of it have some.
+        return tree if n is None or tree.n_records is not None else replace(tree, n_records=n)
+
+    return build

@@ -8,6 +8,14 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.inner_numbers import Inner, strays
+from treeaudit.readers.boosters.xgboost_plain import (
+    NO_PARENT,
+    OF_NODES,
+    OF_SETS,
+    OF_THE_READER,
+    WHOLE,
+    spare_of,
+)
 from treeaudit.readers.boosters.xgboost_schema import Booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import no_single
@@ -17,15 +25,6 @@ from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["OF_NODES", "OF_SETS", "are_numbers", "few_whole", "in_trees"]
 
-_NO_PARENT = (1 << 31) - 1
-# Arrays of a tree with an entry for each node, and those of its categories.
-OF_NODES = (
-    "default_left left_children loss_changes parents right_children split_conditions "
-    "split_indices split_type sum_hessian"
-).split()
-OF_SETS = "categories categories_nodes categories_segments categories_sizes".split()
-_WHOLE = frozenset(OF_NODES) - {"loss_changes", "split_conditions", "sum_hessian"}
-_READ = _WHOLE - {"parents"}
 _NODE_BYTES = 8 * len(OF_NODES)
 _NO_VALUE = np.float32(1e-45)
 _NEAR, _ENOUGH = 1e-4, 3
@@ -55,8 +54,13 @@ def few_whole(part: object, most: int) -> bool:
 
 def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
     """Yield the arrays that do not fit their tree, and the entries that no prediction needs."""
+    plain = spare_of(booster, trees)
+    if plain is not None:
+        spare, texts = plain
+        yield from _of_all(booster, trees, 0, spare, np.concatenate([np.zeros(0), *texts]))
+        return
     loose = spare = 0
-    texts: list[list[float]] = []
+    told: list[list[float]] = []
     for i, (raw, tree) in enumerate(zip(booster.trees, trees, strict=True)):
         if not isinstance(raw, dict):
             continue
@@ -74,13 +78,13 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
             elif name == "leaf_weights":
                 fits = (0, n_leaves * width)
             # The reader of the tree has looked at its own lists.
-            read = name in _READ and isinstance(part, list)
+            read = name in OF_THE_READER and isinstance(part, list)
             if not read and not any(are_numbers(part, size, 4) for size in fits):
                 yield not_explained(f"{where}.{name}", part)
                 continue
             known[name] = part
-            if isinstance(part, list) and name not in _WHOLE:
-                texts.append(part)
+            if isinstance(part, list) and name not in WHOLE:
+                told.append(part)
         wanted = {
             "num_nodes": n,
             "num_feature": booster.n_features,
@@ -98,11 +102,19 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
             spare += _bad_leaves(raw, tree)
         yield from _sets(raw, tree, where)
         yield from _codes(booster, tree, where)
-    odd = no_single(np.fromiter(chain.from_iterable(texts), np.float64, sum(map(len, texts))))
+    numbers = np.fromiter(chain.from_iterable(told), np.float64, sum(map(len, told)))
+    yield from _of_all(booster, trees, loose, spare, numbers)
+
+
+def _of_all(
+    booster: Booster, trees: Sequence[StoredTree], loose: int, spare: int, texts: Float
+) -> Iterator[Leftover]:
+    """Yield what is said of all trees together."""
+    odd = no_single(texts)
     for n, size, says in (
         (loose, _NODE_BYTES, "nodes that were pruned are still stored, with thresholds and covers"),
         (spare, 8, "numbers of leaves that only a question could need"),
-        (sum(map(_nobody, trees)), 8, "nodes that nobody was in"),
+        (_nobodies(trees), 8, "nodes that nobody was in"),
         (int(np.count_nonzero(odd)), 4, "numbers with more digits than 32 bits have"),
         (
             _strays(booster, trees),
@@ -115,6 +127,13 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
     if booster.leaf_width > 1:
         says = "weights, covers and gains above leaves that hold several numbers were not looked at"
         yield Leftover(kind="unseen", where="trees[*]", n=1, says=says)
+
+
+def _nobodies(trees: Sequence[StoredTree]) -> int:
+    """Count the nodes without cover of all trees."""
+    told = [tree.cover for tree in trees if tree.cover is not None]
+    everywhere = not told or bool((np.concatenate(told) != 0).all())
+    return 0 if everywhere else sum(map(_nobody, trees))
 
 
 def _nobody(tree: StoredTree) -> int:
@@ -204,7 +223,9 @@ def _grown(
         if booster.leaf_width == 1 and len(tree.links.inner) and isinstance(raw, dict):
             gain = raw.get("loss_changes")
             fits = isinstance(gain, list | np.ndarray) and len(gain) == len(raw["left_children"])
-            yield tree, np.asarray(gain)[tree.links.order[tree.links.inner]] if fits else None
+            inner, stored = tree.links.inner, tree.links.stored
+            at = inner if stored is None else stored[inner]
+            yield tree, np.asarray(gain)[at] if fits else None
 
 
 def _spare(columns: Mapping[str, Any], tree: StoredTree) -> int:
@@ -216,7 +237,7 @@ def _spare(columns: Mapping[str, Any], tree: StoredTree) -> int:
     if "parents" in columns:
         told = np.asarray(columns["parents"])[at]
         n += int(np.count_nonzero(told[1:] != at[links.parent[1:]]))
-        n += int(told[0]) not in (-1, _NO_PARENT)
+        n += int(told[0]) not in (-1, NO_PARENT)
     return n
 
 

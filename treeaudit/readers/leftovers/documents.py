@@ -52,6 +52,8 @@ def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Lefto
     elif isinstance(document, Mapping):
         for name, part in document.items():
             known = name in keys
+            if known and keys[name] is None:
+                continue
             path = ".".join(filter(None, (where, name if known else name_in_path(name))))
             if known or ANY in keys:
                 yield from _inside(part, keys[name] if known else keys[ANY], path)
