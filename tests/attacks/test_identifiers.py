@@ -4,11 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.attacks.identifiers import named_like_identifier
+from treeaudit.attacks.identifiers import _thresholds, named_like_identifier
 
 
 @pytest.mark.parametrize(
@@ -142,3 +144,24 @@ def test_a_policy_can_ask_for_no_identifiers() -> None:
     for policy in ("default", "strict"):
         checks = {check.name: check for check in ta.scan(model, policy=policy).checks}
         assert checks["max-identifying-features"].status == "fail"
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_what_is_cut_is_counted_tree_by_tree_and_edge_by_edge(seed) -> None:
+    """Uses, distinct thresholds and columns of yes and no, against one edge after the other."""
+    rng = np.random.default_rng(seed)
+    values = np.column_stack([rng.integers(0, 2, 60), rng.normal(size=60), rng.integers(0, 9, 60)])
+    forest = ta.load(RandomForestClassifier(3, random_state=0).fit(values, rng.integers(0, 2, 60)))
+    used, cuts, yes_no = [0] * 3, [set(), set(), set()], [True] * 3
+    for tree in forest.trees:
+        edges = (x.tolist() for x in (tree.feature, tree.low, tree.high))
+        for feature, low, high in zip(*edges, strict=True):
+            if feature < 0:
+                continue
+            used[feature] += 1
+            yes_no[feature] &= 0 < (high if np.isfinite(high) else low) < 1
+            cuts[feature] |= {high} if np.isfinite(high) else set()
+    found, many, plain = _thresholds(forest, 1)
+    assert found.tolist() == used
+    assert many == {i: len(cuts[i]) for i in range(3) if cuts[i]}
+    assert plain == {i for i in range(3) if used[i] and yes_no[i]}

@@ -11,7 +11,7 @@ from sklearn.ensemble._forest import _generate_sample_indices
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.attacks.once import _followed, in_any_tree, of_each_tree
+from treeaudit.attacks.once import _followed, in_any_tree, of_each_tree, of_tree
 from treeaudit.people.records import read_records
 from treeaudit.reconstruction.draws import times_of
 from treeaudit.table.persons import in_persons
@@ -238,5 +238,7 @@ def test_people_of_one_tree_are_those_who_are_followed_through_it(drawn, most) -
         for said in ((None, None), (says, code)):
             each = [_followed(asked, held, [tree], *said)[0] for tree in (0, 1)]
             assert of_each_tree(asked, held, *said).tolist() == each
+            alone = [of_tree(asked, t, held[asked.table.rows_of(t)], *said) for t in (0, 1)]
+            assert alone == each
             # Nobody counts for being certain, and again among those whom a leaf holds.
             assert (np.array(each) <= asked.table.per_tree(held)).all()

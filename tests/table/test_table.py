@@ -12,6 +12,7 @@ import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.people.records import read_records
 from treeaudit.table.labels import people_per_class
+from treeaudit.table.leaf_rows import LeafRows
 from treeaudit.table.reconstruction import claimed, rule_text
 
 TABLE_4 = [
@@ -149,6 +150,14 @@ def test_agreement_with_every_leaf_looked_at(forest) -> None:
 def test_sums_per_tree(forest) -> None:
     groups = ta.reconstruct(forest).groups
     assert groups.per_tree(groups.size).tolist() == [int(t.n_records[0]) for t in forest.trees]
+
+
+def test_sums_per_tree_where_some_have_no_rows() -> None:
+    rows = LeafRows(start=np.array([0, 0, 2, 2, 5, 5]), leaf=np.arange(5, dtype=np.int32))
+    assert rows.per_tree([1, 2, 3, 4, 5]).tolist() == [0, 3, 0, 12, 0]
+    assert rows.per_tree(np.array([True, False, True, True, True])).tolist() == [0, 1, 0, 3, 0]
+    none = LeafRows(start=np.zeros(3, dtype=np.int64), leaf=np.empty(0, dtype=np.int32))
+    assert none.per_tree([]).tolist() == [0, 0]
 
 
 def test_leaves_without_people_are_no_groups() -> None:

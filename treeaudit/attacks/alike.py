@@ -56,10 +56,10 @@ def alike_in(case: Case, stated: Stated) -> Alike:
     """Return whose value of a column follows from their leaf."""
     size, k = stated.size, case.k
     pure = stated.labels.distinct == 1
-    held = np.where(pure, size, 0)
+    held = size * pure
     certain = of_each_tree(case, held, stated.labels, stated.train)
     once = in_any_tree(case, held, stated.labels, stated.train)
-    told = of_each_tree(case, np.where(stated.labels.distinct > 0, size, 0))
+    told = of_each_tree(case, size * (stated.labels.distinct > 0))
     diversity = diversity_of(told, stated, certain, once)
     parts = (
         (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
@@ -73,7 +73,7 @@ def alike_in(case: Case, stated: Stated) -> Alike:
         certain=certain,
         diversity=diversity,
         severity=_severity(diversity.certain_share, controls),
-        evidence=_evidence(case, stated, smallest(size, np.flatnonzero(pure))),
+        evidence=_evidence(case, stated, smallest(size, pure)),
         controls=tuple(control for _, control in controls if control is not None),
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag
+from treeaudit.arrays import Flag, Float, Index, Wide
 from treeaudit.attacks.drawn import are_draws_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
@@ -41,8 +41,7 @@ __all__ = [
     "unseen_trees",
 ]
 
-Index = npt.NDArray[np.intp]
-Float = npt.NDArray[np.float64]
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -206,29 +205,32 @@ class Attack(Page, Protocol):
         """
 
 
-def smallest(values: npt.NDArray[np.int64], among: Index, most: int = 5) -> Index:
+def smallest(values: Wide | Float, chosen: Flag, most: int = 5) -> Index:
     """Return some positions with the smallest values, ties in order, without sorting all.
 
     Parameters
     ----------
     values
         One number per leaf.
-    among
-        Positions to choose from, ascending.
+    chosen
+        Which leaves to choose from.
     most
         How many.
 
     Examples
     --------
-    >>> smallest(np.array([3, 1, 2, 1]), np.array([0, 1, 2, 3]), 3).tolist()
+    >>> smallest(np.array([3, 1, 2, 1, 0]), np.array([1, 1, 1, 1, 0]), 3).tolist()
     [1, 3, 2]
     """
-    chosen = values[among]
-    if len(among) > most:
-        bar = np.partition(chosen, most - 1)[most - 1]
-        kept = np.concatenate([np.flatnonzero(chosen < bar), np.flatnonzero(chosen == bar)[:most]])
-        among, chosen = among[kept], chosen[kept]
-    return among[np.argsort(chosen, kind="stable")][:most]
+    found = np.empty(0, dtype=np.intp)
+    for begin in range(0, len(values), _BLOCK):
+        more = begin + np.flatnonzero(chosen[begin : begin + _BLOCK])
+        found = np.concatenate([found, more])
+        if len(found) > most:
+            own = values[found]
+            bar = np.partition(own, most - 1)[most - 1]
+            found = found[np.r_[np.flatnonzero(own < bar), np.flatnonzero(own == bar)[:most]]]
+    return found[np.argsort(values[found], kind="stable")][:most]
 
 
 def evidence(case: Case, worst: Index, most: int = 5) -> tuple[Evidence, ...]:

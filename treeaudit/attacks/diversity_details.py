@@ -81,7 +81,7 @@ def diversity_of(told: Wide, stated: Stated, certain: Wide, once: InAnyTree) -> 
     if len(told) == 1:
         share = Share.of(int(certain[0]), int(told[0]))
     return Diversity(
-        homogeneous_leaves=People(int((labels.distinct == 1).sum()), "leaf", "leaves"),
+        homogeneous_leaves=People.leaves(int(np.count_nonzero(labels.distinct == 1))),
         homogeneous_people=once.worst,
         homogeneous_in_any_tree=once,
         certain_share=share,

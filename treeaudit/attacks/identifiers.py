@@ -234,15 +234,23 @@ def _thresholds(
     # A feature must show this many cuts per tree on average to reach the bar.
     least = max(1, bar // max(forest.n_trees, 1) // 2)
     for tree in forest.trees:
-        edges = np.flatnonzero((tree.feature >= 0) & np.isfinite(tree.high))
+        closed = np.isfinite(tree.high)
+        edges = np.flatnonzero((tree.feature >= 0) & closed)
         feature = tree.feature[edges]
         here = np.bincount(feature, minlength=width)
         used += np.bincount(tree.feature[1:], minlength=width)
-        cut = np.where(np.isfinite(tree.high), tree.high, tree.low)
-        yes_no = (tree.feature >= 0) & (cut > 0) & (cut < 1)
-        between += np.bincount(tree.feature[yes_no], minlength=width)
-        for i in np.flatnonzero(here >= least).tolist():
-            kept[i].append(tree.high[edges[feature == i]])
+        # Cut by the upper end, or where that is open by the lower one.
+        cut = (tree.high > 0) & (tree.high < 1)
+        cut |= ~closed & (tree.low > 0) & (tree.low < 1)
+        between += np.bincount(tree.feature[cut & (tree.feature >= 0)], minlength=width)
+        enough = np.flatnonzero(here >= least)
+        if not len(enough):
+            continue
+        # Few features are sorted as small numbers, by counting them.
+        order = np.argsort(feature.astype(np.min_scalar_type(width)), kind="stable")
+        high, end = tree.high[edges[order]], np.cumsum(here)
+        for i in enough.tolist():
+            kept[i].append(high[end[i] - here[i] : end[i]])
     many = {}
     for i in np.flatnonzero([len(parts) for parts in kept]).tolist():
         if sum(len(part) for part in kept[i]) >= bar:

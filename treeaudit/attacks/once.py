@@ -28,6 +28,7 @@ __all__ = [
     "at_most",
     "in_any_tree",
     "of_each_tree",
+    "of_tree",
     "share_at_most",
     "share_told",
     "told",
@@ -138,6 +139,23 @@ def of_each_tree(
     return np.array([_fewest(case, held, tree, labels, code) for tree in trees])
 
 
+def of_tree(
+    case: Case, tree: int, held: Wide, labels: Labels | None = None, code: Codes | None = None
+) -> int:
+    """Return how many different people some leaves of one tree mean; see `of_each_tree`.
+
+    Parameters
+    ----------
+    held
+        Shape ``(n_leaves,)``: how many people of each leaf of that tree are meant.
+    """
+    if case.train is None or case.train.persons is None or case.forest.counts_are == "noisy":
+        return int(held.sum())
+    every = np.zeros(len(case.table), dtype=np.int64)
+    every[case.table.rows_of(tree)] = held
+    return _fewest(case, every, tree, labels, code)
+
+
 def _fewest(case: Case, held: Wide, tree: int, labels: Labels | None, code: Codes | None) -> int:
     """Return no fewer than how many people some leaves of a tree mean."""
     size = held[case.table.rows_of(tree)]
@@ -152,7 +170,7 @@ def _fewest(case: Case, held: Wide, tree: int, labels: Labels | None, code: Code
 def worst_share(case: Case, chosen: Flag) -> Share:
     """Return the share of the people of a tree who are in some leaves, of the worst tree."""
     size = case.table.size
-    people, every = of_each_tree(case, np.where(chosen, size, 0)), of_each_tree(case, size)
+    people, every = of_each_tree(case, size * chosen), of_each_tree(case, size)
     if len(every) == 1:
         return Share.of(int(people[0]), int(every[0]))
     return Share(float((people / np.maximum(every, 1)).max()))

@@ -23,7 +23,7 @@ from treeaudit.reconstruction.recognition import domain_of
 from treeaudit.reconstruction.shuttle import shuttle
 from treeaudit.reconstruction.system import Bounds, System
 
-__all__ = ["Drawn", "reconstruct_drawn"]
+__all__ = ["Drawn", "check_room", "reconstruct_drawn"]
 
 _MOST_TREES = 16
 _MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000
@@ -129,7 +129,7 @@ def reconstruct_drawn(
     """
     budget = Budget() if budget is None else budget
     n_classes = len(forest.schema.classes or ())
-    _check_size(forest.trees[0].n_nodes, len(times) * n_classes)
+    check_room(forest, len(times))
     domain = domain_of(forest, budget.trees(forest.trees, _CUTTING), public)
     budget.check(_CUTTING)
     cells = _cells(forest, times, Cells.whole(Layout.of(domain), len(times) * n_classes), budget)
@@ -157,6 +157,17 @@ def reconstruct_drawn(
         bounds=bounds,
         stopped=stopped if bounds.open.any() else None,
     )
+
+
+def check_room(forest: Forest, n_people: int) -> None:
+    """Refuse so many people that the first tree alone has too many places for them.
+
+    Raises
+    ------
+    OutOfBudgetError
+        As `reconstruct_drawn`, which would begin with it.
+    """
+    _check_size(forest.trees[0].n_nodes, n_people * len(forest.schema.classes or ()))
 
 
 def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:

@@ -9,7 +9,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.reconstruction.scope import not_usable
 
-__all__ = ["not_drawn", "not_draws", "times_of"]
+__all__ = ["check_draws", "not_drawn", "not_draws", "times_of"]
 
 _MOST_DRAWS = 50_000_000
 
@@ -50,19 +50,38 @@ def times_of(forest: Forest) -> Wide:
     DataError
         If `not_drawn` has a reason, or if they are not.
     """
-    if (reason := not_drawn(forest)) is not None:
-        raise DataError(reason)
-    n, seeds = forest.n_records or 0, forest.seeds or ()
-    if len(seeds) != forest.n_trees:
-        raise DataError(f"there are {len(seeds):,} seeds for {forest.n_trees:,} trees")
+    check_draws(forest)
+    n = forest.n_records or 0
     # By columns: what the first tree shows to be other draws has then not touched the others.
     times = np.zeros((n, forest.n_trees), dtype=np.int64, order="F")
-    for t, (seed, tree) in enumerate(zip(seeds, forest.trees, strict=True)):
-        if tree.counts is None or tree.n_records is None:
-            raise DataError("a tree does not hold how many people it was trained on")
-        leaves = tree.leaves
-        rows = np.random.RandomState(seed).randint(0, n, round(float(tree.counts[leaves].sum())))
-        times[:, t] = np.bincount(rows, minlength=n)
-        if np.count_nonzero(times[:, t]) != tree.n_records[leaves].sum():
-            raise DataError("its seeds do not draw the people whom its trees hold")
+    for t in range(forest.n_trees):
+        times[:, t] = _times(forest, t)
+    return times
+
+
+def check_draws(forest: Forest) -> None:
+    """Draw for the first tree alone: what shows other draws mostly shows there.
+
+    Raises
+    ------
+    DataError
+        As `times_of`.
+    """
+    if (reason := not_drawn(forest)) is not None:
+        raise DataError(reason)
+    if len(forest.seeds or ()) != forest.n_trees:
+        raise DataError(f"there are {len(forest.seeds or ()):,} seeds for {forest.n_trees:,} trees")
+    _times(forest, 0)
+
+
+def _times(forest: Forest, t: int) -> Wide:
+    """Return how often each row was drawn for one tree."""
+    n, tree = forest.n_records or 0, forest.trees[t]
+    if tree.counts is None or tree.n_records is None:
+        raise DataError("a tree does not hold how many people it was trained on")
+    leaves = tree.leaves
+    rng = np.random.RandomState((forest.seeds or ())[t])
+    times = np.bincount(rng.randint(0, n, round(float(tree.counts[leaves].sum()))), minlength=n)
+    if np.count_nonzero(times) != tree.n_records[leaves].sum():
+        raise DataError("its seeds do not draw the people whom its trees hold")
     return times

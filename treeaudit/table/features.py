@@ -22,6 +22,7 @@ __all__ = ["hidden_without", "people_by_feature", "people_by_last_split"]
 
 
 _SAMPLE = 500
+_FEW_LEVELS = 200
 
 
 def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_features: int) -> Wide:
@@ -42,25 +43,27 @@ def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_feature
     >>> people_by_feature(chain, [1, 4], np.array([2, 3]), 2).tolist()
     [5, 3]
     """
-    inside = _sum_up(tree, leaves, people)
+    order, cuts, above = _by_level(tree)
+    inside = np.zeros(tree.n_nodes)
+    inside[np.asarray(leaves, dtype=np.int64)] = people
+    inside, feature = _sum_up(inside[order], cuts, above), tree.feature[order]
     found = np.zeros(n_features, dtype=np.int64)
     used = np.flatnonzero(np.bincount(tree.feature[1:]))
-    levels = _levels(tree)
     # 64 features at a time: which of them the way to a node has asked about.
     for start in range(0, len(used), 64):
         word = used[start : start + 64]
         bit = np.zeros(n_features + 1, dtype=np.uint64)
         bit[word] = np.uint64(1) << np.arange(len(word), dtype=np.uint64)
-        own = bit[tree.feature]
-        asked = np.zeros(tree.n_nodes, dtype=np.uint64)
-        first = np.zeros(tree.n_nodes, dtype=np.bool_)
-        for level in levels:
-            above = asked[tree.parent[level]]
-            first[level] = (own[level] != 0) & (above & own[level] == 0)
-            asked[level] = above | own[level]
-        found += np.bincount(
-            tree.feature[first], weights=inside[first], minlength=n_features
-        ).astype(np.int64)
+        asked = bit[feature]
+        first = asked != 0
+        for begin, end in pairwise(cuts):
+            own = asked[begin:end]
+            before = asked.take(above[begin:end])
+            first[begin:end] &= (before & own) == 0
+            own |= before
+        found += np.bincount(feature[first], weights=inside[first], minlength=n_features).astype(
+            np.int64
+        )
     return found
 
 
@@ -135,21 +138,31 @@ def _fits(rules: Rules, condition: int, value: Float) -> Flag:
     return np.asarray(fits | (np.isnan(value) & bool(rules.missing[condition])))
 
 
-def _levels(tree: Tree) -> list[Wide]:
-    """Return the nodes below the root, level by level."""
+def _by_level(tree: Tree) -> tuple[Wide, list[int], Wide]:
+    """Return the nodes level by level, where each level below the root begins, and the parents.
+
+    A level is then a slice, and looks at no other than the one before it. Parents are places in
+    that order; that of the root is its own.
+    """
     depth = tree.depths
-    order = np.argsort(depth, kind="stable")
-    cuts = np.searchsorted(depth[order], np.arange(1, int(depth.max()) + 2))
-    return [order[a:b] for a, b in pairwise(cuts.tolist())]
+    # Small numbers are sorted by counting them.
+    order = np.argsort(depth.astype(np.min_scalar_type(int(depth.max()))), kind="stable")
+    place = np.empty(tree.n_nodes, dtype=np.int64)
+    place[order] = np.arange(tree.n_nodes)
+    return order, np.cumsum(np.bincount(depth)).tolist(), place[np.maximum(tree.parent[order], 0)]
 
 
-def _sum_up(tree: Tree, leaves: npt.ArrayLike, people: Wide) -> Float:
-    """Return how many of the people in some leaves are below each node."""
-    inside = np.zeros(tree.n_nodes)
-    inside[np.asarray(leaves, dtype=np.int64)] = people
+def _sum_up(inside: Float, cuts: list[int], above: Wide) -> Float:
+    """Return how many of the people in some leaves are below each node, nodes level by level."""
+    if len(cuts) <= _FEW_LEVELS:
+        for first, begin, end in reversed([*zip([0, *cuts], cuts, cuts[1:], strict=False)]):
+            below = inside[begin:end]
+            inside[first:begin] += np.bincount(above[begin:end] - first, below, begin - first)
+        return inside
     # Twice as far down with each step, as deep trees have as many levels as nodes.
-    above = tree.parent.astype(np.int64)
+    above = above.copy()
+    above[0] = -1
     while (live := np.flatnonzero(above >= 0)).size:
-        inside += np.bincount(above[live], weights=inside[live], minlength=tree.n_nodes)
+        inside += np.bincount(above[live], weights=inside[live], minlength=len(inside))
         above[live] = above[above[live]]
     return inside

@@ -55,8 +55,15 @@ class LeafRows:
 
     def per_tree(self, values: npt.ArrayLike) -> Wide:
         """Sum a whole number per row over each tree."""
-        total = np.concatenate([[0], np.cumsum(np.asarray(values, dtype=np.int64))])
-        return np.diff(total[self.start])
+        told = np.flatnonzero(np.diff(self.start))
+        total = np.zeros(len(self.start) - 1, dtype=np.int64)
+        if len(told):
+            added = np.asarray(values)
+            if added.dtype != np.bool_:
+                added = added.astype(np.int64, copy=False)
+            # Each from where it begins to the next tree that has rows.
+            total[told] = np.add.reduceat(added, self.start[told], dtype=np.int64)
+        return total
 
     def by_tree(self, rows: npt.ArrayLike | None = None) -> Iterator[tuple[int, Wide]]:
         """Yield each tree of some rows (all unless told), and where its rows stand in ``rows``."""

@@ -11,6 +11,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from treeaudit.attacks import Case
 from treeaudit.attacks.reconstruction.details import ReconstructionDetails
 from treeaudit.reports.attack_lines import attack_lines
 
@@ -148,6 +149,23 @@ def test_draws_without_seeds_make_nobody_certain_but_likely(table) -> None:
     # Likely people never count as certain.
     assert report.verdict == "pass"
     assert "likely: " in found.evidence[0].says
+
+
+def test_where_there_is_no_room_the_draws_are_not_made_again(table, monkeypatch) -> None:
+    """Of the first tree alone, which tells other seeds."""
+    monkeypatch.setattr("treeaudit.reconstruction.drawn._MOST_PLACES", 1_000)
+    grown = forest_of(table, bootstrap=True)
+    known = ta.scan(grown, policy=POLICY)
+    assert "the search ended after" in skipped(known)
+    assert known.verdict == "review"
+    made = []
+    monkeypatch.setattr(Case, "times", lambda case: made.append(case))
+    assert skipped(ta.scan(grown, policy=POLICY)) == skipped(known)
+    assert not made
+    for one in grown.estimators_:
+        one.random_state += 1
+    other = ta.scan(grown, policy=POLICY)
+    assert skipped(other).startswith("not reconstructed: its seeds do not draw the people")
 
 
 def test_draws_of_whom_nobody_is_likely_in_time_say_no_more_than_before(table) -> None:

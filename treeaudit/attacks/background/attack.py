@@ -23,10 +23,18 @@ from treeaudit.attacks.background.curves import knowledge_details
 from treeaudit.attacks.background.details import BackgroundDetails
 from treeaudit.attacks.background.vectors import vectors_of
 from treeaudit.attacks.background.view import view
-from treeaudit.attacks.case import Case, Need, evidence, looked_at, severity_of_share, unseen_trees
+from treeaudit.attacks.case import (
+    Case,
+    Need,
+    evidence,
+    looked_at,
+    severity_of_share,
+    smallest,
+    unseen_trees,
+)
 from treeaudit.attacks.control import lowered
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.once import at_most, in_any_tree, of_each_tree, told
+from treeaudit.attacks.once import at_most, in_any_tree, of_each_tree, of_tree, told
 from treeaudit.attacks.sensitive.checks import no_labels
 from treeaudit.attacks.stated import Codes
 from treeaudit.findings.checks import Rule
@@ -113,30 +121,29 @@ class Background:
         steps = (
             (table.labels.distinct == 0) if table.first_round else np.zeros(len(table), np.bool_)
         )
-        others = np.where(countable, majority, 0).astype(np.int64)
+        others = np.zeros(len(table), dtype=np.int64)
+        np.copyto(others, majority, where=countable, casting="unsafe")
+        needed = size - others
         # In other leaves nobody can be taken out: more would have to be known than ever are.
-        needed = np.where(countable, size - others, self.most_known + 1)
+        needed[~countable] = self.most_known + 1
         inside = needed <= self.most_known
         leaves = np.bincount(needed[inside], minlength=self.most_known + 1)
         said = table.labels, _labels(case)
         by_one, by_most = (
-            in_any_tree(case, np.where(needed <= r, others, 0), *said) for r in (1, self.most_known)
+            in_any_tree(case, others * (needed <= r), *said) for r in (1, self.most_known)
         )
         tree = by_one.tree if by_one.worst else by_most.tree
         if by_one.worst:
             # Of trees alike in the end, the one in which most people fall.
-            told, before = (
-                of_each_tree(case, np.where(needed <= r, others, 0), *said) for r in (1, 0)
-            )
+            told, before = (of_each_tree(case, others * (needed <= r), *said) for r in (1, 0))
             tree = int(np.lexsort((told - before, told))[-1])
             by_one = replace(by_one, tree=tree)
-        mine = np.zeros(len(table), dtype=np.bool_)
-        mine[table.rows_of(tree)] = True
+        mine = table.rows_of(tree)
         curve = np.array([
-            of_each_tree(case, np.where(mine & (needed <= r), others, 0), *said)[tree]
+            of_tree(case, tree, others[mine] * (needed[mine] <= r), *said)
             for r in range(self.most_known + 1)
         ])  # fmt: skip
-        total = int(of_each_tree(case, np.where(mine, size, 0))[tree])
+        total = of_tree(case, tree, size[mine])
         fallen = None if case.known is None else taken_out(case, case.known)
         inferred = None
         if case.prior is not None:
@@ -166,8 +173,7 @@ class Background:
             known=None if fallen is None else fallen.details,
             prior=None if inferred is None else inferred.details,
         )
-        worst = positions[np.argsort(majority[positions], kind="stable")]
-        rows, controls = evidence(case, worst), [control]
+        rows, controls = evidence(case, smallest(majority, needed == 1)), [control]
         sentences = [_summary(case, tree, curve.tolist(), unknown)]
         for more in (fallen, inferred):
             if more is not None:

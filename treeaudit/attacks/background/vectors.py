@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.table.table import Table
 
 __all__ = ["Vectors", "distinct_vectors", "vectors_of"]
@@ -48,6 +48,7 @@ class Vectors:
 
 
 _SMALL = 256
+_BLOCK = 1 << 16
 
 
 def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None) -> Vectors:
@@ -93,14 +94,11 @@ def vectors_of(table: Table, tree: int | None = None) -> Vectors:
     >>> vectors_of(ta.reconstruct(forest).groups).counts.tolist()
     [[1, 1], [2, 1]]
     """
-    size, labels = table.size, table.labels
-    known = ~np.isnan(labels.majority)
-    if tree is not None:
-        known[: table.start[tree]] = known[table.start[tree + 1] :] = False
-    few = known & (labels.distinct <= 2)
-    largest = labels.majority[few].astype(np.int64)
-    parts = _of_two(largest, size[few])
-    many = np.flatnonzero(known & (labels.distinct > 2))
+    rows = slice(0, len(table)) if tree is None else table.rows_of(tree)
+    majority, distinct = table.labels.majority[rows], table.labels.distinct[rows]
+    known = ~np.isnan(majority)
+    parts = _of_two(majority, table.size[rows], known & (distinct <= 2))
+    many = rows.start + np.flatnonzero(known & (distinct > 2))
     if tree is not None and table.in_persons:
         many = many[:0]
     for _, here in table.by_tree(many):
@@ -109,16 +107,22 @@ def vectors_of(table: Table, tree: int | None = None) -> Vectors:
     return _joined(parts)
 
 
-def _of_two(largest: Wide, size: Wide) -> list[Vectors]:
+def _of_two(majority: Float, size: Wide, few: Flag) -> list[Vectors]:
     """Join leaves of at most two labels: the small ones, nearly all, without sorting them."""
-    small = size < _SMALL
-    seen = np.bincount(size[small] * _SMALL + largest[small])
+    seen = np.zeros(_SMALL * _SMALL, dtype=np.int64)
+    rest = []
+    for begin in range(0, len(size), _BLOCK):
+        here = begin + np.flatnonzero(few[begin : begin + _BLOCK])
+        largest, people = majority[here].astype(np.int64), size[here]
+        small = people < _SMALL
+        seen += np.bincount(people[small] * _SMALL + largest[small], minlength=len(seen))
+        largest, people = largest[~small], people[~small]
+        rest.append(np.column_stack([largest, people - largest]))
     key = np.flatnonzero(seen)
     people, most = np.divmod(key, _SMALL)
-    rest = ~small
     return [
         distinct_vectors(np.column_stack([most, people - most]), seen[key]),
-        distinct_vectors(np.column_stack([largest[rest], size[rest] - largest[rest]])),
+        distinct_vectors(np.concatenate(rest)),
     ]
 
 

@@ -122,8 +122,8 @@ class Homogeneity:
         told = labels.distinct > 0
         counted = ~np.isnan(labels.fewest)
         nearly = told & nearly_certain(labels.share, labels.others, case.k)
-        once = in_any_tree(case, np.where(nearly, size, 0))
-        lacking = in_any_tree(case, np.where(ruled_out, size, 0))
+        once = in_any_tree(case, size * nearly)
+        lacking = in_any_tree(case, size * ruled_out)
         small = counted & (labels.fewest < case.k)
         leaves, people = found.diversity.homogeneous_leaves, found.diversity.homogeneous_people
         return Finding(
@@ -168,12 +168,12 @@ def _trees(case: Case) -> str:
 
 
 def _leaves(chosen: npt.NDArray[np.bool_]) -> People:
-    return People(int(chosen.sum()), "leaf", "leaves")
+    return People.leaves(int(np.count_nonzero(chosen)))
 
 
 def _people(case: Case, chosen: npt.NDArray[np.bool_]) -> People:
     """Return the people of some leaves, of the tree that has the most."""
-    return People(int(of_each_tree(case, np.where(chosen, case.table.size, 0)).max()))
+    return People(int(of_each_tree(case, case.table.size * chosen).max()))
 
 
 def _without_counts(case: Case) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ class KnownNumbers:
             looked=looked_at(what, case),
             unseen=unseen,
             details=details,
-            evidence=evidence(case, smallest(size, np.flatnonzero(known | alone))),
+            evidence=evidence(case, smallest(size, known | alone)),
         )
 
 

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     )
     from treeaudit.reconstruction.answer import reconstruct
     from treeaudit.reconstruction.by_hand import by_hand
-    from treeaudit.reconstruction.drawn import reconstruct_drawn
-    from treeaudit.reconstruction.draws import not_drawn
+    from treeaudit.reconstruction.drawn import check_room, reconstruct_drawn
+    from treeaudit.reconstruction.draws import check_draws, not_drawn
     from treeaudit.reconstruction.likely import not_likely
 else:
     details_of_boosting = later("treeaudit.attacks.reconstruction.boosting", "details_of_boosting")
@@ -76,7 +76,9 @@ else:
     likely_of = later("treeaudit.attacks.reconstruction.likely", "likely_of")
     reconstruct = later("treeaudit.reconstruction.answer", "reconstruct")
     by_hand = later("treeaudit.reconstruction.by_hand", "by_hand")
+    check_room = later("treeaudit.reconstruction.drawn", "check_room")
     reconstruct_drawn = later("treeaudit.reconstruction.drawn", "reconstruct_drawn")
+    check_draws = later("treeaudit.reconstruction.draws", "check_draws")
     not_drawn = later("treeaudit.reconstruction.draws", "not_drawn")
     not_likely = later("treeaudit.reconstruction.likely", "not_likely")
 
@@ -244,6 +246,9 @@ class Reconstruction:
     def _in_order(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the draws, made again, give away with their rows."""
         try:
+            # Before everybody's draws are made again, which takes longer.
+            check_draws(case.forest)
+            check_room(case.forest, case.forest.n_records or 0)
             times = case.times().astype(np.int64)
             found = reconstruct_drawn(case.forest, times, budget=budget)
         except DataError as error:

@@ -60,7 +60,7 @@ def contribution(case: Case, small: Flag) -> tuple[Contribution, ...]:
     table = case.table
     if not small.any():
         return ()
-    index = int(table.per_tree(np.where(small, table.size, 0)).argmax())
+    index = int(table.per_tree(table.size * small).argmax())
     mine = table.rows_of(index)
     leaves = table.leaf[mine][small[mine]]
     size = table.size[mine][small[mine]]

@@ -109,7 +109,7 @@ def group_sizes(
     bins = []
     for low, high in _BINS:
         inside = (size >= low) & (size <= (high or size.max(initial=0)))
-        leaves, held = int(inside.sum()), np.where(inside, size, 0)
+        leaves, held = int(np.count_nonzero(inside)), size * inside
         people = int(held.sum() if per_tree is None else per_tree(held).max())
         bins.append(
             GroupSizes(low=low, high=high, leaves=People.leaves(leaves), people=People(people))

@@ -166,12 +166,13 @@ class Uniqueness:
         size = case.table.size
         k = case.k
         alone, small = size == 1, size < k
-        unique, below, total = int(alone.sum()), int(small.sum()), int(size.sum())
-        alone_once = in_any_tree(case, np.where(alone, size, 0))
-        small_once = in_any_tree(case, np.where(small, size, 0))
+        unique, below = int(np.count_nonzero(alone)), int(np.count_nonzero(small))
+        total = int(size.sum())
+        alone_once = in_any_tree(case, size * alone)
+        small_once = in_any_tree(case, size * small)
         severity: Severity = "high" if unique else "medium" if below else "none"
         least = int(size.min())
-        worst = smallest(size, np.flatnonzero(small))
+        worst = smallest(size, small)
         details = UniquenessDetails(
             unique_leaves=People.leaves(unique),
             unique_people=alone_once.worst,
@@ -241,8 +242,8 @@ def _summary(case: Case, details: UniquenessDetails, many: bool) -> str:
 def _per_tree(case: Case, alone: Flag, small: Flag) -> tuple[Mapping[str, Any], ...]:
     table = case.table
     unique, leaves = table.per_tree(alone), table.per_tree(small)
-    people = of_each_tree(case, np.where(small, table.size, 0))
-    single = of_each_tree(case, np.where(alone, table.size, 0))
+    people = of_each_tree(case, table.size * small)
+    single = of_each_tree(case, table.size * alone)
     # A tree that does not tell has no leaves here; reduceat would look into the next tree.
     told = np.flatnonzero(np.diff(table.start))
     least = np.minimum.reduceat(table.size, table.start[told])
