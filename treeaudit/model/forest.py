@@ -143,11 +143,12 @@ class LazyTrees(Sequence[Tree]):
             tree = self._build(index)
             self._last = (index, tree)
             self._has_counts[index] = tree.counts is not None
-            if tree.n_bytes <= self._room:
-                self._room -= tree.n_bytes
+            n_bytes = tree.n_bytes
+            if n_bytes <= self._room:
+                self._room -= n_bytes
                 self._kept[index] = tree
             else:
-                self._pass(tree.n_bytes)
+                self._pass(n_bytes)
         return self._last[1]
 
     def _pass(self, n_bytes: int) -> None:

@@ -6,6 +6,7 @@ from dataclasses import fields
 import numpy as np
 
 from treeaudit.model.tree import Tree
+from treeaudit.model.tree_rows import cut
 from treeaudit.readers.links import Edges, Links
 from treeaudit.readers.together import in_rows
 from treeaudit.readers.types import Array, Flag, Float, Wide
@@ -87,8 +88,8 @@ class Shelf:
         self._row, self._alone, self._sizes = row, alone, sizes
         self._parts = {part.start: part for part in in_rows(sizes)}
         self._last = -1
-        self._begin, self._ends = 0, [0]
-        self._arrays: _Arrays = {}
+        self._begin = 0
+        self._trees: Sequence[Tree] = ()
 
     def __call__(self, i: int) -> Tree:
         """Return one of the trees."""
@@ -98,11 +99,9 @@ class Shelf:
         if part is not None and part.stop - part.start > 1:
             made = self._row(part)
             if made is not None:
-                self._begin, self._arrays = i, made
-                self._ends = np.cumsum([0, *self._sizes[part]]).tolist()
+                ends = np.cumsum([0, *self._sizes[part]]).tolist()
+                self._begin, self._trees = i, cut(made, ends)
         at = i - self._begin
-        if not 0 <= at < len(self._ends) - 1:
+        if not 0 <= at < len(self._trees):
             return self._alone(i)
-        of = slice(self._ends[at], self._ends[at + 1])
-        held = {name: None if one is None else one[of] for name, one in self._arrays.items()}
-        return Tree(**held)  # type: ignore[arg-type]
+        return self._trees[at]
