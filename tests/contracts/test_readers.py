@@ -28,3 +28,31 @@ def test_the_formats_are_those_of_the_json_report() -> None:
     assert len(set(FORMATS)) == len(FORMATS)
     stated = json_schema()["properties"]["model"]["properties"]["format"]["enum"]
     assert sorted(stated) == sorted(FORMATS)
+
+
+@pytest.mark.parametrize("one", NAMED)
+@pytest.mark.parametrize(
+    "head",
+    [
+        b'\n {"format": "treeaudit-model"',
+        b"PK\x03\x04 damaged",
+        b' { "learner" : {',
+        b'{"version":[1 , 7,',
+        b'{"Config":{',
+        b'{"Model":{',
+        b"{L\0\0\0\0\0\0\0\x07learner{",
+        b"{i\x07version[",
+        b"{i\x06Config{",
+        b"{i\x05Model{",
+        b"tree\nversion=v4\n",
+        b"tree\r\n\nnum_class=1\n",
+        b'{ "name" : "tree" ,',
+        b'{"average_output":',
+        b'{"oblivious_trees":',
+        b"CBM1",
+        b"<PMML>",
+    ],
+)
+def test_marks_stand_in_whatever_a_reader_takes(one: Format, head: bytes) -> None:
+    content = unpack(head + b" " * 5000)
+    assert one.matches(content) == one.reader.matches(content)

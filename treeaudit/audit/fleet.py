@@ -241,7 +241,7 @@ def no_model(path: str) -> str:
         empty = Path(path).is_file() and Path(path).stat().st_size == 0
         return "an empty file" if empty else ""
     what = name_of(content.data)
-    known = what.startswith(_TREES) or any(one.reader.matches(content) for one in READERS)
+    known = what.startswith(_TREES) or any(one.matches(content) for one in READERS)
     return "" if known else what
 
 

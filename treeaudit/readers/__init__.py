@@ -37,6 +37,7 @@ from treeaudit.readers.unpack import Content, open_file, unpack
 __all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "load_all", "read"]
 
 _MOST_MODELS = 200
+_HEAD = 4096
 
 
 class Reader(Protocol):
@@ -84,17 +85,29 @@ class Format:
         What `treeaudit.Source.format` may be for such a file.
     title
         What people call them.
+    marks
+        Bytes of which one stands in the beginning of every such file: a module is not imported
+        for a file that it would not take. None where nothing of the kind holds.
     """
 
     module: str
     names: tuple[str, ...]
     title: str
+    marks: tuple[bytes, ...] | None = None
 
     @property
     def reader(self) -> Reader:
         """The module, imported when it is its turn."""
         module: Reader = import_module(f"{__name__}.{self.module}")
         return module
+
+    def matches(self, content: Content) -> bool:
+        """Tell whether the content is of this kind, see `Reader.matches`."""
+        if self.marks is not None:
+            head = bytes(content.data[:_HEAD])
+            if not any(mark in head for mark in self.marks):
+                return False
+        return self.reader.matches(content)
 
 
 READERS: tuple[Format, ...] = (
@@ -103,10 +116,20 @@ READERS: tuple[Format, ...] = (
         ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle"),
         "pickle, joblib",
     ),
-    Format("own_json", ("treeaudit-json",), "treeaudit's own JSON"),
-    Format("skops.skops_model", ("sklearn-skops",), "skops"),
-    Format("boosters.xgboost_model", ("xgboost-json", "xgboost-ubjson"), "XGBoost"),
-    Format("boosters.lightgbm_model", ("lightgbm-text", "lightgbm-json"), "LightGBM"),
+    Format("own_json", ("treeaudit-json",), "treeaudit's own JSON", (b'"treeaudit-model"',)),
+    Format("skops.skops_model", ("sklearn-skops",), "skops", (b"PK\x03\x04",)),
+    Format(
+        "boosters.xgboost_model",
+        ("xgboost-json", "xgboost-ubjson"),
+        "XGBoost",
+        (b"learner", b"Config", b"Model", b"version"),
+    ),
+    Format(
+        "boosters.lightgbm_model",
+        ("lightgbm-text", "lightgbm-json"),
+        "LightGBM",
+        (b"tree", b"average_output"),
+    ),
     Format("boosters.catboost_model", ("catboost-json",), "CatBoost"),
     Format("exchange.pmml", ("pmml",), "PMML"),
     Format("exchange.onnx_model", ("onnx",), "ONNX"),
@@ -255,7 +278,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     """Read the model in a file that is open already; see `load`."""
     limits = content.within(limits)
     for one in READERS:
-        if one.reader.matches(content):
+        if one.matches(content):
             _check_unpacked(one, content, limits)
             forest = one.reader.read(content, source, select, limits)
             if isinstance(forest.trees, LazyTrees):
