@@ -122,7 +122,7 @@ READERS: tuple[Format, ...] = (
         "boosters.xgboost_model",
         ("xgboost-json", "xgboost-ubjson"),
         "XGBoost",
-        (b"learner", b"Config", b"Model", b"version"),
+        (b"learner", b"Config", b"Model", b'version"', b"version[", b"version{"),
     ),
     Format(
         "boosters.lightgbm_model",

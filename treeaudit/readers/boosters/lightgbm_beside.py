@@ -13,6 +13,7 @@ from mmap import mmap
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.boosters.lightgbm_block import Block
 from treeaudit.readers.boosters.lightgbm_names import OBJECTIVE, is_parameter
 from treeaudit.readers.boosters.lightgbm_tree import RawTree
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
@@ -51,6 +52,7 @@ def in_lightgbm_text(
     names: Sequence[str],
     categorical: int,
     trees: Sequence[RawTree],
+    left: Sequence[int],
 ) -> Iterator[Leftover]:
     """Yield what the text of a LightGBM model holds beside its trees.
 
@@ -68,23 +70,30 @@ def in_lightgbm_text(
         How many of them may have lists of categories.
     trees
         Its trees, as they were read.
+    left
+        Those of which not every sign was accounted for when they were read.
     """
     sizes = yield from _head(data[: places[0]], len(names))
     bounds = [*places, end]
-    text = data[places[0] : end]
+    if left:
+        yield from _numbers(data[places[0] : end])
+    for i in left:
+        yield from _section(i, data[places[i] : bounds[i + 1]], trees[i])
+    found = [after - before for before, after in pairwise(bounds)]
+    if sizes and sizes != found:
+        yield not_explained("tree_sizes", [a for a, b in zip(sizes, found, strict=False) if a != b])
+    rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
+    yield from _rest(rest.split("\n"), names, categorical, splits_of(trees, names))
+
+
+def _numbers(text: bytes) -> Iterator[Leftover]:
+    """Yield what is odd about the numbers in the text of the trees."""
     if n := odd_numbers(text, json=False):
         yield not_explained("the form of the numbers of the trees", b"0" * n)
     shape = text.translate(_SHAPE)
     if b"0" * (_LONGEST_NUMBER + 2) in shape:
         runs = re.findall(rb"0{%d,}" % (_LONGEST_NUMBER + 2), shape)
         yield not_explained("numbers of the trees", b"0" * sum(map(len, runs)))
-    for i, place in enumerate(places):
-        yield from _section(i, data[place : bounds[i + 1]], trees[i])
-    found = [after - before for before, after in pairwise(bounds)]
-    if sizes and sizes != found:
-        yield not_explained("tree_sizes", [a for a, b in zip(sizes, found, strict=False) if a != b])
-    rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
-    yield from _rest(rest.split("\n"), names, categorical, splits_of(trees, names))
 
 
 def _head(text: bytes, n_columns: int) -> Generator[Leftover, None, list[int]]:
@@ -199,10 +208,14 @@ def _count(word: bytes) -> int:
 
 def splits_of(trees: Sequence[RawTree], names: Sequence[str]) -> dict[str, tuple[int, float]]:
     """Return how many splits test each column, and what they gained, as importances say."""
-    feature = np.concatenate([tree.feature for tree in trees])
-    gain = np.concatenate(
-        [np.ones(len(tree.feature)) if tree.gain is None else tree.gain for tree in trees]
-    )
+    if isinstance(trees, Block):
+        feature, gain = trees.all("split_feature"), trees.all("split_gain")
+        gain = np.ones(len(feature)) if gain is None else gain
+    else:
+        feature = np.concatenate([tree.feature for tree in trees])
+        gain = np.concatenate(
+            [np.ones(len(tree.feature)) if tree.gain is None else tree.gain for tree in trees]
+        )
     known = (feature >= 0) & (feature < len(names))
     feature, gain = feature[known], gain[known]
     n = np.bincount(feature[gain > 0], minlength=len(names)).tolist()

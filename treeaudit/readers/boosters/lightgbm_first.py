@@ -9,6 +9,7 @@ import numpy as np
 from treeaudit.model.boosting import Boosting
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.tree import Tree
+from treeaudit.readers.boosters.lightgbm_block import CheckedBlock
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
@@ -110,17 +111,15 @@ def boosting_of(
     softmax = several is not None and k == int(several[1]) > 2
     plain = said.get("boosting", "gbdt") == "gbdt" and (sigmoid or softmax)
     plain = plain and all(_number(said.get(name, "0")) == 0.0 for name in _BENDING)
-    grown = [tree.raw.grown for tree in stored if tree.raw.grown is not None]
-    # Leaves below a split by categories carry a penalty of their own.
-    odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
+    if isinstance(stored, CheckedBlock):
+        odd, told = False, stored.raw.grown
+    else:
+        # Leaves below a split by categories carry a penalty of their own.
+        odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
+        told = all(tree.raw.grown is not None for tree in stored)
     odd = odd or said.get("monotone_constraints", "") != ""
-    if len(steps) < k or not plain or odd or len(grown) < len(stored):
+    if len(steps) < k or not plain or odd or not told:
         return None
-
-    def mass(i: int) -> Float:
-        # Inner masses are written with six digits.
-        inner = np.full(len(grown[i].inner_weight), np.nan)
-        return np.concatenate([inner, grown[i].leaf_weight])[stored[i].links.order]
 
     return Boosting(
         trees=trees,
@@ -131,12 +130,18 @@ def boosting_of(
         rate=steps[0].rate,
         penalty=steps[0].penalty,
         curve=k / (k - 1) if softmax else 1.0,
-        mass=mass,
+        mass=lambda i: _mass(stored[i]),
         single=False,
         derivatives=SINGLE,
         stored=DOUBLE,
         assumptions=("rows had no weights of their own",),
     )
+
+
+def _mass(tree: StoredTree) -> Float:
+    """Return the sum of second derivatives of each node; those of inner nodes have six digits."""
+    leaf = np.zeros(0) if tree.raw.grown is None else tree.raw.grown.leaf_weight
+    return np.concatenate([np.full(len(tree.raw.left), np.nan), leaf])[tree.links.order]
 
 
 def _number(word: str | None) -> float | None:

@@ -16,6 +16,7 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
+from treeaudit.readers.boosters.lightgbm_block import CheckedBlock
 from treeaudit.readers.boosters.lightgbm_first import boosting_of, first_counts, first_round
 from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_rows import builder, checked, uneven
@@ -26,6 +27,7 @@ from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
 from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.limits import Most, clean, show
+from treeaudit.readers.types import Wide
 
 __all__ = ["to_forest"]
 
@@ -57,7 +59,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     if not estimated and (odd := uneven(trees)) is not None:
         raise ReadError(f"tree {odd} is inconsistent: its children do not add up to their parent")
     sampled = _sampled(booster.parameters)
-    told = sum(tree.n_records is not None for tree in trees) * (not estimated)
+    told = _n_told(trees) * (not estimated)
     records_are, n_records = _records(booster, trees, sampled, told)
     n_categories, names = _category_names(booster, trees)
     schema = _schema(booster, n_categories, names, _with_gaps(trees))
@@ -106,15 +108,37 @@ def to_forest(booster: Booster, source: Source) -> Forest:
 
 def _spare(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
     """Yield names, categories and settings, where they are more than the trees need."""
-    tested = np.unique(np.concatenate([tree.raw.feature for tree in trees])).tolist()
+    tested = sorted(_columns(_tested(trees)))
     settings = sum(map(len, (booster.parameters or {}).values()))
     categories = dict(enumerate(booster.pandas))
     yield from spare_columns("feature_names", booster.names, categories, tested, settings)
 
 
+def _tested(trees: Sequence[StoredTree]) -> Wide:
+    """Return the column that each inner node of all trees tests."""
+    if isinstance(trees, CheckedBlock):
+        found: Wide = trees.raw.all("split_feature")
+        return found
+    return np.concatenate([tree.raw.feature for tree in trees])
+
+
+def _columns(feature: Wide) -> frozenset[int]:
+    return frozenset(np.flatnonzero(np.bincount(feature)).tolist())
+
+
+def _n_told(trees: Sequence[StoredTree]) -> int:
+    """Return how many trees tell their rows."""
+    if isinstance(trees, CheckedBlock):
+        return 0 if trees.n_records is None else len(trees)
+    return sum(tree.n_records is not None for tree in trees)
+
+
 def _not_asked(booster: Booster, asked: bool, trees: Sequence[StoredTree]) -> frozenset[Kind]:
     """Return what nobody has looked for in the steps of the trees: targets, or class counts."""
     if booster.objective.split(" ")[0] not in ("binary", "multiclass", "multiclassova"):
+        if isinstance(trees, CheckedBlock):
+            n_records = trees.n_records
+            return targets_in([None if n_records is None else n_records[trees.is_leaf]])
         return targets_in(
             None if tree.n_records is None else tree.n_records[tree.links.is_leaf] for tree in trees
         )
@@ -148,7 +172,11 @@ def _tells_seed(booster: Booster) -> bool:
 def _records(
     booster: Booster, trees: Sequence[StoredTree], sampled: bool, told: int
 ) -> tuple[RecordsAre, int | None]:
-    roots = {int(tree.n_records[0]) for tree in trees if tree.n_records is not None}
+    if isinstance(trees, CheckedBlock):
+        told_of = () if trees.n_records is None else trees.n_records[trees.start].tolist()
+        roots = set(told_of)
+    else:
+        roots = {int(tree.n_records[0]) for tree in trees if tree.n_records is not None}
     if booster.parameters is None or sampled or not told or len(roots) != 1:
         return "unknown", None
     return "all", roots.pop()
@@ -180,7 +208,7 @@ def _category_names(
         for i, info in enumerate(booster.infos)
         if isinstance(info, np.ndarray)
     }
-    for tree in trees:
+    for tree in () if isinstance(trees, CheckedBlock) else trees:
         for node, codes in tree.raw.categories.items():
             feature = int(tree.raw.feature[node])
             most[feature] = max(most.get(feature, -1), int(codes.max(initial=-1)))
@@ -204,8 +232,11 @@ def _category_names(
 
 def _with_gaps(trees: Sequence[StoredTree]) -> frozenset[int]:
     """Return the columns that are told to hold NaN: LightGBM says so where training data did."""
+    if isinstance(trees, CheckedBlock):
+        kind = trees.raw.all("decision_type") >> 2
+        return _columns(trees.raw.all("split_feature")[kind != NO_MISSING])
     told = [tree.raw.feature[tree.raw.missing_type != NO_MISSING] for tree in trees]
-    return frozenset(np.unique(np.concatenate(told)).tolist())
+    return _columns(np.concatenate(told))
 
 
 def _categorical_columns(booster: Booster, most: Mapping[int, int]) -> list[int]:
@@ -252,13 +283,18 @@ def _warnings(
     booster: Booster, trees: Sequence[StoredTree], names: Mapping[int, tuple[str, ...]]
 ) -> list[str]:
     said = []
-    misrouted = sum(tree.misrouted for tree in trees)
+    block = isinstance(trees, CheckedBlock)
+    misrouted = (
+        int(np.count_nonzero(trees.misrouted))
+        if isinstance(trees, CheckedBlock)
+        else sum(tree.misrouted for tree in trees)
+    )
     if misrouted:
         said.append(
             f"{misrouted:,} splits treat zero as missing and send it away from its neighbours: "
             "rules with these splits are right for all numbers but zero"
         )
-    linear = sum(tree.raw.linear for tree in trees)
+    linear = 0 if block else sum(tree.raw.linear for tree in trees)
     if linear:
         said.append(
             f"{linear:,} trees have a linear model in each leaf (leaf_coeff): "

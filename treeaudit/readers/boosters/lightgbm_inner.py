@@ -11,12 +11,13 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.inner_numbers import Inner, strays
+from treeaudit.readers.boosters.lightgbm_block import CheckedBlock
 from treeaudit.readers.boosters.lightgbm_rows import woven
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import longer_than
 from treeaudit.readers.leftovers.unexplained import not_explained
-from treeaudit.readers.types import Flag
+from treeaudit.readers.types import Flag, Float
 
 __all__ = ["unexplained_numbers"]
 
@@ -42,17 +43,25 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
     booster
         The model as it was read.
     """
+    block = trees if isinstance(trees, CheckedBlock) else None
+    counted = [block] if block is not None else trees
     empty = sum(
-        int(np.count_nonzero(tree.n_records == 0)) for tree in trees if tree.n_records is not None
+        int(np.count_nonzero(one.n_records == 0)) for one in counted if one.n_records is not None
     )
     if empty:
         says = f"{empty:,} nodes that nobody was in: no training makes one"
         yield Leftover(kind="unexplained", where="Tree=*", n=16 * empty, says=says)
-    yield from _codes(trees, booster)
-    asking = [tree for tree in trees if len(tree.links.inner)]
-    told = [t for t in asking if t.raw.grown is not None and t.raw.inner_value is not None]
-    left = len(asking) - len(told)
-    if left and any(t.raw.gain is not None or t.raw.inner_value is not None for t in asking):
+    told: Sequence[StoredTree] = ()
+    if block is not None:
+        told = block if block.raw.grown and block.raw.all("internal_value") is not None else ()
+        left, some = len(block) - len(told), _tells_any(block)
+    else:
+        yield from _codes(trees, booster)
+        asking = [tree for tree in trees if len(tree.links.inner)]
+        told = [t for t in asking if t.raw.grown is not None and t.raw.inner_value is not None]
+        left = len(asking) - len(told)
+        some = any(t.raw.gain is not None or t.raw.inner_value is not None for t in asking)
+    if left and some:
         says = f"gains and values of {left:,} trees, which have no weights to hold them against"
         yield Leftover(kind="unseen", where="Tree=*", n=left, says=says)
     if not told:
@@ -60,9 +69,12 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
     stated = booster.parameters or {}
     refilled = booster.objective.partition(" ")[0] in _REFILLED
     with np.errstate(all="ignore"):
-        odd = _long(told)
+        odd = _long(*_written(told))
         n_moved = len(told) if booster.averaged else min(booster.n_outputs, len(told))
-        inner = _inner(told, n_moved, refilled=refilled)
+        if block is not None:
+            inner = _inner_of_block(block, n_moved, refilled=refilled)
+        else:
+            inner = _inner(told, n_moved, refilled=refilled)
         sums = inner.cover[inner.left] + inner.cover[inner.right]
         odd += int(np.count_nonzero(np.abs(sums - inner.cover[inner.node]) > _SLACK * sums))
     weights, gains = strays(inner)
@@ -91,14 +103,28 @@ def _codes(trees: Sequence[StoredTree], booster: Booster) -> Iterator[Leftover]:
         yield not_explained("categories that feature_infos does not list", [0] * beyond)
 
 
-def _long(trees: Sequence[StoredTree]) -> int:
-    """Count the numbers with more digits than LightGBM writes."""
+def _tells_any(block: CheckedBlock) -> bool:
+    return any(block.raw.all(name) is not None for name in ("split_gain", "internal_value"))
+
+
+def _written(trees: Sequence[StoredTree]) -> tuple[Float, Float, Float]:
+    """Return the values, weights and gains of all inner nodes."""
+    if isinstance(trees, CheckedBlock):
+        value, weight, gain = map(
+            trees.raw.all, ("internal_value", "internal_weight", "split_gain")
+        )
+        return value, weight, gain
     parts = [
         (tree.raw.inner_value, tree.raw.grown.inner_weight, tree.raw.grown.gain)
         for tree in trees
         if tree.raw.grown is not None and tree.raw.inner_value is not None
     ]
     value, weight, gain = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return value, weight, gain
+
+
+def _long(value: Float, weight: Float, gain: Float) -> int:
+    """Count the numbers with more digits than LightGBM writes."""
     # Gains are numbers of 32 bits in the JSON.
     wide = gain != gain.astype(np.float32)
     wide[wide] = longer_than(gain[wide], _DIGITS)
@@ -149,6 +175,40 @@ def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inne
         told=known[order],
         gain=np.concatenate([one.gain for one in grown])[order[node] - at + gains[tree]],
         error=(slip / shrinkage)[order],
+        scaled=np.zeros(len(mass), dtype=np.bool_),
+        slack=_SLACK,
+        same=_ERROR,
+        n_moved=n_moved,
+    )
+
+
+def _inner_of_block(block: CheckedBlock, n_moved: int, *, refilled: bool) -> Inner:
+    """Return what `_inner` does: the nodes of a block are in their order."""
+    raw, links, begins = block.raw, block.links, block.start
+    size = 2 * raw.n_leaves - 1
+    value: Float = block.woven("internal_value", "leaf_value")
+    mass: Float = block.woven("internal_weight", "leaf_weight")
+    known = ~block.is_leaf | (not refilled)
+    known[begins] = mass[begins] > 0
+    leaf_value, leaf_weight = raw.all("leaf_value"), raw.all("leaf_weight")
+    for i in np.flatnonzero(~known[begins]).tolist():
+        mass[begins[i]] = leaf_weight[raw.leaves(i)].sum()
+    start = np.zeros(len(block))
+    for first in range(n_moved):
+        of = raw.leaves(first)
+        start[first] = np.average(leaf_value[of], weights=leaf_weight[of])
+    shrinkage = np.repeat(raw.all("shrinkage"), size)
+    slip = np.where(block.is_leaf, 0, np.abs(value) * _ERROR)
+    return Inner(
+        node=links.inner,
+        left=links.left,
+        right=links.right,
+        tree=np.repeat(np.arange(len(block)), raw.n_leaves - 1),
+        cover=mass,
+        weight=(value - np.repeat(start, size)) / shrinkage,
+        told=known,
+        gain=raw.all("split_gain"),
+        error=slip / shrinkage,
         scaled=np.zeros(len(mass), dtype=np.bool_),
         slack=_SLACK,
         same=_ERROR,

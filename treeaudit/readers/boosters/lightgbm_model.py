@@ -7,12 +7,9 @@ from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.damage import reading
-from treeaudit.readers.boosters.lightgbm_dump import booster_of
 from treeaudit.readers.boosters.lightgbm_forest import to_forest
 from treeaudit.readers.boosters.lightgbm_text import parse
 from treeaudit.readers.boosters.wrappers import booster_in, handle_name, with_wrapper
-from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.leftovers.json_spelling import with_spelling
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.unpack import Content
@@ -37,6 +34,10 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     with reading(_DAMAGED):
         if not _JSON.match(bytes(data[:_HEAD])):
             return to_forest(parse(data), replace(source, format="lightgbm-text"))
+        from treeaudit.readers.boosters.lightgbm_dump import booster_of
+        from treeaudit.readers.json_text import parse_json
+        from treeaudit.readers.leftovers.json_spelling import with_spelling
+
         advice = "; save the model as text with booster.save_model('model.txt')"
         most = limits.objects(len(data))
         document = parse_json(data, most, (230, 230, 100), advice=advice, infinite=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
+from treeaudit.readers.boosters.lightgbm_block import Block, CheckedBlock, check_block
 from treeaudit.readers.boosters.lightgbm_tree import (
     MISSING_IS_NAN,
     RawTree,
@@ -31,7 +32,7 @@ _Array = TypeVar("_Array", Float, Wide)
 __all__ = ["builder", "checked", "uneven", "woven"]
 
 
-def checked(raws: Sequence[RawTree], n_features: int) -> list[StoredTree]:
+def checked(raws: Sequence[RawTree], n_features: int) -> Sequence[StoredTree]:
     """Check every tree of the file.
 
     Raises
@@ -39,6 +40,11 @@ def checked(raws: Sequence[RawTree], n_features: int) -> list[StoredTree]:
     ReadError
         If one does not describe a tree; names it.
     """
+    if isinstance(raws, Block):
+        block = check_block(raws, n_features)
+        if block is not None:
+            return block
+        raws = list(raws)
     trees: list[StoredTree] = []
     for part in in_rows([2 * len(raw.left) + 1 for raw in raws]):
         some = raws[part]
@@ -128,6 +134,12 @@ def woven(first: Sequence[_Array], second: Sequence[_Array]) -> _Array:
 
 def uneven(trees: Sequence[StoredTree]) -> int | None:
     """Return the first tree in which the rows of two children are not those of their parent."""
+    if isinstance(trees, CheckedBlock):
+        row, n_records = trees.links, trees.n_records
+        if n_records is None or np.array_equal(
+            n_records[row.left] + n_records[row.right], n_records[row.inner]
+        ):
+            return None
     told = [tree for tree in trees if tree.n_records is not None]
     if told:
         row, _ = joined([tree.links for tree in told])
@@ -141,6 +153,8 @@ def builder(
     trees: Sequence[StoredTree], n_categories: Mapping[int, int], told: bool
 ) -> Callable[[int], Tree]:
     """Return what builds each of the trees; see `StoredTree.tree`."""
+    if isinstance(trees, CheckedBlock):
+        return _block_builder(trees, n_categories, told)
 
     def row(part: slice) -> Mapping[str, Array | None] | None:
         some = trees[part]
@@ -171,3 +185,25 @@ def builder(
     return Shelf(
         [tree.links.n_nodes for tree in trees], row, lambda i: trees[i].tree(n_categories, told)
     )
+
+
+def _block_builder(
+    block: CheckedBlock, n_categories: Mapping[int, int], told: bool
+) -> Callable[[int], Tree]:
+    raw = block.raw
+    value: Float = block.woven("internal_value", "leaf_value")
+
+    def row(part: slice) -> Mapping[str, Array | None]:
+        nodes, inner = block.nodes(part), block.inner(part)
+        n_records = block.n_records[nodes] if told and block.n_records is not None else None
+        return arrays_of(
+            block.links_of(part),
+            block.start[part] - block.start[part.start],
+            raw.all("split_feature")[inner],
+            block.bound[inner],
+            block.missing_left[inner],
+            {"n_records": n_records, "value": value[nodes]},
+        )
+
+    sizes = (2 * raw.n_leaves - 1).tolist()
+    return Shelf(sizes, row, lambda i: block[i].tree(n_categories, told))
