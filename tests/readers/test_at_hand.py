@@ -12,7 +12,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treeaudit import load
 from treeaudit.model import forest as kept
-from treeaudit.readers.estimators import grove
+from treeaudit.readers.columns import gathered
+from treeaudit.readers.estimators import grove, node_table
 from treeaudit.readers.leftovers import nodes
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.pickles.pickle_vm import read_pickle
@@ -65,6 +66,23 @@ def test_large_trees_are_looked_at_once(path: Path, monkeypatch) -> None:
 
     monkeypatch.setattr(nodes, "unused_in_tree", twice)
     load(path)
+
+
+def test_trees_keep_no_column_that_they_were_built_from(path: Path, monkeypatch) -> None:
+    columns = list[np.ndarray]()
+
+    def noted(*given: Any) -> Any:
+        found = gathered(*given)
+        columns.extend(found.values())
+        return found
+
+    monkeypatch.setattr(node_table, "gathered", noted)
+    for room in (grove.ROOM, 0):
+        monkeypatch.setattr(grove, "ROOM", room)
+        for tree in load(path).trees:
+            held = [getattr(tree, name) for name in ARRAYS if getattr(tree, name) is not None]
+            assert not any(np.may_share_memory(one, two) for one in held for two in columns)
+    assert columns
 
 
 HIDDEN = {"threshold": 0.125, "feature": 3, "impurity": 0.125}

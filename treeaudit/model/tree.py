@@ -128,7 +128,7 @@ class Tree:
         if self.parent[0] != -1 or self.feature[0] != -1:
             raise DataError("tree: node 0 must be the root")
         above = self.parent[1:]
-        if n > 1 and (above.min() < 0 or (above >= np.arange(1, n)).any()):
+        if n > 1 and (above.min() < 0 or (above >= np.arange(1, n, dtype=above.dtype)).any()):
             raise DataError("tree: every node but the root needs one parent that comes before it")
         if n > 1 and self.feature[1:].min() < 0:
             raise DataError("tree: an edge names no feature")

@@ -1,17 +1,24 @@
 """Binary trees stored as the children of their nodes: checked, and turned towards parents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.readers.columns import unfilled
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Flag, Float, Int, Wide
 
-__all__ = ["Edges", "Links", "category_sets", "link", "sums"]
+__all__ = ["WAYS", "Edges", "Links", "category_sets", "link", "sums"]
+
+WAYS = (np.float64, np.float64, np.int32, np.int32, np.bool_)
+"""What the columns of `Edges` hold: low, high, parent, feature, missing."""
+_PART = 1 << 13
+"""Inner nodes whose numbers, and those of their children, stay in a fast cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -88,9 +95,21 @@ class Links:
     @property
     def parent(self) -> Int:
         """Shape ``(n_nodes,)``: position of the parent of each node, -1 at the root."""
-        parent = np.full(self.n_nodes, -1, dtype=np.int32)
-        parent[self.left] = parent[self.right] = self.inner
+        parent = np.empty(self.n_nodes, dtype=np.int32)
+        self._hand_down(parent, self.inner)
         return parent
+
+    def parts(self) -> Iterator[tuple[Wide, Wide, Wide]]:
+        """Yield some inner nodes at a time, with their left and right children."""
+        for begin in range(0, len(self.inner), _PART):
+            some = slice(begin, begin + _PART)
+            yield self.inner[some], self.left[some], self.right[some]
+
+    def _hand_down(self, below: Int, held: npt.NDArray[np.integer]) -> None:
+        """Write what inner nodes hold to both of their children, and -1 to the root."""
+        below.fill(-1)
+        # numpy is slow where it has to turn numbers into others while it spreads them.
+        below[self.left] = below[self.right] = held.astype(np.int32, copy=False)
 
     @property
     def order(self) -> Wide:
@@ -103,6 +122,7 @@ class Links:
         bound: Float,
         missing_left: Flag | None,
         by_set: Flag | None = None,
+        room: Sequence[npt.NDArray[Any]] | None = None,
     ) -> Edges:
         """Return the condition that leads into every node.
 
@@ -113,18 +133,21 @@ class Links:
             whether missing values do.
         by_set
             Whether it tests a set of categories, which leaves the bounds open.
+        room
+            Columns of `WAYS` to write them to; new ones unless given.
         """
-        n = self.n_nodes
-        tested = np.full(n, -1, dtype=np.int32)
-        tested[self.left] = tested[self.right] = feature
-        low, high = np.full(n, -np.inf), np.full(n, np.inf)
+        low, high, parent, tested, missing = room or unfilled(self.n_nodes, WAYS)
+        self._hand_down(parent, self.inner)
+        self._hand_down(tested, feature)
+        low.fill(-np.inf)
+        high.fill(np.inf)
         high[self.left] = bound if by_set is None else np.where(by_set, np.inf, bound)
         low[self.right] = bound if by_set is None else np.where(by_set, -np.inf, bound)
-        missing = None
+        told = None if missing_left is None else missing
         if missing_left is not None:
-            missing = np.zeros(n, dtype=np.bool_)
+            missing.fill(False)
             missing[self.left], missing[self.right] = missing_left, ~missing_left
-        return Edges(parent=self.parent, feature=tested, low=low, high=high, missing=missing)
+        return Edges(parent=parent, feature=tested, low=low, high=high, missing=told)
 
     def sets(
         self, edges: Edges, listed: Mapping[int, Wide], n_categories: Mapping[int, int], left: bool

@@ -26,8 +26,9 @@ their weight (``weighted_n_node_samples``) and ``V`` the stored ``value``.
 Checked on 749 trees of 13 versions: never wrong (notes on formats, section 4).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +38,7 @@ from treeaudit.model.forest import CountsAre
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Float, Wide
 
-__all__ = ["Meaning", "class_weights", "people_per_class"]
+__all__ = ["Meaning", "class_weights", "each_is_one", "each_weighs_one", "people_per_class"]
 
 _SLACK = 1e-6
 
@@ -59,13 +60,15 @@ class Meaning:
     per_weight: Float | None = None
 
 
-_BLOCK = 8_192
+_BLOCK = 16_384
 """Numbers that are worked on at once: what a fast cache holds."""
+_FIRST = 16
+"""Rows that tell nearly always that they are no weights."""
 _FEW = 8
 """Classes up to which one column after the other takes less than one row after the other."""
 
 
-def class_weights(value: Float, weight: Float) -> Float:
+def class_weights(value: Float, weight: Float, room: Float | None = None) -> Float:
     """Return weight per class from ``value`` as stored before or since 1.4.
 
     Parameters
@@ -74,6 +77,8 @@ def class_weights(value: Float, weight: Float) -> Float:
         Shape ``(n_nodes, n_classes)``, as stored.
     weight
         Shape ``(n_nodes,)``: ``weighted_n_node_samples``.
+    room
+        Where to write weights that are worked out; anew unless given.
 
     Raises
     ------
@@ -89,16 +94,24 @@ def class_weights(value: Float, weight: Float) -> Float:
     >>> class_weights(np.array([[1.0, 0.0]]), np.array([1e-10])).tolist()
     [[1e-10, 0.0]]
     """
+    found = _of_shares(value, weight, np.empty(value.shape) if room is None else room)
+    return _told(value, weight) if found is None else found
+
+
+def _told(value: Float, weight: Float) -> Float:
+    """Return the same of numbers of either kind, or raise what they are not."""
     if value.min(initial=0) < 0:
         raise ReadError("the tree is damaged: a class has a negative count")
     with np.errstate(over="ignore"):
         total = _sums(value)
-    # The first rows nearly always tell that they are none.
-    few = slice(16)
+    few = slice(_FIRST)
     if all(_near(total[i], weight[i], _SLACK * (1 + weight[i])) for i in (few, slice(None))):
         return value
     if _near(total, 1.0, _SLACK):
-        return _weights_of(value, weight)
+        found = np.empty_like(value)
+        for part in _blocks(value):
+            found[part] = _near_whole(_times(value[part], weight[part]))
+        return found
     raise ReadError(
         "the class numbers of the tree are neither counts nor fractions: the file is inconsistent"
     )
@@ -108,7 +121,7 @@ def _sums(table: Float) -> Float:
     """Return the sum of each row."""
     if table.shape[1] > _FEW:
         return table @ np.ones(table.shape[1])
-    return sum(table.T, np.zeros(len(table)))
+    return reduce(np.add, table.T)
 
 
 def _times(table: Float, each: Float) -> Float:
@@ -121,22 +134,42 @@ def _times(table: Float, each: Float) -> Float:
     return product
 
 
-def _weights_of(share: Float, weight: Float) -> Float:
-    """Return shares times weights, block by block: much as one would be read over and over."""
-    found = np.empty_like(share)
-    rows = max(1, _BLOCK // share.shape[1])
-    for begin in range(0, len(share), rows):
-        part = slice(begin, begin + rows)
-        weights = _times(share[part], weight[part])
-        near = np.rint(weights)
-        # A fraction times its weight misses the whole number by rounding only; and however little
-        # somebody weighs, it is not nothing.
-        slack = 1e-9 * near
-        if _near(weights, near, slack):
-            found[part] = near
-        else:
-            found[part] = np.where(np.abs(weights - near) <= slack, near, weights)
+def _blocks(table: Float) -> Iterator[slice]:
+    """Yield rows that are worked on at once: much as one would be read over and over."""
+    rows = max(1, _BLOCK // table.shape[1])
+    return (slice(begin, begin + rows) for begin in range(0, len(table), rows))
+
+
+def _of_shares(value: Float, weight: Float, found: Float) -> Float | None:
+    """Return shares times weights, each number read once; None where they may be no shares."""
+    with np.errstate(over="ignore"):
+        few, their = _sums(value[:_FIRST]), weight[:_FIRST]
+        if _near(few, their, _SLACK * (1 + their)):
+            return None
+        for part in _blocks(value):
+            # A run of numbers for each class.
+            share = np.array(value[part].T, order="C")
+            total = _sums(share.T)
+            if not (share.min() >= 0 and total.max() - 1 <= _SLACK and 1 - total.min() <= _SLACK):
+                return None
+            weights = _near_whole(share * weight[part])
+            # A column at a time: numpy turns a table on its side slowly.
+            for i, column in enumerate(weights):
+                found[part, i] = column
     return found
+
+
+def _near_whole(weights: Float) -> Float:
+    """Return shares that were multiplied, whole numbers where that is what they were.
+
+    A fraction times its weight misses the whole number by rounding only; and however little
+    somebody weighs, it is not nothing.
+    """
+    near = np.rint(weights)
+    slack = 1e-9 * near
+    if _near(weights, near, slack):
+        return near
+    return np.where(np.abs(weights - near) <= slack, near, weights)
 
 
 def people_per_class(
@@ -167,11 +200,9 @@ def people_per_class(
     ('exact', [[1.0, 0.0], [0.0, 2.0]])
     """
     classes = weights.shape[1]
-    used = np.flatnonzero(weights.max(axis=0) > 0)
-    if np.array_equal(weight, n) and _whole(weights) and _all_one(class_weight, used):
-        return Meaning(
-            counts_are="exact", reason="every training row weighs 1", per_weight=np.ones(classes)
-        )
+    if each_weighs_one(weights, n, weight, class_weight):
+        return each_is_one(classes)
+    used = np.flatnonzero(_largest(weights) > 0)
     system = weights[:, used]
     if system.size * len(used) > Most.work:
         return _weighted("there are too many classes to tell the weights of the rows apart")
@@ -191,6 +222,24 @@ def people_per_class(
         counts_are="exact" if proved else "likely",
         reason="each class has one weight, which the totals of the nodes give away",
         per_weight=per_weight,
+    )
+
+
+def each_is_one(classes: int) -> Meaning:
+    """Return what class numbers are where `each_weighs_one`."""
+    return Meaning(
+        counts_are="exact", reason="every training row weighs 1", per_weight=np.ones(classes)
+    )
+
+
+def each_weighs_one(
+    weights: Float, n: Wide, weight: Float, class_weight: Mapping[int, float] | str | None
+) -> bool:
+    """Tell whether weights are people (rule 2); those of some nodes are if those of more are."""
+    return (
+        _all_one(class_weight, np.flatnonzero(_largest(weights) > 0))
+        and np.array_equal(weight, n)
+        and _whole(weights)
     )
 
 
@@ -228,4 +277,15 @@ def _near(array: Float, other: Float | float, slack: Float | float) -> bool:
 
 
 def _whole(array: Float, slack: float = _SLACK) -> bool:
-    return _near(array, np.rint(array), slack)
+    for part in _blocks(array):
+        some, near = array[part], np.rint(array[part])
+        if not np.array_equal(some, near) and not _near(some, near, slack):
+            return False
+    return True
+
+
+def _largest(table: Float) -> Float:
+    """Return the largest number of each column."""
+    if table.shape[1] > _FEW:
+        return np.asarray(table.max(axis=0))
+    return np.array([column.max() for column in table.T])

@@ -18,6 +18,7 @@ __all__ = ["Early", "NodeTable", "Sight", "looked_at", "read_all", "read_nodes",
 _T = TypeVar("_T")
 Sight: TypeAlias = Sequence[tuple[_T, Sequence["NodeTable"]]]
 """What is seen in tables, and in which."""
+_PART = 1 << 13
 
 
 class Early(NamedTuple):
@@ -118,6 +119,12 @@ class NodeTable:
         """Node numbers of the leaves."""
         return np.flatnonzero(self._column("left_child").astype(np.int64, copy=False) < 0)
 
+    def has_leaf_of(self, weight: float) -> bool:
+        """Tell whether some leaf weighs at least so much; nearly always one of the first does."""
+        left, every = self._whole("left_child"), self.weight
+        parts = (slice(at, at + _PART) for at in range(0, len(left), _PART))
+        return any(np.any((left[one] < 0) & (every[one] >= weight)) for one in parts)
+
     @property
     def tested(self) -> Wide:
         """The feature of every edge: twice that of every inner node."""
@@ -200,24 +207,22 @@ class NodeTable:
         possible = n.min() >= 0 and n.max() <= Most.people
         if not (possible and weight.min() >= 0 and weight.max() <= Most.weight):
             raise ReadError("the tree is damaged: a node has a negative or impossible count")
-        inner, left, right = links.inner, links.left, links.right
-        if np.any(n[left] + n[right] != n[inner]):
+        if any(np.any(n.take(a) + n.take(b) != n.take(at)) for at, a, b in links.parts()):
             raise ReadError("the tree is inconsistent: children do not add up to their parent")
         # Where every row weighs 1 the weights are the people, which add up.
         if not np.array_equal(weight, n):
-            gap = np.abs(weight[left] + weight[right] - weight[inner])
-            if np.any(gap > 1e-6 * (1 + weight[inner])):
+            if not _add_up(weight, links):
                 raise ReadError("the tree is inconsistent: weights do not add up to their parent")
             # scikit-learn takes no rows of weight zero, and answers by shares of the weight.
             if self.people and np.any((weight == 0) & (n > 0)):
                 raise ReadError("the tree is inconsistent: people in a node weigh nothing")
         # As unsigned numbers the negative ones are the largest.
-        feature = self._whole("feature")[inner].view(np.uint64)
-        if len(inner) and feature.max() >= self.n_features:
+        feature, threshold = self._whole("feature"), self._column("threshold")
+        tested = (feature.take(at).view(np.uint64).max() for at, *_ in links.parts())
+        if max(tested, default=-1) >= self.n_features:
             raise ReadError("the tree is damaged: it tests a feature that does not exist")
         # An infinite threshold separates missing values from all others.
-        threshold = self._column("threshold").astype(np.float64, copy=False)[inner]
-        if len(inner) and np.isnan(threshold.min()):
+        if any(np.isnan(threshold.take(at).min()) for at, *_ in links.parts()):
             raise ReadError("the tree is damaged: a threshold is not a number")
         # A sum is finite only if all its terms are; a sum that overflows proves nothing.
         with np.errstate(all="ignore"):
@@ -231,21 +236,30 @@ class NodeTable:
             return self._links
         left, right = self._whole("left_child"), self._whole("right_child")
         inner = np.flatnonzero(left >= 0)
-        left, right = left[inner], right[inner]
+        left, right = left.take(inner), right.take(inner)
         if self.kept is not None:
             left, right = (np.searchsorted(self.kept, left), np.searchsorted(self.kept, right))
         self._links = Links(inner=inner, left=left, right=right)
         return self._links
 
-    def edges(self) -> Edges:
-        """Return the condition that leads into every node."""
+    def edges(self, room: Sequence[Array] | None = None) -> Edges:
+        """Return the condition that leads into every node; `Links.edges` says in which room."""
         links = self.links()
         missing_left = None
         if "missing_go_to_left" in (self._nodes.dtype.names or ()):
-            missing_left = self._column("missing_go_to_left")[links.inner] != 0
-        feature = self._whole("feature")[links.inner]
-        bound = self._column("threshold")[links.inner].astype(np.float64, copy=False)
-        return links.edges(feature, bound, missing_left)
+            missing_left = self._column("missing_go_to_left").take(links.inner) != 0
+        feature = self._whole("feature").take(links.inner)
+        bound = self._column("threshold").take(links.inner).astype(np.float64, copy=False)
+        return links.edges(feature, bound, missing_left, room=room)
+
+
+def _add_up(weight: Float, links: Links) -> bool:
+    """Tell whether the weight of every inner node is that of its children, but for rounding."""
+    for at, left, right in links.parts():
+        own = weight.take(at)
+        if np.any(np.abs(weight.take(left) + weight.take(right) - own) > 1e-6 * (1 + own)):
+            return False
+    return True
 
 
 def read_nodes(stored: object) -> NodeTable:

@@ -43,7 +43,10 @@ def stored_table(stored: object) -> tuple[Table, Float, int]:
         raise ReadError("the tree is damaged: its tables do not have as many rows as it has nodes")
     if values.shape[1] == 0:
         raise ReadError("the tree is damaged: it has no output")
-    return nodes, values.astype(np.float64, copy=False), n_features
+    values = values.astype(np.float64, copy=False)
+    # Class numbers that may be written to are no part of the table.
+    values.flags.writeable = False
+    return nodes, values, n_features
 
 
 def _check_columns(table: np.dtype[np.void]) -> None:

@@ -151,14 +151,16 @@ def _parts(
         counts = early.weights if early else class_weights(record.value, record.weight)
         if meaning.per_weight is not None:
             ones = bool(np.all(meaning.per_weight == 1))
-            counts = np.rint(counts if ones else counts * meaning.per_weight)
+            counts = counts if ones else counts * meaning.per_weight
+            counts = np.rint(counts, out=counts if counts.flags.writeable else None)
         counts = _placed(counts, stored, i)
     edges = early.edges if early else record.edges()
     if stored.columns is not None:
         feature = np.where(edges.feature < 0, -1, stored.columns[i][edges.feature])
         edges = replace(edges, feature=feature.astype(np.int32))
     untold = stored.seen[i].rows == "repeated" or record.stripped
-    n_records = early.n_records if early else record.n_records
+    # A column keeps the memory of all of them.
+    n_records = early.n_records if early else record.n_records.copy()
     return edges, {
         "n_records": None if untold else n_records,
         "counts": counts,

@@ -11,11 +11,19 @@ from functools import partial
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.readers.estimators.counts import Meaning, class_weights, people_per_class
+from treeaudit.readers.columns import unfilled
+from treeaudit.readers.estimators.counts import (
+    Meaning,
+    class_weights,
+    each_is_one,
+    each_weighs_one,
+    people_per_class,
+)
 from treeaudit.readers.estimators.found import Draw, Found, Seen
 from treeaudit.readers.estimators.grove import Budget
 from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.estimators.node_table import Early, NodeTable, Sight, looked_at
+from treeaudit.readers.links import WAYS
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Wide
@@ -53,6 +61,7 @@ def meanings(
     records: Sequence[NodeTable],
     seen: Sequence[Seen],
     draws: Draws | None,
+    budget: Budget,
     *,
     classifier: bool,
 ) -> list[Meaning]:
@@ -67,6 +76,8 @@ def meanings(
         the same order.
     draws
         What `draws_in` told of the tables, where each was trained on a draw.
+    budget
+        What may be kept of the trees until they are built.
     classifier
         Whether the classes are known.
     """
@@ -82,19 +93,21 @@ def meanings(
     weight_of = _class_weight(found, trees[0])
     every: list[Meaning] = []
     if rows <= {"all", "some"}:
-        for meaning, some in looked_at(records, partial(_of_all, weight_of)):
+        for meaning, some in looked_at(records, partial(_of_all, weight_of, budget)):
             every += [meaning] * len(some)
         return every
     for record, one in zip(records, seen, strict=True):
-        every.append(_of_rows(record, one, weight_of))
+        every.append(_of_rows(record, one, weight_of, budget))
         if len(records) > 1:
             record.forget()
     return every
 
 
-def _of_all(class_weight: dict[int, float] | str | None, record: NodeTable) -> Meaning:
+def _of_all(
+    class_weight: dict[int, float] | str | None, budget: Budget, record: NodeTable
+) -> Meaning:
     """Decide for a tree that saw every row once; for several, where each is a person in each."""
-    found = _of_rows(record, _EACH_ONCE, class_weight)
+    found = _of_rows(record, _EACH_ONCE, class_weight, budget)
     alone = len(record.start) == 1
     if not alone and (found.counts_are != "exact" or not np.all(found.per_weight == 1)):
         raise ReadError("rows weigh something in some tree of the row")
@@ -126,14 +139,23 @@ def _stripped(records: Sequence[NodeTable]) -> Meaning:
     )
 
 
-def _of_rows(record: NodeTable, seen: Seen, class_weight: dict[int, float] | str | None) -> Meaning:
+def _of_rows(
+    record: NodeTable, seen: Seen, class_weight: dict[int, float] | str | None, budget: Budget
+) -> Meaning:
     """Decide for a tree that was handed each row once, or copies of it."""
-    leaves = record.leaves
-    value, weight = record.value_of(leaves)
-    n = record.n_records[leaves]
-    if seen.rows == "first":
-        return _of_first(class_weights(value, weight), n, weight, record.people)
-    found = people_per_class(class_weights(value, weight), n, weight, class_weight)
+    every, n, weight = _keep(record, budget), record.n_records, record.weight
+    if (
+        every is not None
+        and seen.rows != "first"
+        and each_weighs_one(every.weights, n, weight, class_weight)
+    ):
+        found = each_is_one(record.width)
+    else:
+        leaves = record.leaves
+        weights, n, weight = _in_leaves(record, leaves), n.take(leaves), weight.take(leaves)
+        if seen.rows == "first":
+            return _of_first(weights, n, weight, record.people)
+        found = people_per_class(weights, n, weight, class_weight)
     if seen.rows != "repeated":
         return found
     ones = found.counts_are == "exact" and bool(np.all(found.per_weight == 1))
@@ -228,8 +250,9 @@ def draws_in(record: NodeTable, budget: Budget) -> tuple[bool, bool, bool] | Rea
     """
     record.check()
     leaves = record.leaves
+    _keep(record, budget)
     try:
-        weights, full = _in_leaves(record, leaves, budget), record.n_records[leaves].all()
+        weights, full = _in_leaves(record, leaves), record.n_records[leaves].all()
     except ReadError as error:
         if len(record.start) > 1:
             raise
@@ -240,14 +263,24 @@ def draws_in(record: NodeTable, budget: Budget) -> tuple[bool, bool, bool] | Rea
     return whole, bool(np.any(weights == 1)), bool(full)
 
 
-def _in_leaves(record: NodeTable, leaves: Wide, budget: Budget) -> Float:
-    """Return the class weights of leaves."""
-    value, weight = record.value, record.weight
+def _keep(record: NodeTable, budget: Budget) -> Early | None:
+    """Make what a tree is built from, if it is clear what it holds and there is room."""
     # Leaves of weight 1 may hold weights where all nodes together hold fractions.
-    told = len(record.start) == 1 and weight[leaves].max() >= _NOT_ONE
-    if told and budget.keeps(len(weight) * (_PER_NODE + 8 * record.width)):
-        with suppress(ReadError):
-            every = class_weights(value, weight)
-            record.early = Early(record.edges(), every, record.n_records)
-            return every.take(leaves, axis=0)
+    if len(record.start) > 1 or not record.has_leaf_of(_NOT_ONE):
+        return None
+    weight, width = record.weight, record.width
+    if not budget.keeps(len(weight) * (_PER_NODE + 8 * width)):
+        return None
+    *ways, n_records, room = unfilled(len(weight), (*WAYS, np.int64, (np.float64, width)))
+    n_records[...] = record.n_records
+    with suppress(ReadError):
+        weights = class_weights(record.value, weight, room)
+        record.early = Early(record.edges(ways), weights, n_records)
+    return record.early
+
+
+def _in_leaves(record: NodeTable, leaves: Wide) -> Float:
+    """Return the class weights of leaves."""
+    if record.early is not None:
+        return record.early.weights.take(leaves, axis=0)
     return class_weights(*record.value_of(leaves))

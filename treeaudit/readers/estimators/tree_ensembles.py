@@ -59,7 +59,8 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     classes = _classes(found, records)
     if found.estimator.kind in BAGS:
         _check_bag(found, len(trees), classes)
-    meaning = meanings(found, trees, records, seen, draws, classifier=classes is not None)
+    known = classes is not None
+    meaning = meanings(found, trees, records, seen, draws, budget, classifier=known)
     spreads = classes is None and all(is_one_of(tree, "criterion", SQUARED) for tree in trees)
     places = None
     if classes is not None and found.estimator.kind in BAGS:
@@ -273,8 +274,8 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
     if isinstance(stated, int) and most <= stated <= Most.people:
         return stated
     first, total = records[0], records[0].total
-    if not first.n_records[first.leaves].all():
-        # A leaf of nobody stands for one that a repair took out.
+    if not first.n_records.all():
+        # A leaf of nobody, alone or under a node of nobody, is left where a repair took one out.
         return None
     if rows <= {"all", "first", "later"} or (len(records) == 1 and rows == {"some"}):
         return first.people

@@ -22,8 +22,8 @@ _MEDIANS = ("absolute_error", "mae")
 _UNKNOWN = np.float64(np.nan).tobytes()
 # Sums in double precision, over the people of a node and those beside it.
 _ROUNDING = 1e-12
-# Nodes whose numbers stay at hand while they are worked on.
-_BLOCK = 1 << 12
+# Nodes, and numbers of theirs, that stay at hand while they are worked on.
+_MOST_NODES, _MOST_NUMBERS = 1 << 14, 1 << 15
 _FEW = 4
 
 
@@ -63,21 +63,26 @@ def underived(
         most = _most(stored) + (1.0 if of_classes else min(_most(values), 1e150) ** 2)
     slack = cache(partial(_slack, nodes, links))
     n_impurities = n_values = 0
-    # Per output and class one run of numbers; classes as shares.
-    across = np.empty((*values.shape[1:], len(values)), dtype=values.dtype)
-    for begin in range(0, len(values), _BLOCK):
-        own = across[:, :, begin : begin + _BLOCK]
-        own[...] = values[begin : begin + _BLOCK].transpose(1, 2, 0)
+    # Per output and class one run of numbers. Shares of classes sum up to 1: one of them follows.
+    n_outputs, n_free = values.shape[1], values.shape[2] - of_classes
+    across = np.empty((n_outputs, n_free, len(values)), dtype=values.dtype)
+    size = min(_MOST_NODES, max(1, _MOST_NUMBERS // max(1, values[0].size)))
+    for begin in range(0, len(values), size):
+        some = slice(begin, begin + size)
+        own = values[some].transpose(1, 2, 0)
         if of_classes:
+            own = np.array(own, order="C")
             own /= _total(own)[:, None]
             if known and not clipped:
-                n_impurities += _odd_impurities_of_classes(stored, own, begin, criterion, slack)
+                n_impurities += _odd_impurities_of_classes(stored, own, some, criterion, slack)
+        across[:, :, some] = own[:, :n_free]
     of_numbers = known and (clipped or not of_classes)
     if of_numbers:
         alone = nodes["n_node_samples"] <= 1
         n_impurities += int(np.count_nonzero(alone & ~(np.abs(stored) <= 1e-9 * most)))
-    for begin in range(0, len(links.inner), _BLOCK):
-        block = _Block(nodes, across, links, slice(begin, begin + _BLOCK), slack)
+    for begin in range(0, len(links.inner), size):
+        some = slice(begin, begin + size)
+        block = _Block(nodes, across, links, some, slack, of_classes=of_classes)
         n_values += 0 if clipped else block.odd_values(criterion, changed)
         if of_numbers:
             n_impurities += block.odd_impurities(criterion, most, clipped, changed)
@@ -85,10 +90,9 @@ def underived(
 
 
 def _odd_impurities_of_classes(
-    stored: Float, shares: Float, begin: int, criterion: str, slack: Callable[[], Float]
+    stored: Float, shares: Float, some: slice, criterion: str, slack: Callable[[], Float]
 ) -> int:
     """Count the nodes, of some of which the shares are given, whose impurity is not theirs."""
-    some = slice(begin, begin + _BLOCK)
     off = np.abs(stored[some] - _of_classes(shares, criterion))
     return 0 if off.max() <= _ROUNDING else int(np.count_nonzero(~(off <= slack()[some])))
 
@@ -103,16 +107,16 @@ class _Block:
         links: Links,
         some: slice,
         slack: Callable[[], Float],
+        *,
+        of_classes: bool,
     ) -> None:
-        self.nodes, self.of_classes, self.slack = nodes, across.shape[1] > 1, slack
+        self.nodes, self.of_classes, self.slack = nodes, of_classes, slack
         self.inner, self.sides = links.inner[some], (links.left[some], links.right[some])
         weight = nodes["weighted_n_node_samples"]
-        self.weight = weight[self.inner]
-        self.weights = [weight[side] for side in self.sides]
-        # Shares of classes sum up to 1: one of them follows.
-        free = across[:, :-1] if self.of_classes else across
-        self.above = free.take(self.inner, axis=2)
-        self.below = [free.take(side, axis=2) for side in self.sides]
+        self.weight = weight.take(self.inner)
+        self.weights = [weight.take(side) for side in self.sides]
+        self.above = across.take(self.inner, axis=2)
+        self.below = [across.take(side, axis=2) for side in self.sides]
 
     def _excess(self, above: Float, parts: Sequence[Float]) -> Float:
         """Return by how much a parent is above the mean of its children."""
@@ -137,6 +141,8 @@ class _Block:
         else:
             gap = self._excess(self.above, self.below)
             size: Float | float = 3.0
+            if self.of_classes and _most(gap) <= 1e3 * _ROUNDING * size:
+                return 0
             if not self.of_classes:
                 size = sum(_largest(part) for part in (self.above, *self.below))
             odd = ~(_largest(gap) <= 1e3 * _ROUNDING * size)
