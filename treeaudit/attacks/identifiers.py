@@ -7,13 +7,13 @@ is listed, value by value, in the file itself.
 
 import re
 import sys
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, Need
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of

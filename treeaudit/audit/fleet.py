@@ -8,10 +8,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from treeaudit.audit.scan import audit_all
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request

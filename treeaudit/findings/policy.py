@@ -7,9 +7,10 @@ import os
 import sys
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import PolicyError, near
 from treeaudit.findings.policy_file import policies_in
 

@@ -2,10 +2,12 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from mmap import mmap
 from threading import Thread
 from typing import Any
+
+from treeaudit.dataclass import dataclass
 
 __all__ = ["Digest", "Member", "Source"]
 

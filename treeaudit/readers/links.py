@@ -1,11 +1,11 @@
 """Binary trees stored as the children of their nodes: checked, and turned towards parents."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most

@@ -10,10 +10,11 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.source import Digest
 from treeaudit.readers.inflate import compression_of, inflated

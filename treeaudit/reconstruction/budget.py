@@ -6,8 +6,9 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 
 __all__ = ["Budget", "OutOfBudgetError", "heeding_interrupts"]

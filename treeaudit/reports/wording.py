@@ -1,9 +1,8 @@
 """Phrases and numbers of people in words, for pages and the terminal."""
 
-from dataclasses import dataclass
-
 from markupsafe import Markup
 
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.numbers import Agreeing, Count, People, Phrase, Score, Share, Strong
 from treeaudit.reports.plain_text import plain
 from treeaudit.stats import Estimate

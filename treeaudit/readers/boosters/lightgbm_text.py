@@ -4,13 +4,13 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 from mmap import mmap
 from typing import Any, TypeVar
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole

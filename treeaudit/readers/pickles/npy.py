@@ -7,10 +7,10 @@ strings, whole numbers, True, False, None, tuples, lists and one dictionary.
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from mmap import mmap
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Deepest, Most, show
 from treeaudit.readers.pickles.arrays import array_from, shape_from
