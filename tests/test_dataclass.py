@@ -167,10 +167,30 @@ def test_it_is_pickled_by_its_fields() -> None:
     assert tree.__getstate__() == [3, "oak"]
 
 
-def test_its_methods_are_compiled_when_they_are_asked_for() -> None:
+def test_the_first_objects_are_filled_as_all_others_are() -> None:
     kind, _ = both()
-    assert not inspect.isfunction(vars(kind)["__init__"])
+    told = {(repr(kind(people=1)), repr(kind(2, "no", hidden=1.5))) for _ in range(40)}
+    assert len(told) == 1
+    assert kind(people=1).rows is not kind(people=1).rows
+    assert inspect.isfunction(vars(kind)["__init__"])
+
+
+@pytest.mark.parametrize("wrong", [{}, {"people": 1, "twice": 2}, {"people": 1, "self": 2}])
+def test_what_is_wrong_is_said_in_the_same_words_at_first(wrong) -> None:
+    ours, theirs = both()
+    assert not inspect.isfunction(vars(ours)["__init__"])
+    assert outcome(lambda: ours(**wrong)) == outcome(lambda: theirs(**wrong))
+    ours, theirs = both()
+    assert outcome(lambda: ours(1, **wrong)) == outcome(lambda: theirs(1, **wrong)) or not wrong
+    ours, theirs = both()
+    assert outcome(lambda: ours(*range(9))) == outcome(lambda: theirs(*range(9)))
+
+
+def test_a_class_that_is_used_seldom_is_not_compiled() -> None:
+    kind, _ = both()
     assert kind(people=1).twice == 2
+    assert not inspect.isfunction(vars(kind)["__init__"])
+    assert str(inspect.signature(kind)).startswith("(people: int, label:")
     assert inspect.isfunction(vars(kind)["__init__"])
 
 

@@ -2,8 +2,8 @@
 
 The standard library writes and compiles up to six functions for each class when it is
 defined: for all the classes that one scan imports, that took longer than the scan. Here five
-of the six are closures over the names of the fields, and ``__init__`` is compiled when it is
-first asked for. Fields and slots are made by the standard library, so that its `fields`,
+of the six are closures over the names of the fields, and ``__init__`` is compiled when a class
+is used often. Fields and slots are made by the standard library, so that its `fields`,
 `replace` and `asdict` know the class. Type checkers see its decorator, which also makes every
 class that is not frozen with slots, or that has such a method of its own.
 
@@ -14,6 +14,7 @@ import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -55,18 +56,58 @@ _METHODS = {
 Values = Callable[[object], tuple[object, ...]]
 
 
+_OFTEN = 30
+"""Compiling takes as long as filling so many objects."""
+
+
 class _Written:
-    """An ``__init__`` that is compiled, and takes this place, when it is first asked for."""
+    """An ``__init__`` that is compiled, and takes this place, for a class that is used often.
 
-    __slots__ = ("kind",)
+    The first objects are filled field by field. Where something is not as it should be the
+    compiled one is asked, which says so.
+    """
 
-    def __init__(self, kind: type) -> None:
-        self.kind = kind
+    __slots__ = ("kind", "must", "parts", "placed", "taken", "times")
+
+    def __init__(self, kind: type[Any], parts: tuple["Field[Any]", ...]) -> None:
+        self.kind, self.parts, self.times = kind, parts, 0
 
     def __get__(self, one: object, kind: type | None = None) -> Any:  # noqa: ANN401  # a method
+        if not self.times:
+            asked = [part for part in self.parts if part.init]
+            self.taken = {part.name for part in asked}
+            self.must = {part.name for part in asked if _is_missing(part)}
+            self.placed = [part.name for part in asked if not part.kw_only]
+        self.times += 1
+        if one is None or self.times > _OFTEN:
+            return self.compiled().__get__(one, kind)
+        return partial(self.fill, one)
+
+    def compiled(self) -> Any:  # noqa: ANN401  # a function
+        """Return the function, which is found in this place from now on."""
         made = _init(self.kind)
         type.__setattr__(self.kind, "__init__", made)
-        return made.__get__(one, kind)
+        return made
+
+    def fill(self, one: Any, /, *placed: object, **named: object) -> None:  # noqa: ANN401
+        """Do what the function does."""
+        given = dict(zip(self.placed, placed, strict=False)) | named
+        if len(given) < len(placed) + len(named) or not self.must <= given.keys() <= self.taken:
+            self.compiled()(one, *placed, **named)
+            return
+        for part in self.parts:
+            if part.name in given:
+                object.__setattr__(one, part.name, given[part.name])
+            elif part.default_factory is not MISSING:
+                object.__setattr__(one, part.name, part.default_factory())
+            elif part.default is not MISSING:
+                object.__setattr__(one, part.name, part.default)
+        if hasattr(one, "__post_init__"):
+            one.__post_init__()
+
+
+def _is_missing(one: "Field[Any]") -> bool:
+    return one.default is MISSING and one.default_factory is MISSING
 
 
 def _frozen(kind: type, asked: dict[str, bool]) -> type:
@@ -83,7 +124,7 @@ def _frozen(kind: type, asked: dict[str, bool]) -> type:
     for name, method in methods.items():
         method.__qualname__ = f"{made.__qualname__}.{name}"
         setattr(made, name, method)
-    made.__init__ = _Written(made)
+    made.__init__ = _Written(made, parts)
     made.__getstate__, made.__setstate__ = _state, _set_state
     return made  # type: ignore[no-any-return]
 
@@ -181,7 +222,7 @@ def _init(kind: type) -> Any:  # noqa: ANN401  # a function
 def _parameter(one: "Field[Any]") -> str:
     if one.default is not MISSING:
         return f"{one.name}=__of_{one.name}"
-    return one.name if one.default_factory is MISSING else f"{one.name}=__factory"
+    return one.name if _is_missing(one) else f"{one.name}=__factory"
 
 
 def _value(one: "Field[Any]") -> str:
