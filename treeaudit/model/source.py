@@ -1,13 +1,14 @@
 """Where a model came from."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from mmap import mmap
-from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treeaudit.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from threading import Thread
 
 __all__ = ["Digest", "Member", "Source"]
 
@@ -30,10 +31,14 @@ class Digest:
     def begin(self) -> None:
         """Make it beside what comes next, where that is worth a thread."""
         if len(self._packed) >= _BESIDE:
+            from threading import Thread
+
             self._thread = Thread(target=self._make, daemon=True)
             self._thread.start()
 
     def _make(self) -> None:
+        import hashlib
+
         self._made = hashlib.sha256(self._packed).hexdigest()
 
     def __call__(self) -> str:

@@ -8,7 +8,6 @@ large.
 import mmap
 import os
 import stat
-import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -182,6 +181,8 @@ def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.m
     >>> spooled([b"a ", b"model"], 100, 3)
     b'a model'
     """
+    import tempfile  # a plain file needs none
+
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
         size = 0
         for piece in pieces:
