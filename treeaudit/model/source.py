@@ -19,6 +19,9 @@ _DRAW_THRESHOLDS = frozenset(
 _BESIDE = 4_000_000
 """From how many bytes on hashing does not wait until it is asked for."""
 
+_FEW = 64_000
+"""Up to so many bytes are copied: what makes the hash is not imported where nobody reads it."""
+
 
 class Digest:
     """The SHA-256 of some bytes, worked out once: when it is asked for, or beside the reading."""
@@ -35,6 +38,13 @@ class Digest:
 
             self._thread = Thread(target=self._make, daemon=True)
             self._thread.start()
+
+    def keep(self) -> None:
+        """Bind it to the bytes as they are now; of a few a copy is kept until it is asked for."""
+        if len(self._packed) <= _FEW:
+            self._packed = bytes(self._packed)
+        else:
+            self()
 
     def _make(self) -> None:
         import hashlib
@@ -112,6 +122,13 @@ class Source:
     def sha256(self) -> str | None:
         """Of the bytes that the trees are read from; `treeaudit.scan` fixes it."""
         return None if self.digest is None else self.digest()
+
+    def settle(self) -> None:
+        """Fix the hash: it is of the bytes that were read, whatever the file becomes."""
+        if isinstance(self.digest, Digest):
+            self.digest.keep()
+        elif self.digest is not None:
+            self.digest()
 
     @property
     def draws_thresholds(self) -> bool:
