@@ -1,4 +1,4 @@
-"""Functions that are imported when they are first called.
+"""Functions that are imported, and patterns that are compiled, when they are first used.
 
 What one command in ten needs would otherwise be waited for by all ten. Type checkers
 see the plain import::
@@ -9,10 +9,11 @@ see the plain import::
         read_prior = later("treeaudit.people.prior", "read_prior")
 """
 
+import re
 from importlib import import_module
-from typing import Any
+from typing import Any, AnyStr, cast
 
-__all__ = ["Later", "later"]
+__all__ = ["Later", "later", "pattern"]
 
 
 class Later:
@@ -43,3 +44,26 @@ def later(module: str, name: str) -> Later:
     6
     """
     return Later(module, name)
+
+
+class _Pattern:
+    """A pattern that is compiled when one of its methods is first asked for."""
+
+    def __init__(self, text: str | bytes, flags: int) -> None:
+        self._text, self._flags = text, flags
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # what a pattern has
+        found = getattr(re.compile(self._text, self._flags), name)
+        setattr(self, name, found)
+        return found
+
+
+def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return what stands for a compiled pattern until it is used.
+
+    Examples
+    --------
+    >>> pattern("[a-z]+").findall("one, two")
+    ['one', 'two']
+    """
+    return cast(re.Pattern[AnyStr], _Pattern(text, flags))

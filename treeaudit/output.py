@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -105,6 +104,8 @@ def writing(target: Path, *, force: bool = False, private: bool = False) -> Iter
 
     What is written stands at its place when the end is reached, and nowhere before.
     """
+    import tempfile
+
     check_new(target, force=force)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:80]}.")

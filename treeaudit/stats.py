@@ -12,7 +12,8 @@ privacy risk in synthetic data (anonymeter), for the residual risk.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from treeaudit.dataclass import dataclass
 
 __all__ = [
     "Estimate",

@@ -258,3 +258,18 @@ def test_the_hash_is_of_the_file_that_was_scanned(cancer_file, tmp_path) -> None
     from treeaudit.readers.unpack import open_file
 
     assert open_file(packed).digest() == hashlib.sha256(packed.read_bytes()).hexdigest()
+
+
+def test_the_hash_of_a_large_file_is_made_at_once(tmp_path) -> None:
+    import hashlib
+
+    from treeaudit.model import source
+
+    for n in (100, source._FEW + 1):
+        stored = bytearray(b"model" * n)[:n]
+        digest = source.Digest(memoryview(stored))
+        digest.keep()
+        before = hashlib.sha256(stored).hexdigest()
+        stored[:5] = b"other"
+        assert digest() == before
+    assert source.Source(digest=lambda: "of another").settle() is None

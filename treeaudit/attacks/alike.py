@@ -5,7 +5,6 @@ knowing the value.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.diversity_details import Diversity, diversity_of
 from treeaudit.attacks.once import in_any_tree, of_each_tree
 from treeaudit.attacks.stated import Stated
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence, Severity
 
 __all__ = ["Alike", "alike_in", "summary_of"]

@@ -1,6 +1,5 @@
 """The finding about one sort of leftovers: what was found, how bad it is, what was not seen."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol
 
@@ -8,6 +7,7 @@ from treeaudit.attacks.case import Case
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import SEVERITIES, Finding, Severity, Skipped
 from treeaudit.findings.numbers import People
+from treeaudit.later import pattern
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 
 __all__ = ["Sorts", "beside"]
@@ -35,7 +35,7 @@ _BLIND: frozenset[Kind] = frozenset({"unexplained", "unseen"})
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
 
 # What every copy of the model holds, too: odd labels, and odd names of columns.
-_OF_NAMES = re.compile(r"(^|\.)(classes_|feature_names_in_)\[\d+\]$")
+_OF_NAMES = pattern(r"(^|\.)(classes_|feature_names_in_)\[\d+\]$")
 
 
 class Sorts(Protocol):

@@ -1,7 +1,7 @@
 """What an attack is given, and what it must offer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide
 from treeaudit.attacks.drawn import are_draws_of
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped

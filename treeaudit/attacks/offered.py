@@ -10,14 +10,13 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.needs import run_attack
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, register
 from treeaudit.findings.findings import About, Finding, Skipped, Words
 
@@ -101,6 +100,7 @@ def _mentioned(path: tuple[str, ...]) -> bool:
     """Tell whether what lies on a path can hold entry points of the group."""
     if any(hasattr(one, "find_distributions") and one is not PathFinder for one in sys.meta_path):
         return True  # somebody finds packages in a way of their own
+    group = _GROUP.encode()
     for folder in path:
         try:
             names = os.listdir(folder or ".")  # noqa: PTH208  # names alone, of thousands
@@ -111,8 +111,9 @@ def _mentioned(path: tuple[str, ...]) -> bool:
         for name in names:
             if not name.lower().endswith(_INSTALLED):
                 continue
-            with suppress(OSError):
-                if _GROUP.encode() in Path(folder, name, "entry_points.txt").read_bytes():
+            told = os.path.join(folder, name, "entry_points.txt")  # noqa: PTH118  # of hundreds
+            with suppress(OSError), open(told, "rb", buffering=0) as file:  # noqa: PTH123
+                if group in file.read():
                     return True
     return False
 

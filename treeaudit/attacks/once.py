@@ -8,7 +8,6 @@ it where as many end there as it holds; elsewhere some of them were.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.meant import meant_in
 from treeaudit.attacks.stated import Codes
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Finding

@@ -1,10 +1,10 @@
 """Before any attack: what is counted as one, and the table and the people counted so."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.request import Request
 from treeaudit.findings.unit import Unit

@@ -8,21 +8,23 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from treeaudit.audit.scan import audit_all
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.input import CONFIG, read_bytes
+from treeaudit.later import pattern
 from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
 from treeaudit.readers.limits import show
 
 __all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
 
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = pattern(r"[*?\[]")
 # What nobody would call anything else: a damaged one is said to be damaged.
 _SUFFIXES = frozenset(
     ".pkl .pickle .joblib .skops .ubj .xgb .lgb .cbm .onnx .pmml .dill .cloudpickle".split()
@@ -31,9 +33,9 @@ _TREES = ("a Git LFS", "an XGBoost", "a CatBoost", "a treelite", "a LightGBM", "
 _TEXT = "a text file"
 _TEXTS = frozenset(".txt .in .lock .yaml .yml .toml .cfg .ini .md .rst .csv .tsv".split())
 _KEYS = "pickled_model|model_path|python_model|model_data|data"
-_NAMED = re.compile(rf"^[ \t]+(?:{_KEYS}):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
-_KEPT = re.compile(r"^(storage_location|source):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
-_VERSION = re.compile(r"version-\d+")
+_NAMED = pattern(rf"^[ \t]+(?:{_KEYS}):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_KEPT = pattern(r"^(storage_location|source):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_VERSION = pattern(r"version-\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from treeaudit.attacks import (
     ATTACKS,
@@ -20,14 +20,20 @@ from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.asked import listed
-from treeaudit.findings.baseline import accept, read_baseline
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.judging import check_names, judge, losses_added, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load, load_all
+
+if TYPE_CHECKING:
+    from treeaudit.findings.baseline import accept, read_baseline
+else:
+    accept = later("treeaudit.findings.baseline", "accept")
+    read_baseline = later("treeaudit.findings.baseline", "read_baseline")
 
 __all__ = ["Case", "Progress", "audit", "audit_all", "scan"]
 
@@ -237,7 +243,7 @@ def _audit(
         if progress is not None:
             progress(attack.title.lower(), done, len(chosen))
     # The hash is of the bytes that were just read, not of what the file is later.
-    _ = forest.source.sha256
+    forest.source.settle()
     checks = (*judge(policy, results, forest, known_checks, counted.unit.most), *not_run(refused))
     if accepted is not None:
         checks = accept(checks, accepted, policy.k, known_checks)

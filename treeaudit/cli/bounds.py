@@ -176,9 +176,9 @@ if sys.platform != "win32":
 
     def _mapped() -> int:
         """Return how many bytes of addresses this process has and its libraries will reserve."""
-        pages = "0"
+        pages = b"0"
         with suppress(OSError):  # only Linux tells
-            pages = Path("/proc/self/statm").read_text("ascii").split()[0]
+            pages = Path("/proc/self/statm").read_bytes().split()[0]
         reserved = _LIBRARIES + _PER_CORE * (os.cpu_count() or 1)
         return int(pages) * resource.getpagesize() + reserved
 

@@ -10,10 +10,11 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from treeaudit.dataclass import dataclass
 
 __all__ = ["Argument", "Declared", "Exit", "Interrupted", "Option", "echo", "parsed"]
 
@@ -71,6 +72,8 @@ class _Otherwise(Exception):  # no error: typer's turn
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Parameter:
+    """An option or argument of a command, as its function states it."""
+
     name: str
     told: Declared
     of: Any

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeaudit.cli.grid import frame_grid
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import write_file

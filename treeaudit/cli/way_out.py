@@ -43,6 +43,14 @@ def shown(
         found = _with_repairs(found, seek)
         typer.echo(_json(found), nl=False)
         return found
+    from treeaudit.reports.blocks import width_without_terminal
+
+    if len(found.reports) == 1 and (width := width_without_terminal()):
+        found = _with_repairs(found, seek)
+        if text := _text(found.reports[0], width, safe=safe, quiet=quiet, verbose=verbose):
+            typer.echo(text, nl=False)
+            return found
+        seek = None
     from rich.console import Console
 
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
@@ -71,6 +79,19 @@ def shown(
     else:
         typer.echo(to_text(first, console.width, verbose=verbose), nl=False)
     return found
+
+
+def _text(report: "Report", width: int, *, safe: bool, quiet: bool, verbose: bool) -> str | None:
+    """Return what is printed where no terminal is; None to print it as on one."""
+    from treeaudit.reports.terminal import to_text, verdict_text
+
+    if not quiet:
+        return to_text(report, width, verbose=verbose)
+    if safe:
+        from treeaudit.reports.release_safe import that_may_leave
+
+        report = that_may_leave(report)
+    return verdict_text(report, width)
 
 
 def _one_after_the_other(

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from treeaudit.attacks import all_checks
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.baseline import BELOW_K, no_worse
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import SEVERITIES

@@ -5,13 +5,14 @@ the tree learnt by heart. Counted on everybody, a leaf holds those who were not 
 fewer leaves are of one label, and none is smaller.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int
+from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree
 from treeaudit.errors import DataError

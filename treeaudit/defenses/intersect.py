@@ -4,13 +4,14 @@ That every leaf of every tree holds k people says nothing about those who share
 their leaves in all trees. Who they are only the training data tells.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import below, levels
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, sizes
 from treeaudit.defenses.keep_trees import chosen

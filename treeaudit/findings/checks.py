@@ -7,12 +7,12 @@ here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd, inf, isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Finding, TellsOf
 from treeaudit.findings.numbers import Share

@@ -2,7 +2,7 @@
 
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from dataclasses import Field, field, fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from treeaudit.findings.numbers import People
@@ -10,13 +10,15 @@ from treeaudit.findings.numbers import People
 __all__ = ["Details", "called", "json_schema_of", "only_if_given", "plain_data"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Details(Mapping[str, Any]):
     """What one attack measured; a frozen dataclass per attack derives from it.
 
     By name it is what the JSON report holds, so that ``dict(finding.details)``
-    and ``finding.details["min_leaf"]`` give plain data.
+    and ``finding.details["min_leaf"]`` give plain data. It is none itself, so that a
+    frozen dataclass of either making may derive from it.
     """
+
+    __slots__ = ()
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # JSON
         """Return one entry as plain data."""
@@ -29,6 +31,15 @@ class Details(Mapping[str, Any]):
     def __len__(self) -> int:
         """Return how many entries there are."""
         return len(plain_data(self))
+
+    def __eq__(self, other: object) -> bool:
+        return True if other.__class__ is self.__class__ else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(())
+
+    def __repr__(self) -> str:
+        return f"{self.__class__.__qualname__}()"
 
 
 def only_if_given() -> Any:  # noqa: ANN401  # what dataclasses.field returns
@@ -46,6 +57,7 @@ def plain_data(value: object) -> Any:  # noqa: ANN401  # JSON
 
     Examples
     --------
+    >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Pair(Details):
     ...     first: int
@@ -53,6 +65,8 @@ def plain_data(value: object) -> Any:  # noqa: ANN401  # JSON
     >>> plain_data((Pair(1), Pair(2, 3)))
     [{'first': 1}, {'first': 2, 'second': 3}]
     """
+    if type(value) is Details:
+        return {}
     if is_dataclass(value) and not isinstance(value, type):
         named = ((one, getattr(value, one.name)) for one in fields(value))
         return {_name(one): plain_data(part) for one, part in named if not _left_out(one, part)}

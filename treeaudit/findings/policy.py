@@ -1,15 +1,13 @@
 """Policies: named thresholds, built in or from a TOML file."""
 
-import hashlib
-import json
 import math
 import os
 import sys
-import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import PolicyError, near
 from treeaudit.findings.policy_file import policies_in
 
@@ -65,6 +63,9 @@ class Policy:
     @property
     def sha256(self) -> str:
         """Hash of the thresholds, whatever the policy is called."""
+        import hashlib
+        import json
+
         values = {name: float(value) for name, value in self.values.items()}
         canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
@@ -213,6 +214,8 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
 
 def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:
     """Return the thresholds of a file; no policy in it passes for one that is built in."""
+    import unicodedata
+
     found = policies_in(path)
     for name in found:
         if unicodedata.normalize("NFKC", name).strip().casefold() in BUILT_IN:

@@ -1,11 +1,14 @@
 """Where a model came from."""
 
-import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from mmap import mmap
-from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from treeaudit.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from threading import Thread
 
 __all__ = ["Digest", "Member", "Source"]
 
@@ -15,6 +18,9 @@ _DRAW_THRESHOLDS = frozenset(
 )
 _BESIDE = 4_000_000
 """From how many bytes on hashing does not wait until it is asked for."""
+
+_FEW = 64_000
+"""Up to so many bytes are copied: what makes the hash is not imported where nobody reads it."""
 
 
 class Digest:
@@ -28,10 +34,21 @@ class Digest:
     def begin(self) -> None:
         """Make it beside what comes next, where that is worth a thread."""
         if len(self._packed) >= _BESIDE:
+            from threading import Thread
+
             self._thread = Thread(target=self._make, daemon=True)
             self._thread.start()
 
+    def keep(self) -> None:
+        """Bind it to the bytes as they are now; of a few a copy is kept until it is asked for."""
+        if len(self._packed) <= _FEW:
+            self._packed = bytes(self._packed)
+        else:
+            self()
+
     def _make(self) -> None:
+        import hashlib
+
         self._made = hashlib.sha256(self._packed).hexdigest()
 
     def __call__(self) -> str:
@@ -105,6 +122,13 @@ class Source:
     def sha256(self) -> str | None:
         """Of the bytes that the trees are read from; `treeaudit.scan` fixes it."""
         return None if self.digest is None else self.digest()
+
+    def settle(self) -> None:
+        """Fix the hash: it is of the bytes that were read, whatever the file becomes."""
+        if isinstance(self.digest, Digest):
+            self.digest.keep()
+        elif self.digest is not None:
+            self.digest()
 
     @property
     def draws_thresholds(self) -> bool:

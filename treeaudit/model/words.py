@@ -1,13 +1,12 @@
 """Conditions in words: ``age ≤ 15``, ``occupation = Sales``, ``> 2.5, ≤ 4``."""
 
-import json
 import math
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from treeaudit.arrays import Float
+from treeaudit.later import pattern
 from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
 
@@ -24,7 +23,7 @@ __all__ = [
 ]
 
 ANY = "*"
-_OURS = re.compile(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$|\s$')
+_OURS = pattern(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$|\s$')
 
 
 def label_text(label: Label) -> str:
@@ -125,6 +124,8 @@ def cell(low: float, high: float, separator: str = "") -> str:
 
 def _plain(category: str) -> str:
     """Return a category, in quotes where it could be taken for words of ours or for several."""
+    import json  # hardly any needs quotes
+
     return json.dumps(category, ensure_ascii=False) if _OURS.search(category) else category
 
 

@@ -1,12 +1,12 @@
 """Columns that Arrow holds, read as pandas would, without it where they are plain."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.people.coding import SeriesColumn, text_of
 
 __all__ = ["ArrowColumn", "taken"]

@@ -1,13 +1,14 @@
 """Parts of a table that can be read by themselves, batch by batch, on any machine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.people.arrow_columns import ArrowColumn, taken
 from treeaudit.people.coding import Column, SeriesColumn

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, near
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema

@@ -5,7 +5,6 @@ Only for models whose classes follow from their trees alone
 the private ones of treeaudit. What boosting adds up is not held in the trees alone.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide, held_by, sum_of_row
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

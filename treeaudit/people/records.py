@@ -6,7 +6,6 @@ order. A feature ``occupation_Sales`` that is no column is read off the column
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest

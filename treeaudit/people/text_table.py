@@ -3,9 +3,9 @@
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 
 if TYPE_CHECKING:

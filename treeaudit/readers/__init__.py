@@ -11,12 +11,13 @@ import pickle
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import (
     ModelTooLargeError,
     ReadError,

@@ -1,9 +1,9 @@
-"""Undo a compression, a bounded piece at a time."""
+"""Undo a compression, a bounded piece at a time.
 
-import bz2
-import lzma
+Libraries are imported for the files that need them: most are not compressed.
+"""
+
 import mmap
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Protocol
@@ -16,6 +16,8 @@ __all__ = ["compression_of", "inflated"]
 _CHUNK, _FIRST_CHUNK = 1 << 20, 1 << 12
 # xz -9 needs 65 MiB.
 _DICTIONARY = 72 << 20
+_WBITS = 15
+"""The largest window of zlib."""
 
 
 class _Decompressor(Protocol):
@@ -30,6 +32,8 @@ class _Zlib:
     """Give zlib the interface that bz2 and lzma have."""
 
     def __init__(self, wbits: int) -> None:
+        import zlib
+
         self._inner = zlib.decompressobj(wbits)
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
@@ -42,6 +46,18 @@ class _Zlib:
     @property
     def unused_data(self) -> bytes:
         return self._inner.unused_data
+
+
+def _bz2() -> _Decompressor:
+    import bz2
+
+    return bz2.BZ2Decompressor()
+
+
+def _xz() -> _Decompressor:
+    import lzma
+
+    return lzma.LZMADecompressor(memlimit=_DICTIONARY)
 
 
 def _lz4() -> _Decompressor:
@@ -57,11 +73,11 @@ def _lz4() -> _Decompressor:
 
 
 _NEW: Mapping[str, Callable[[], _Decompressor]] = {
-    **dict.fromkeys(("zlib", "ZF"), partial(_Zlib, zlib.MAX_WBITS)),
-    "deflate": partial(_Zlib, -zlib.MAX_WBITS),
-    "gzip": partial(_Zlib, zlib.MAX_WBITS | 16),
-    "bz2": bz2.BZ2Decompressor,
-    **dict.fromkeys(("xz", "lzma"), partial(lzma.LZMADecompressor, memlimit=_DICTIONARY)),
+    **dict.fromkeys(("zlib", "ZF"), partial(_Zlib, _WBITS)),
+    "deflate": partial(_Zlib, -_WBITS),
+    "gzip": partial(_Zlib, _WBITS | 16),
+    "bz2": _bz2,
+    **dict.fromkeys(("xz", "lzma"), _xz),
     "lz4": _lz4,
 }
 
@@ -101,9 +117,13 @@ def inflated(
 
     Examples
     --------
+    >>> import zlib
     >>> b"".join(inflated(zlib.compress(b"a model"), "zlib"))
     b'a model'
     """
+    import lzma
+    import zlib
+
     try:
         yield from _pieces(packed, compression, at, [] if streams is None else streams)
     except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, RuntimeError) as error:

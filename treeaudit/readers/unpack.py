@@ -8,12 +8,12 @@ large.
 import mmap
 import os
 import stat
-import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.source import Digest
 from treeaudit.readers.inflate import compression_of, inflated
@@ -181,6 +181,8 @@ def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.m
     >>> spooled([b"a ", b"model"], 100, 3)
     b'a model'
     """
+    import tempfile  # a plain file needs none
+
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
         size = 0
         for piece in pieces:

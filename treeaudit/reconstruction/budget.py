@@ -1,14 +1,18 @@
 """How long and how large a reconstruction may be."""
 
 import signal
-import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
+from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
+
+if TYPE_CHECKING:
+    from threading import Event
 
 __all__ = ["Budget", "OutOfBudgetError", "heeding_interrupts"]
 
@@ -17,6 +21,12 @@ _HEEDS: ContextVar[bool] = ContextVar("heeds", default=False)
 
 class OutOfBudgetError(Exception):
     """A budget has ended; says which, in words."""
+
+
+def _event() -> "Event":
+    import threading
+
+    return threading.Event()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +44,13 @@ class Budget:
     seconds: float = 10.0
     cells: int = 2_000_000
     _begun: float = field(default_factory=time.process_time, repr=False)
-    _asked: threading.Event = field(default_factory=threading.Event, repr=False)
+    _asked: "Event" = field(default_factory=_event, repr=False)
 
     @contextmanager
     def spent(self) -> Iterator[None]:
         """Let a first Ctrl-C meanwhile end the budget, within `heeding_interrupts`."""
+        import threading
+
         if not _HEEDS.get() or threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -5,13 +5,14 @@ description that fits the first leaf, but one. What is left is the person.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text

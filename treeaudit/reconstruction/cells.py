@@ -6,12 +6,13 @@ one that holds nobody is dropped, so that a domain of ten million records is nev
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.reconstruction.coding import Coded, Layout, Words
 from treeaudit.reconstruction.domain import Variable
 

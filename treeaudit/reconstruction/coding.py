@@ -1,7 +1,7 @@
 """Trees in terms of the domain: what of every variable each node lets in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.domain import Domain

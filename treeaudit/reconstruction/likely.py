@@ -1,12 +1,13 @@
 """From a forest whose counts are draws or noisy to who is likely in it: the whole way."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

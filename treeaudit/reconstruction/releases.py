@@ -11,11 +11,12 @@ says so. How many moved must be known: here, that of each label people only left
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from treeaudit.arrays import Float, Int, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema

@@ -1,12 +1,13 @@
 """Linear equations on whole numbers: how many people are in each cell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.scope import ANYBODY
 

@@ -1,9 +1,10 @@
 """Repair a model: as asked, or the mildest way that a policy passes; audited before and after."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
+from treeaudit.dataclass import dataclass
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
 from treeaudit.errors import DataError, near

@@ -1,10 +1,11 @@
 """Boosting whose first round tells fewer labels."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from treeaudit.arrays import Float
+from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import averaged
 from treeaudit.defenses.defense import Defense, DefenseWords
 from treeaudit.defenses.merge_diverse import MergeDiverse

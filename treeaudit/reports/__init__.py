@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeaudit import output
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.later import later

@@ -1,7 +1,6 @@
 """One card per attack: what was found, in numbers and in rules."""
 
-from dataclasses import dataclass
-
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Finding, Skipped, Words
 from treeaudit.findings.numbers import Score
 from treeaudit.findings.report import Report, view_of

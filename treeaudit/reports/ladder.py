@@ -1,7 +1,6 @@
 """What follows from the file with more and more known beside it, one rung each."""
 
-from dataclasses import dataclass
-
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.numbers import Phrase
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.view import Rung

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+
+from treeaudit.dataclass import dataclass
 
 __all__ = ["Series", "lines"]
 

@@ -6,13 +6,15 @@ import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from treeaudit.later import pattern
+
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["cell", "plain", "printed", "visible"]
 
 _HIDDEN = {**{code: 0x2400 + code for code in range(32)}, 127: 0x2421}
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.ASCII | re.IGNORECASE)
+_NUMBER = pattern(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.ASCII | re.IGNORECASE)
 
 
 def printed(show: "Callable[[Console], None]", width: int) -> str:

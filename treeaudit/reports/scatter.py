@@ -6,9 +6,10 @@ a ring does not: the difference is a shape before it is a colour.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+
+from treeaudit.dataclass import dataclass
 
 __all__ = ["Point", "scatter"]
 
@@ -55,6 +56,8 @@ def scatter(points: Sequence[Point], *, name: str, axis: str) -> Markup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scale:
+    """Where numbers of people and shares lie on the page."""
+
     most: int
     bottom: float
     top: float

@@ -7,11 +7,11 @@ its point.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from treeaudit.comparison.leakage import MEASURES, Measure
+from treeaudit.dataclass import dataclass
 from treeaudit.stats import Estimate
 
 __all__ = ["Trade", "picture"]
@@ -61,6 +61,8 @@ def picture(models: Sequence[Trade], *, across: str, percent: bool) -> Markup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Axis:
+    """Where the values of a plot lie on the page."""
+
     low: float
     high: float
     start: float

@@ -1,12 +1,14 @@
 """Phrases and numbers of people in words, for pages and the terminal."""
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from markupsafe import Markup
-
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.numbers import Agreeing, Count, People, Phrase, Score, Share, Strong
 from treeaudit.reports.plain_text import plain
 from treeaudit.stats import Estimate
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 __all__ = ["LEVELS", "Level", "in_bold", "in_words", "interval", "percent", "rate"]
 
@@ -117,8 +119,10 @@ def in_words(part: object) -> str:
     return f"{part:g}"
 
 
-def in_bold(phrase: Phrase) -> Markup:
+def in_bold(phrase: Phrase) -> "Markup":
     """Return a phrase as markup, numbers of people and words that matter in bold."""
+    from markupsafe import Markup  # pages alone are marked up
+
     bold = Markup("<b>{}</b>")
     parts = [
         bold.format(text) if isinstance(part, People | Strong) else text

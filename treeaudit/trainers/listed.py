@@ -5,7 +5,7 @@ References
 Fletcher & Islam (2019), Decision tree classification with differential privacy: a survey, table I.
 """
 
-from dataclasses import dataclass
+from treeaudit.dataclass import dataclass
 
 __all__ = ["Listed"]
 

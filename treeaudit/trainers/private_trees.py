@@ -7,7 +7,7 @@ that it is given.
 
 import os
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, get_args
 
@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.arrays import Float
+from treeaudit.dataclass import dataclass
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger, Neighbours, Unit, Variant

@@ -1,12 +1,13 @@
 """The private records of one fit: checked against the public schema, as numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.columns import (

@@ -1,10 +1,11 @@
 """Repaired trees in the node tables that they were read from: the same columns, other rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
+from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import averaged, summed
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree

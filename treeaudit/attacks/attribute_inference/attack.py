@@ -15,7 +15,6 @@ that an attack has to be above.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from treeaudit.attacks.attribute_inference.details import AttributesDetails
 from treeaudit.attacks.attribute_inference.view import view
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of

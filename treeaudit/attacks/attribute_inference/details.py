@@ -1,7 +1,6 @@
 """What TA104 measures."""
 
-from dataclasses import dataclass
-
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 

@@ -13,7 +13,7 @@ Wakabayashi et al. (2024), section 3.1, background knowledge attack: of
 al. (2007), Worst-case background knowledge. Chen et al. (2007), Privacy skyline.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -37,6 +37,7 @@ from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.attacks.once import at_most, in_any_tree, of_each_tree, of_tree, told
 from treeaudit.attacks.sensitive.checks import no_labels
 from treeaudit.attacks.stated import Codes
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words

@@ -103,11 +103,9 @@ def all_false(counts: npt.ArrayLike, most: int) -> Float:
         after, least = least, np.ones_like(least)
         for k in range(1, most + 1):
             wrong = np.maximum(left - largest[:, min(k, width)], 0) / left
-            least[k] = least[k - 1]
-            for j in range(1, most + 1):
-                if j >= k:
-                    found = np.where(inside, wrong * after[k, j - k], 1.0)
-                    least[k, j] = np.minimum(least[k - 1, j], found)
+            least[k, :k] = least[k - 1, :k]
+            found = np.where(inside, wrong * after[k, : most + 1 - k], 1.0)
+            least[k, k:] = np.minimum(least[k - 1, k:], found)
     return np.ascontiguousarray(least[most].T)
 
 

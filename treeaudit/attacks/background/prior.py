@@ -6,7 +6,7 @@ others in the leaf are taken to be like everybody else.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from treeaudit.attacks.background.kinds import kinds_of
 from treeaudit.attacks.background.leaves import MixedLeaves, claimed_leaves, real_leaves
 from treeaudit.attacks.background.posterior import among_others, posterior
 from treeaudit.attacks.case import Case, leaf_evidence
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.words import label_text, number_of

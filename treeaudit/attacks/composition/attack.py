@@ -13,7 +13,7 @@ the answers of subset queries.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
 from treeaudit.attacks.composition.scope import NEEDS, adds_steps, not_applicable
 from treeaudit.attacks.composition.view import view
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of

@@ -14,7 +14,6 @@ privacy in publishing numerical sensitive data. Hundepool et al. (2012), Statist
 Control, section 4.2, the (n, k) rule.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -33,6 +32,7 @@ from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
 from treeaudit.attacks.known_numbers.view import view
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.attacks.once import in_any_tree, share_at_most, share_told
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words

@@ -11,7 +11,7 @@ Carlini et al. (2022), Membership inference attacks from first principles:
 true positives at few false alarms, never accuracy alone.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from treeaudit.attacks.membership_inference.details import (
 )
 from treeaudit.attacks.membership_inference.view import NAMES, view
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words

@@ -9,11 +9,12 @@ alternative: it takes twice the unseen people, who are what is scarce.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from treeaudit.arrays import Float
 from treeaudit.attacks.membership_inference.roc import area, people_needed, rate_at
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 from treeaudit.stats import Estimate

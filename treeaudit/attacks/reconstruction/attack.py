@@ -10,7 +10,7 @@ Ferry, Fukasawa, Pascal and Vidal (2024), Trained random forests completely reve
 Gambs, Gmati and Hurfin (2012), Reconstruction attack through classifier analysis.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import grown_at_once
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
 from treeaudit.attacks.reconstruction.view import view
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details

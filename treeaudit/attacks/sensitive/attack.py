@@ -11,7 +11,6 @@ Machanavajjhala et al. (2006), l-diversity: the sensitive attribute. Li et al.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -24,6 +23,7 @@ from treeaudit.attacks.sensitive.checks import DIVERSITY
 from treeaudit.attacks.sensitive.column import SensitiveColumn, columns_to_audit
 from treeaudit.attacks.sensitive.details import ColumnDetails, SensitiveDetails
 from treeaudit.attacks.sensitive.view import view
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words

@@ -1,12 +1,13 @@
 """A column of the training data as codes, for TA110."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, near
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.words import label_text

@@ -5,12 +5,11 @@ References
 Elliot et al. (2002), SUDA; sdcMicro reports the contribution per variable.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 from treeaudit.model.rules import rules_of

@@ -7,12 +7,12 @@ rest of the population is counted, not guessed.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.attacks.case import Case
+from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 from treeaudit.model.forest import Forest

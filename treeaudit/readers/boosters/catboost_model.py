@@ -16,12 +16,13 @@ comes out whole in every leaf.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from mmap import mmap
 from typing import Any
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, ReadError, TreeauditError, UnsupportedModelError
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
@@ -224,6 +225,8 @@ def _classes(data: Mapping[str, Any]) -> tuple[Label, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class _People:
+    """Whether the leaf weights are people, and why."""
+
     known: bool
     total: int | None
     reason: str

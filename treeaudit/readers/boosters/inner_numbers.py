@@ -9,11 +9,12 @@ is not known, nor is what it would explain.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Inner", "strays"]

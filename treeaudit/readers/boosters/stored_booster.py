@@ -1,7 +1,6 @@
 """What a writer needs of a boosted model of another library: the document that it was read from."""
 
-from dataclasses import dataclass
-
+from treeaudit.dataclass import dataclass
 from treeaudit.readers.estimators.found import Found
 
 __all__ = ["StoredBooster"]

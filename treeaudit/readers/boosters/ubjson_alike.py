@@ -6,13 +6,14 @@ differ. Bytes that are the same are compared and not parsed again.
 
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.dataclass import dataclass
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Array
 

@@ -5,13 +5,13 @@ picks rows and columns, a vote numbers the classes, one-vs-rest asks each member
 for one class. `children` says so for every member, from what the file states.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from treeaudit.errors import ReadError
+from treeaudit.later import pattern
 from treeaudit.readers.estimators.found import Draw, Found, Rows, Seen, elements
 from treeaudit.readers.estimators.labels import check_labels, stored_labels
 from treeaudit.readers.estimators.multiclass import (
@@ -50,7 +50,7 @@ _BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
 _BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
 # They answer as what they hold.
 _THROUGH = SEARCHES | {"Pipeline", "FrozenEstimator"}
-_CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
+_CONSTANT = pattern("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
 
 
 def children(found: Found) -> Iterator[Found]:

@@ -1,11 +1,12 @@
 """Put the trees of several models that saw the same columns into one forest."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema

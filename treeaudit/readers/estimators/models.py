@@ -1,11 +1,12 @@
 """Find the tree models inside what a file holds: wrappers, bundles, pipelines."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.choice import choose, plain_name
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, SEARCHES, children

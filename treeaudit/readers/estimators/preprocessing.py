@@ -6,10 +6,11 @@ its categories. What cannot be undone is named after the step that made it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.estimators.found import names_in

@@ -1,12 +1,13 @@
 """Build a `Tree` from a stored node table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.model.schema import Label
 from treeaudit.model.tree import Tree

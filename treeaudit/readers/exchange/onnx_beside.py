@@ -102,6 +102,8 @@ def beside(
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class _Look(Notes):
+    """What is looked at beside the trees."""
+
     labels: Sequence[object]
     chosen: GraphNode
     attributes: Mapping[str, Attribute]

@@ -5,11 +5,12 @@ Tensors that lie in other files are named by the file and never opened.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.readers.exchange.protobuf import (
     BYTES,

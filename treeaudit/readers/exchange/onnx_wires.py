@@ -1,10 +1,10 @@
 """Which operations of an ONNX graph the answers of a tree ensemble depend on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.readers.exchange.onnx_columns import numbers
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode
 

@@ -5,7 +5,7 @@ forms that its values were seen in.
 """
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from treeaudit.readers.pickles.arrays import arrived
@@ -18,19 +18,24 @@ _LIBRARIES = frozenset(
 )
 
 # Read at once: reading a model opens no file but the model.
+_OPTIONS = "words"
 _TEXT = Path(__file__).with_name("attributes.txt").read_text(encoding="utf-8")
 
 
 @cache
-def _lists() -> tuple[frozenset[str], dict[str, dict[str, str]]]:
-    first, *rest = (line.split() for line in _TEXT.splitlines())
+def _lines() -> dict[str, str]:
+    """Return the line of each class; that of ``words`` lists the options."""
+    told = (line.partition(" ") for line in _TEXT.splitlines())
+    return {kind: names for kind, _, names in told}
+
+
+@cache
+def _options() -> frozenset[str]:
     # A blank within an option is written as "␣".
-    return frozenset(word.replace("␣", " ") for word in first[1:]), {
-        kind: {name: forms for name, _, forms in (each.partition(":") for each in names)}
-        for kind, *names in rest
-    }
+    return frozenset(word.replace("␣", " ") for word in _lines()[_OPTIONS].split())
 
 
+@lru_cache(maxsize=1024)
 def attributes_of(kind: str) -> Mapping[str, str] | None:
     """Return the attributes of a class with the forms of their values, or None where unknown.
 
@@ -45,7 +50,10 @@ def attributes_of(kind: str) -> Mapping[str, str] | None:
     >>> attributes_of("MyTree") is None
     True
     """
-    return _lists()[1].get(kind)
+    line = None if kind == _OPTIONS else _lines().get(kind)
+    if line is None:
+        return None
+    return {name: forms for name, _, forms in (one.partition(":") for one in line.split())}
 
 
 def listed(model: Inert) -> Mapping[str, str] | None:
@@ -62,12 +70,13 @@ def listed(model: Inert) -> Mapping[str, str] | None:
 
 @cache
 def _names() -> frozenset[str]:
-    return frozenset(name for names in _lists()[1].values() for name in names)
+    kinds = map(attributes_of, _lines())
+    return frozenset(name for names in kinds if names is not None for name in names)
 
 
 def is_name(text: str) -> bool:
     """Tell whether a text names an attribute or an option, as in a grid of a search."""
-    return text in _names() or text in _lists()[0]
+    return text in _names() or text in _options()
 
 
 def is_option(text: str) -> bool:
@@ -78,4 +87,4 @@ def is_option(text: str) -> bool:
     >>> is_option("gini"), is_option("33;yes")
     (True, False)
     """
-    return text in _lists()[0]
+    return text in _options()

@@ -1,9 +1,8 @@
 """Values that have rules of their own: categories, labels, weights of classes, searches, seeds."""
 
-import re
-
 import numpy as np
 
+from treeaudit.later import pattern
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound, is_weight
 from treeaudit.readers.leftovers.nodes import is_path_length
@@ -20,13 +19,13 @@ __all__ = ["FittedValues"]
 _GENERATORS = frozenset("random_state _random_state random_state_ _rng rng".split())
 _OWN_GENERATORS = frozenset({"_rng", "_feature_subsample_rng"})
 _MOST_CANDIDATES = 1_000
-_RESULT = re.compile(
+_RESULT = pattern(
     r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
     r"|n_features|split\d{1,4}_(ranking|support)"
 )
 
-_SUMMARY = re.compile(r"(mean|std|rank)_(test|train)_(\w{1,40})")
+_SUMMARY = pattern(r"(mean|std|rank)_(test|train)_(\w{1,40})")
 
 
 def _is_drawn(generator: Inert) -> bool:

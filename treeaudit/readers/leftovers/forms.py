@@ -1,10 +1,10 @@
 """Forms that a value of a fitted model can have, and that rows of data do not have."""
 
 import math
-import re
 
 import numpy as np
 
+from treeaudit.later import pattern
 from treeaudit.readers.leftovers.attributes import is_option
 from treeaudit.readers.types import Array
 
@@ -28,16 +28,16 @@ __all__ = [
 Sizes = frozenset[int]
 """How many rows a value may have."""
 
-NAME = re.compile(r"[A-Za-z_][\w .:-]{0,39}")
+NAME = pattern(r"[A-Za-z_][\w .:-]{0,39}")
 """What people call a step, a key or an attribute."""
 
-VERSION = re.compile(r"\d{1,4}(\.\w{1,8}){1,4}")
-DATE = re.compile(r"(19|20)\d\d-(0[1-9]|1[0-2])-[0-3]\d")
-_PHRASE = re.compile(
+VERSION = pattern(r"\d{1,4}(\.\w{1,8}){1,4}")
+DATE = pattern(r"(19|20)\d\d-(0[1-9]|1[0-2])-[0-3]\d")
+_PHRASE = pattern(
     r"You are accessing a training score \('\w{1,40}'\), which will not be available by default "
     r"any more in 0\.21\. If you need training scores, please set return_train_score=True"
 )
-_OBJECTIVE = re.compile(r"[a-z]{3,8}:[a-z_]{2,24}")
+_OBJECTIVE = pattern(r"[a-z]{3,8}:[a-z_]{2,24}")
 _FREE = frozenset("fill_value missing_values".split())
 _LONGEST_FREE = 40
 

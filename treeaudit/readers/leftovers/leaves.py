@@ -1,10 +1,10 @@
 """The leaves of a stored tree, in a file that may be damaged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Table

@@ -1,7 +1,6 @@
 """What a compressed file holds beside the bytes that it unpacks to."""
 
 import re
-import zlib
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -81,6 +80,8 @@ def _spare_blocks(content: Content) -> int:
     by_chance = 4 + len(packed) // _PIECE
     spare = max(empty - 8, 0) + (short if short > by_chance else 0)
     if n <= _LARGEST:
+        import zlib  # for files that are compressed alone
+
         # Or not packed at all: blocks of 16 KiB, each with its size.
         stored = n + 8 * (n >> 14) + _SMALLEST
         most = int(_LOOSER * len(zlib.compress(content.data, 1))) + _SMALLEST

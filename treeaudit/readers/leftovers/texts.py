@@ -7,19 +7,21 @@ were written as letters says something else.
 import re
 import unicodedata
 
+from treeaudit.later import pattern
+
 __all__ = ["reads_as_name"]
 
 _MOST_LETTERS = 500  # as of a question of a survey
 
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ]\d\d?:\d\d(:\d\d(\.\d{1,9})?)?)?")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
-_FRACTION = re.compile(r"\d(?:\.|[eE][+-]?)\d")
-_FIELD = re.compile(r"[\s;,|/_:&]+")
-_PLAIN = re.compile(r"[-+(\[<>=!~$]*\d*[.,]?\d+(e[-+]?\d+)?[)\]%]*", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z0-9+/=]{16,}")
+_DATE = pattern(r"\d{4}-\d\d?-\d\d?([T ]\d\d?:\d\d(:\d\d(\.\d{1,9})?)?)?")
+_THOUSANDS = pattern(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER = pattern(r"\d+(?:[.,]\d+)?")
+_FRACTION = pattern(r"\d(?:\.|[eE][+-]?)\d")
+_FIELD = pattern(r"[\s;,|/_:&]+")
+_PLAIN = pattern(r"[-+(\[<>=!~$]*\d*[.,]?\d+(e[-+]?\d+)?[)\]%]*", re.IGNORECASE)
+_WORD = pattern(r"[A-Za-z0-9+/=]{16,}")
 # Where letters turn to digits or back, or small ones to capitals: rare in words and in CamelCase.
-_TURN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+_TURN = pattern(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 # Few files have such letters, and to compile their pattern takes milliseconds.
 _IDEOGRAPHS = r"[\u3400-\u9fff\uac00-\ud7ff\U00020000-\U0003ffff]"
 _RARE = r"[\u2800-\u28ff\ufe00-\ufe0f\U00020000-\U0010ffff]"

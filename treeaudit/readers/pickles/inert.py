@@ -1,6 +1,8 @@
 """What a pickle becomes here: inert data, never an instance of its class."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from treeaudit.dataclass import dataclass
 
 __all__ = ["MARK", "Global", "Inert", "Oddity", "Text"]
 

@@ -4,19 +4,19 @@ C and Python read other spellings differently: ``I010`` is eight or an error.
 """
 
 import codecs
-import re
 
 from treeaudit.errors import ReadError
+from treeaudit.later import pattern
 from treeaudit.readers.pickles.inert import Text
 from treeaudit.readers.pickles.machine import Machine
 
 __all__ = ["decimal", "decimal_float", "eight_bit", "index", "long", "quoted", "raw_unicode"]
 
 _LONG = 1024
-_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
-_FLOAT = re.compile(r"-?([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|inf|nan)")
+_INTEGER = pattern(r"0|-?[1-9][0-9]*")
+_FLOAT = pattern(r"-?([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|inf|nan)")
 # Python warns of it.
-_NO_ESCAPE = re.compile(rb"\\[^'\"nrtx]")
+_NO_ESCAPE = pattern(rb"\\[^'\"nrtx]")
 # Old picklers wrote these as they are.
 _OLD = ((b"\\u0000", b"\0"), (b"\\u000d", b"\r"), (b"\\u001a", b"\x1a"))
 

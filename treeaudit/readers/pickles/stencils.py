@@ -14,11 +14,11 @@ match, and the interpreter reads it.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.dtypes import DType

@@ -1,0 +1,235 @@
+"""`dataclasses.dataclass`, but the methods of a frozen class are not compiled at its import.
+
+The standard library writes and compiles up to six functions for each class when it is
+defined: for all the classes that one scan imports, that took longer than the scan. Here five
+of the six are closures over the names of the fields, and ``__init__`` is compiled when a class
+is used often. Fields and slots are made by the standard library, so that its `fields`,
+`replace` and `asdict` know the class. Type checkers see its decorator, which also makes every
+class that is not frozen with slots, or that has such a method of its own.
+
+Of a frozen class made here and one made by the standard library neither derives from the other.
+"""
+
+import dataclasses
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from functools import partial
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+
+    def dataclass(kind=None, /, **asked):  # noqa: ANN001, ANN003, ANN201  # as theirs
+        """Return a class as `dataclasses.dataclass` makes it.
+
+        Examples
+        --------
+        >>> @dataclass(frozen=True, slots=True)
+        ... class Leaf:
+        ...     people: int
+        ...     label: str = "no"
+        >>> Leaf(3), Leaf(3) == Leaf(3, "yes")
+        (Leaf(people=3, label='no'), False)
+        """
+
+        def made(kind: type) -> type:
+            usual = asked.get("frozen") and asked.get("slots") and asked.keys() <= _ASKED
+            if usual and not vars(kind).keys() & _METHODS:
+                return _frozen(kind, asked)
+            return dataclasses.dataclass(**asked)(kind)
+
+        return made if kind is None else made(kind)
+
+
+_ASKED = {"frozen", "slots", "kw_only", "eq", "repr"}
+_METHODS = {
+    *("__init__", "__eq__", "__hash__", "__setattr__", "__delattr__"),
+    *("__getstate__", "__setstate__"),
+}
+
+Values = Callable[[object], tuple[object, ...]]
+
+
+_OFTEN = 30
+"""Compiling takes as long as filling so many objects."""
+
+
+class _Written:
+    """An ``__init__`` that is compiled, and takes this place, for a class that is used often.
+
+    The first objects are filled field by field. Where something is not as it should be the
+    compiled one is asked, which says so.
+    """
+
+    __slots__ = ("kind", "must", "parts", "placed", "taken", "times")
+
+    def __init__(self, kind: type[Any], parts: tuple["Field[Any]", ...]) -> None:
+        self.kind, self.parts, self.times = kind, parts, 0
+
+    def __get__(self, one: object, kind: type | None = None) -> Any:  # noqa: ANN401  # a method
+        if not self.times:
+            asked = [part for part in self.parts if part.init]
+            self.taken = {part.name for part in asked}
+            self.must = {part.name for part in asked if _is_missing(part)}
+            self.placed = [part.name for part in asked if not part.kw_only]
+        self.times += 1
+        if one is None or self.times > _OFTEN:
+            return self.compiled().__get__(one, kind)
+        return partial(self.fill, one)
+
+    def compiled(self) -> Any:  # noqa: ANN401  # a function
+        """Return the function, which is found in this place from now on."""
+        made = _init(self.kind)
+        type.__setattr__(self.kind, "__init__", made)
+        return made
+
+    def fill(self, one: Any, /, *placed: object, **named: object) -> None:  # noqa: ANN401
+        """Do what the function does."""
+        given = dict(zip(self.placed, placed, strict=False)) | named
+        if len(given) < len(placed) + len(named) or not self.must <= given.keys() <= self.taken:
+            self.compiled()(one, *placed, **named)
+            return
+        for part in self.parts:
+            if part.name in given:
+                object.__setattr__(one, part.name, given[part.name])
+            elif part.default_factory is not MISSING:
+                object.__setattr__(one, part.name, part.default_factory())
+            elif part.default is not MISSING:
+                object.__setattr__(one, part.name, part.default)
+        if hasattr(one, "__post_init__"):
+            one.__post_init__()
+
+
+def _is_missing(one: "Field[Any]") -> bool:
+    return one.default is MISSING and one.default_factory is MISSING
+
+
+def _frozen(kind: type, asked: dict[str, bool]) -> type:
+    bare = {**asked, "frozen": False, "eq": False, "repr": False}
+    made: Any = dataclasses.dataclass(init=False, **bare)(kind)
+    parts = fields(made)
+    methods: dict[str, Any] = _only_read(made, {one.name for one in parts})
+    if asked.get("eq", True):
+        counts = [one.name for one in parts if (one.compare if one.hash is None else one.hash)]
+        same = [one.name for one in parts if one.compare]
+        methods |= _compared(_values_of(same), _values_of(counts))
+    if asked.get("repr", True) and "__repr__" not in vars(kind):
+        methods["__repr__"] = _shown([one.name for one in parts if one.repr])
+    for name, method in methods.items():
+        method.__qualname__ = f"{made.__qualname__}.{name}"
+        setattr(made, name, method)
+    made.__init__ = _Written(made, parts)
+    made.__getstate__, made.__setstate__ = _state, _set_state
+    return made  # type: ignore[no-any-return]
+
+
+def _only_read(kind: type[Any], names: set[str]) -> dict[str, Any]:
+    """Return the methods that let nobody change a field."""
+
+    def __setattr__(self: object, name: str, value: object) -> None:
+        if type(self) is kind or name in names:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(kind, self).__setattr__(name, value)
+
+    def __delattr__(self: object, name: str) -> None:
+        if type(self) is kind or name in names:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        super(kind, self).__delattr__(name)
+
+    return {"__setattr__": __setattr__, "__delattr__": __delattr__}
+
+
+def _compared(same: Values, counts: Values) -> dict[str, Any]:
+    """Return the methods that tell whether two are equal, and what they hash to."""
+
+    def __eq__(self: object, other: object) -> bool:
+        return same(self) == same(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def __hash__(self: object) -> int:
+        return hash(counts(self))
+
+    return {"__eq__": __eq__, "__hash__": __hash__}
+
+
+def _values_of(names: Sequence[str]) -> Values:
+    """Return what gives the values of some fields."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda one: tuple(getattr(one, name) for name in names)
+
+
+def _shown(names: Sequence[str]) -> Callable[[object], str]:
+    @recursive_repr()
+    def __repr__(self: object) -> str:
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{self.__class__.__qualname__}({told})"
+
+    return __repr__
+
+
+def _state(self: Any) -> list[object]:  # noqa: ANN401  # any dataclass
+    return [getattr(self, one.name) for one in fields(self)]
+
+
+def _set_state(self: Any, state: Sequence[object]) -> None:  # noqa: ANN401  # any dataclass
+    for one, value in zip(fields(self), state, strict=False):
+        object.__setattr__(self, one.name, value)
+
+
+class _Factory:
+    """What stands for the value of a factory where parameters are told."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY = _Factory()
+
+
+def _init(kind: type) -> Any:  # noqa: ANN401  # a function
+    """Return ``__init__``, compiled in the module of the class, as the standard library does."""
+    parts: tuple[Field[Any], ...] = fields(kind)
+    known: dict[str, Any] = {"__put": object.__setattr__, "__factory": _FACTORY}
+    for one in parts:
+        if one.default is not MISSING:
+            known[f"__of_{one.name}"] = one.default
+        elif one.default_factory is not MISSING:
+            known[f"__make_{one.name}"] = one.default_factory
+    asked = [one for one in parts if one.init]
+    taken = ["self", *(_parameter(one) for one in asked if not one.kw_only)]
+    if named := [_parameter(one) for one in asked if one.kw_only]:
+        taken += ["*", *named]
+    lines = [f"__put(self, {one.name!r}, {value})" for one in parts if (value := _value(one))]
+    if hasattr(kind, "__post_init__"):
+        lines.append("self.__post_init__()")
+    body = "\n  ".join(lines or ["pass"])
+    text = f"def __made({', '.join(known)}):\n def __init__({', '.join(taken)}):\n  {body}\n"
+    space: dict[str, Any] = {}
+    # The text is made of the names of our own fields alone.
+    exec(f"{text} return __init__", vars(sys.modules[kind.__module__]), space)  # noqa: S102
+    made = space["__made"](**known)
+    made.__qualname__ = f"{kind.__qualname__}.__init__"
+    made.__annotations__ = {**{one.name: one.type for one in asked}, "return": None}
+    return made
+
+
+def _parameter(one: "Field[Any]") -> str:
+    if one.default is not MISSING:
+        return f"{one.name}=__of_{one.name}"
+    return one.name if _is_missing(one) else f"{one.name}=__factory"
+
+
+def _value(one: "Field[Any]") -> str:
+    """Return what a field becomes; nothing where only the class itself says it, later."""
+    if one.default_factory is not MISSING:
+        made = f"__make_{one.name}()"
+        return f"{made} if {one.name} is __factory else {one.name}" if one.init else made
+    if one.init:
+        return one.name
+    return "" if one.default is MISSING else f"__of_{one.name}"
