@@ -86,8 +86,7 @@ def strays(inner: Inner) -> tuple[Flag, Flag]:
     if not len(inner.node):
         return none, none
     with np.errstate(all="ignore"):
-        best = _solved(inner)
-        weight, gain = _off(inner, best)
+        best, (weight, gain) = _solved(inner)
         if (weight.any() or gain.any()) and len(inner.node) <= _MOST_SLOW:
             odd, lost = _slowly(inner, best)
             weight, gain = weight & odd, gain & lost
@@ -100,29 +99,34 @@ def strays(inner: Inner) -> tuple[Flag, Flag]:
     return weight, gain
 
 
-def _solved(inner: Inner) -> _Constants:
-    """Return the constants that explain the most nodes, the fewest of them first."""
+def _solved(inner: Inner) -> tuple[_Constants, tuple[Flag, Flag]]:
+    """Return the constants that explain the most nodes, the fewest of them first.
+
+    With what they leave, as `_off` does.
+    """
     n_trees = int(inner.tree.max(initial=-1)) + 1
     added = np.zeros(n_trees)
     # LightGBM has no penalties unless told to.
     best = (
         _Constants(0.0, 0.0, np.ones(n_trees), added) if inner.n_moved else _usual(inner, n_trees)
     )
-    fewest = int(np.count_nonzero(_off(inner, best)[0]))
+    left = _off(inner, best)
+    fewest = int(np.count_nonzero(left[0]))
     if not fewest:
-        return best
+        return best, left
     for columns, apart in ((3, False), (4, False), (3, True), (4, True)):
         l2, per_rate, l1 = _penalties(inner, columns, apart)
         l2, l1 = max(l2, 0.0), max(l1, 0.0)
         rates = np.full(n_trees, per_rate)
         one = _Constants(l2, l1, _rates(inner, l2, l1, rates) if apart else rates, added)
         one = replace(one, added=_added(inner, one))
-        n = int(np.count_nonzero(_off(inner, one)[0]))
+        off = _off(inner, one)
+        n = int(np.count_nonzero(off[0]))
         if n < fewest:
-            best, fewest = one, n
+            best, left, fewest = one, off, n
         if n == 0:
             break
-    return best
+    return best, left
 
 
 def _penalties(inner: Inner, columns: int, apart: bool) -> tuple[float, float, float]:
