@@ -121,14 +121,14 @@ def read_wholes(text: bytes) -> Wholes | None:
     values: list[Wide] = []
     lines: list[Flag] = []
     for piece in _pieces(text):
-        at = _places(piece)
-        if at is None or at.other.any() or at.places.any():
+        line = _whole_lines(piece)
+        if line is None:
             return None
         value = _wholes(piece)
-        if len(value) != len(at.end) or value.max() >= _MOST or value.min() <= -_MOST:
+        if len(value) != len(line) or value.max() >= _MOST or value.min() <= -_MOST:
             return None
         values.append(value)
-        lines.append(at.line)
+        lines.append(line)
     return Wholes(np.concatenate(values), _lines(lines)) if values else None
 
 
@@ -185,9 +185,29 @@ def _places(piece: bytes) -> _Places | None:
     return _Places(begin, end, places, other, line[last])
 
 
+def _whole_lines(piece: bytes) -> Flag | None:
+    """Tell which whole numbers of a piece end a line; None where one is not spelled well."""
+    text = np.frombuffer(b"\n" + piece, np.uint8)
+    line, zero, minus = text == _LINE, text == _ZERO, text == _MINUS
+    between = line | (text == _BLANK)
+    digit = text - _ZERO <= _NINE - _ZERO
+    odd = ~(digit | between | minus)
+    odd[1:] |= (between[1:] & ~digit[:-1]) | (minus[1:] & ~between[:-1])
+    # A zero that says nothing, or one with a minus.
+    first = zero[1:-1] & ~digit[:-2]
+    odd[1:-1] |= first & (digit[2:] | minus[:-2])
+    if odd.any() or not between[-1]:
+        return None
+    found: Flag = line[1:][between[1:]]
+    return found
+
+
 def _wholes(text: bytes) -> Wide:
-    """Return whole numbers; those beyond 64 bits become the largest there is."""
-    found: Wide = np.fromstring(text, dtype=np.int64, sep=" ")
+    """Return whole numbers; those beyond 64 bits become the largest there is, or all are none."""
+    try:
+        found: Wide = np.fromstring(text, dtype=np.int64, sep=" ")
+    except (ValueError, OverflowError, DeprecationWarning):
+        return np.zeros(0, dtype=np.int64)
     return found
 
 
@@ -224,10 +244,10 @@ def _is_spelled(word: bytes) -> bool:
 
 
 def _without(piece: bytes, begin: Wide, end: Wide) -> bytes:
-    """Return a piece with digits in the place of some of its numbers."""
+    """Return a piece with zeros in the place of some of its numbers."""
     filled = bytearray(piece)
     for at, to in _spans(begin, end):
-        filled[at:to] = b"1" * (to - at)
+        filled[at:to] = b"0" * (to - at)
     return bytes(filled)
 
 
