@@ -150,16 +150,16 @@ class _Block:
 
     def odd_impurities(self, criterion: str, most: float, clipped: bool, changed: bool) -> int:
         """Count the nodes whose impurity is not what is left of those below."""
-        stored, people = self.nodes["impurity"], self.nodes["n_node_samples"][self.inner]
-        own, below = stored[self.inner], [stored[side] for side in self.sides]
+        stored, people = self.nodes["impurity"], self.nodes["n_node_samples"].take(self.inner)
+        own, below = stored.take(self.inner), [stored.take(side) for side in self.sides]
         odd = ~(self._excess(own, below) >= -most * _ROUNDING) | ~(own >= 0)
         if not clipped and criterion not in _MEDIANS:
             g, *gs = (_of_numbers(part[:, 0], criterion) for part in (self.above, *self.below))
-            sums = [part + each.mean(axis=0) for part, each in zip(below, gs, strict=True)]
-            gap = np.abs(self._excess(own + g.mean(axis=0), sums))
+            sums = [part + _mean(each) for part, each in zip(below, gs, strict=True)]
+            gap = np.abs(self._excess(own + _mean(g), sums))
             # Sums of as many squares as there are people.
             digits = 2e-13 + 8e-14 * np.sqrt(people)
-            bound = digits * (np.abs(g).max(axis=0) + np.abs(own))
+            bound = digits * (_largest(g[:, None]) + np.abs(own))
             if not (gap <= 3 * bound).all():
                 slack = self.slack() / _ROUNDING
                 bound *= sum(slack[some] for some in (self.inner, *self.sides))
@@ -173,7 +173,8 @@ def _most(a: Float) -> float:
 
 def _largest(a: Float) -> Float:
     """Return the largest size of a number of each node."""
-    largest: Float = np.abs(a).max(axis=(0, 1))
+    size = np.abs(a)
+    largest: Float = size[0, 0] if size.shape[:2] == (1, 1) else size.max(axis=(0, 1))
     return largest
 
 

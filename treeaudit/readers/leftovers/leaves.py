@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from treeaudit.arrays import any_of_row
 from treeaudit.dataclass import dataclass
+from treeaudit.readers.columns import gathered
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Table
@@ -60,13 +62,16 @@ def leaves_of(tree: object) -> Leaves | None:
         return None
     if not isinstance(count, int) or not 0 < count <= min(len(nodes), len(values)):
         return None
-    leaf = np.flatnonzero(nodes["left_child"][:count] < 0)
-    n, weight, impurity = (nodes[name][leaf].astype(np.float64) for name in needed[1:])
-    usable = (n > 0) & (n < 1 << 53) & np.isfinite(values[leaf]).all(axis=(1, 2))
-    value = values[leaf][usable].astype(np.float64)
-    if not value.size:
+    columns = gathered(nodes[:count], needed)
+    leaf = np.flatnonzero(columns["left_child"] < 0)
+    if not leaf.size or not values[0].size:
         return None
-    value = value.reshape(len(value), -1)
+    n, weight, impurity = (columns[name].take(leaf).astype(np.float64) for name in needed[1:])
+    value = values.take(leaf, axis=0).reshape(len(leaf), -1)
+    usable = (n > 0) & (n < 1 << 53) & ~any_of_row(~np.isfinite(value))
+    if not usable.any():
+        return None
+    value = value[usable].astype(np.float64)
     return Leaves(n=n[usable], weight=weight[usable], impurity=impurity[usable], value=value)
 
 
