@@ -1,11 +1,11 @@
-"""`dataclasses.dataclass`, but the methods of a frozen class are not compiled at its import.
+"""`dataclasses.dataclass`, but the methods of a class are not compiled at its import.
 
 The standard library writes and compiles up to six functions for each class when it is
 defined: for all the classes that one scan imports, that took longer than the scan. Here five
 of the six are closures over the names of the fields, and ``__init__`` is compiled when a class
 is used often. Fields and slots are made by the standard library, so that its `fields`,
 `replace` and `asdict` know the class. Type checkers see its decorator, which also makes every
-class that is not frozen with slots, or that has such a method of its own.
+class that is without slots, or that has such a method of its own.
 
 Of a frozen class made here and one made by the standard library neither derives from the other.
 """
@@ -39,9 +39,9 @@ else:
         """
 
         def made(kind: type) -> type:
-            usual = asked.get("frozen") and asked.get("slots") and asked.keys() <= _ASKED
+            usual = asked.get("slots") and asked.keys() <= _ASKED
             if usual and not vars(kind).keys() & _METHODS:
-                return _frozen(kind, asked)
+                return _made(kind, asked)
             return dataclasses.dataclass(**asked)(kind)
 
         return made if kind is None else made(kind)
@@ -110,22 +110,26 @@ def _is_missing(one: "Field[Any]") -> bool:
     return one.default is MISSING and one.default_factory is MISSING
 
 
-def _frozen(kind: type, asked: dict[str, bool]) -> type:
+def _made(kind: type, asked: dict[str, bool]) -> type:
     bare = {**asked, "frozen": False, "eq": False, "repr": False}
     made: Any = dataclasses.dataclass(init=False, **bare)(kind)
-    parts = fields(made)
-    methods: dict[str, Any] = _only_read(made, {one.name for one in parts})
+    parts, frozen = fields(made), asked.get("frozen", False)
+    methods: dict[str, Any] = {}
+    if frozen:
+        methods = _only_read(made, {one.name for one in parts})
+        made.__getstate__, made.__setstate__ = _state, _set_state
     if asked.get("eq", True):
         counts = [one.name for one in parts if (one.compare if one.hash is None else one.hash)]
-        same = [one.name for one in parts if one.compare]
-        methods |= _compared(_values_of(same), _values_of(counts))
+        methods["__eq__"] = _equal(_values_of([one.name for one in parts if one.compare]))
+        made.__hash__ = None
+        if frozen:
+            methods["__hash__"] = _hash(_values_of(counts))
     if asked.get("repr", True) and "__repr__" not in vars(kind):
         methods["__repr__"] = _shown([one.name for one in parts if one.repr])
     for name, method in methods.items():
         method.__qualname__ = f"{made.__qualname__}.{name}"
         setattr(made, name, method)
     made.__init__ = _Written(made, parts)
-    made.__getstate__, made.__setstate__ = _state, _set_state
     return made  # type: ignore[no-any-return]
 
 
@@ -145,16 +149,18 @@ def _only_read(kind: type[Any], names: set[str]) -> dict[str, Any]:
     return {"__setattr__": __setattr__, "__delattr__": __delattr__}
 
 
-def _compared(same: Values, counts: Values) -> dict[str, Any]:
-    """Return the methods that tell whether two are equal, and what they hash to."""
-
+def _equal(same: Values) -> Callable[[object, object], bool]:
     def __eq__(self: object, other: object) -> bool:
         return same(self) == same(other) if other.__class__ is self.__class__ else NotImplemented
 
+    return __eq__
+
+
+def _hash(counts: Values) -> Callable[[object], int]:
     def __hash__(self: object) -> int:
         return hash(counts(self))
 
-    return {"__eq__": __eq__, "__hash__": __hash__}
+    return __hash__
 
 
 def _values_of(names: Sequence[str]) -> Values:

@@ -95,7 +95,7 @@ def test_the_characters_that_are_known_take_one_column() -> None:
 )
 def test_rich_is_asked_where_it_is_told_how_wide_the_terminal_is(monkeypatch, name, value) -> None:
     monkeypatch.setattr("sys.stdout", io.StringIO())
-    for other in blocks._ASKED_OF_RICH:
+    for other in blocks.ASKED_OF_RICH:
         monkeypatch.delenv(other, raising=False)
     assert width_without_terminal() == Console(file=io.StringIO()).width
     monkeypatch.setenv(name, value)
@@ -104,7 +104,7 @@ def test_rich_is_asked_where_it_is_told_how_wide_the_terminal_is(monkeypatch, na
 
 def test_the_width_of_the_terminal_that_is_read_from(monkeypatch) -> None:
     monkeypatch.setattr("sys.stdout", io.StringIO())
-    for other in blocks._ASKED_OF_RICH:
+    for other in blocks.ASKED_OF_RICH:
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setattr(os, "get_terminal_size", lambda stream=0: os.terminal_size((120, 40)))
     assert width_without_terminal() == 120 == Console(file=io.StringIO()).width

@@ -1,13 +1,14 @@
 """How often guesses about people are right, tree by tree."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.stated import Codes
+from treeaudit.dataclass import dataclass
 from treeaudit.people.records import Records
 from treeaudit.table.labels import Labels
 

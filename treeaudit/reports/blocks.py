@@ -15,7 +15,16 @@ from treeaudit.dataclass import dataclass
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Block", "Column", "Grid", "Line", "laid_out", "show", "width_without_terminal"]
+__all__ = [
+    "ASKED_OF_RICH",
+    "Block",
+    "Column",
+    "Grid",
+    "Line",
+    "laid_out",
+    "show",
+    "width_without_terminal",
+]
 
 Styled = tuple[str, str]
 """A text and its style."""
@@ -112,6 +121,10 @@ def show(block: Block, console: "Console") -> None:
     console.print(table)
 
 
+ASKED_OF_RICH = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "JUPYTER_COLUMNS"}
+"""Variables by which somebody tells rich where it prints."""
+
+_WIDTH = 80
 _GAP = 2
 _NARROW = str.maketrans(dict.fromkeys("·–—…≤≥≠≈×→█✓✕±ε", "x"))
 """Of the characters that are no ASCII, those of our own that take one column."""
@@ -134,7 +147,7 @@ def laid_out(blocks: Iterable[Block], width: int) -> str | None:
 
 def width_without_terminal() -> int | None:
     """Return how wide rich would print where no terminal is written to; None to ask rich itself."""
-    unusual = os.environ.keys() & _ASKED_OF_RICH or os.name != "posix" or "ipykernel" in sys.modules
+    unusual = os.environ.keys() & ASKED_OF_RICH or os.name != "posix" or "ipykernel" in sys.modules
     if unusual or sys.stdout.isatty():
         return None
     for stream in range(3):
@@ -143,10 +156,6 @@ def width_without_terminal() -> int | None:
         except (OSError, ValueError):
             continue
     return _WIDTH
-
-
-_ASKED_OF_RICH = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "JUPYTER_COLUMNS"}
-_WIDTH = 80
 
 
 def _line(line: Line, width: int) -> list[str] | None:

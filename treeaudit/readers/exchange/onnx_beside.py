@@ -6,8 +6,9 @@ themselves; one of a number per column may hold the extremes of the columns.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from treeaudit.dataclass import dataclass
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.exchange.onnx_attributes import LABELS, odd_attribute
 from treeaudit.readers.exchange.onnx_columns import numbers

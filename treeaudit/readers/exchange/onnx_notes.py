@@ -3,9 +3,10 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from treeaudit.dataclass import dataclass
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 from treeaudit.readers.exchange.onnx_attributes import LABELS
 from treeaudit.readers.exchange.onnx_fields import OF_TENSOR, SHAPE, WIDTH

@@ -1,8 +1,9 @@
 """What a PMML file is made of, as far as trees go: fields, models, nodes and conditions."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from treeaudit.dataclass import dataclass
 from treeaudit.readers.exchange.pmml_beside import Beside
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel"]
