@@ -134,9 +134,9 @@ class LazyTrees(Sequence[Tree]):
     def __getitem__(self, index: int | slice) -> Tree | list[Tree]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
+        if not -self._n_trees <= index < self._n_trees:
             raise IndexError(f"tree {index} of {len(self)}")
-        index %= len(self)
+        index %= self._n_trees
         if index in self._kept:
             return self._kept[index]
         if self._last is None or self._last[0] != index:

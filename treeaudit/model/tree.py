@@ -12,7 +12,7 @@ from treeaudit.errors import DataError
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["CategorySets", "Tree", "depths_of"]
+__all__ = ["ARRAYS", "CategorySets", "Tree", "depths_of"]
 
 _FEW_LEVELS = 64
 """Deeper trees are rarely level by level, and a chain has as many levels as nodes."""
@@ -111,7 +111,7 @@ class Tree:
     spread: Float | None = None
 
     def __post_init__(self) -> None:
-        for name, dtype in _ARRAYS.items():
+        for name, dtype in ARRAYS.items():
             _freeze(self, name, dtype)
         self._check()
 
@@ -119,7 +119,7 @@ class Tree:
         n = len(self.parent)
         if n == 0:
             raise DataError("a tree needs at least a root")
-        for name in _ARRAYS:
+        for name in ARRAYS:
             array = getattr(self, name)
             if array is not None and len(array) != n:
                 raise DataError(f"tree: {name} has {len(array)} rows for {n} nodes")
@@ -143,10 +143,10 @@ class Tree:
     @property
     def n_bytes(self) -> int:
         """How much memory the arrays take."""
-        arrays = [getattr(self, name) for name in _ARRAYS]
+        arrays = [getattr(self, name) for name in ARRAYS]
         if self.categories is not None:
             arrays += [self.categories.start, self.categories.codes]
-        return sum(array.nbytes for array in arrays if array is not None)
+        return sum([array.nbytes for array in arrays if array is not None])
 
     @property
     def is_leaf(self) -> Flag:
@@ -268,7 +268,7 @@ class Tree:
         return graph
 
 
-_ARRAYS: dict[str, type[np.generic]] = {
+ARRAYS: dict[str, type[np.generic]] = {
     **dict.fromkeys(("parent", "feature", "label"), np.int32),
     **dict.fromkeys(("low", "high", "counts", "value", "spread"), np.float64),
     "missing": np.bool_,
