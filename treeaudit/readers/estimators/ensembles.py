@@ -74,9 +74,10 @@ def children(found: Found) -> Iterator[Found]:
     ['estimators_[0]']
     """
     held = _HOLD.get(kind := found.estimator.kind)
-    told = stored_labels(found.estimator)
-    for name in _ENCODERS:
-        check_labels(told, stored_labels(found.get(name)))
+    encoders = [one for name in _ENCODERS if (one := found.get(name)) is not None]
+    told = stored_labels(found.estimator) if held or encoders else None
+    for encoder in encoders:
+        check_labels(told, stored_labels(encoder))
     for child in held(found) if held else ():
         if child is None:
             continue

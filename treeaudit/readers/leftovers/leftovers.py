@@ -90,13 +90,22 @@ def _find(
     root: object, n_records: int | None, mentioned: Sequence[Global], sound: Sound
 ) -> tuple[list[Leftover], frozenset[Kind]]:
     """Return what was found, and what may be told by numbers of nobody knows how many people."""
-    walk = Walk(root)
     found: list[Leftover] = []
     trees: list[Place] = []
     claimed: set[int] = set()
     facts = Facts(n_records)
     untold: set[Kind] = set()
     nested = 0
+    passed: list[Place] = []
+
+    def told() -> tuple[object, ...]:
+        return len(found), len(claimed), len(untold), nested, facts.told
+
+    def note(place: Place) -> None:
+        trees.append(place)
+        passed.append(place)
+
+    walk = Walk(root, sound.alike, told, passed=note)
     for place in walk:
         value = place.value
         nested += isinstance(value, np.ndarray) and value.dtype == object
@@ -113,6 +122,7 @@ def _find(
             long = [*(long_values(place) if n_records is None else rows(place, n_records))]
             found += long
             claimed.update((id(value),) if long else ())
+    facts.note_tested([place.value for place in passed])
     found += targets(trees)
     found += calls(mentioned, nested)
     found += Account(facts, claimed)(root, sound)
