@@ -158,11 +158,16 @@ class Quiet:
 
     def begin(self, kin: Kin | None) -> None:
         """Take notice of what there is before something is looked at."""
+        if kin is None and not self._looked:
+            # Nothing is quiet, and nothing becomes so.
+            return
         fresh = kin is not None and self._seen.isdisjoint(kin.parts)
         self._before = (self._told(), len(self._seen), fresh)
 
     def end(self, kin: Kin | None, where: Hashable = None) -> None:
         """Take notice of what looking at it changed."""
+        if kin is None and not self._looked:
+            return
         before, n, fresh = self._before
         if self._told() != before:
             self._looked.clear()

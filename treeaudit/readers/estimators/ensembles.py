@@ -74,7 +74,9 @@ def children(found: Found) -> Iterator[Found]:
     ['estimators_[0]']
     """
     held = _HOLD.get(kind := found.estimator.kind)
-    encoders = [one for name in _ENCODERS if (one := found.get(name)) is not None]
+    state = found.estimator.state
+    none = isinstance(state, dict) and state.keys().isdisjoint(_ENCODERS)
+    encoders = [] if none else [one for name in _ENCODERS if (one := found.get(name)) is not None]
     told = stored_labels(found.estimator) if held or encoders else None
     for encoder in encoders:
         check_labels(told, stored_labels(encoder))

@@ -63,7 +63,7 @@ class Account(InnerObjects):
         while self._todo:
             place, sizes = self._todo.pop()
             kin = sound.alike.kin(place.value)
-            where = (_ensemble_of(place), id(place.above), sizes)
+            where = kin and (_ensemble_of(place), id(place.above), sizes)
             if kin is not None and quiet.passes(kin, where):
                 self._pass(place)
                 continue

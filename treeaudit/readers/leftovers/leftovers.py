@@ -18,7 +18,7 @@ from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
-from treeaudit.readers.leftovers.leftover_targets import targets, untold_targets
+from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.unexplained import few
@@ -123,11 +123,12 @@ def _find(
             found += long
             claimed.update((id(value),) if long else ())
     facts.note_tested([place.value for place in passed])
-    found += targets(trees)
+    told_targets, untold_target = targets(trees)
+    found += told_targets
     found += calls(mentioned, nested)
     found += Account(facts, claimed)(root, sound)
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Leftover(kind="unseen", where=walk.cut, n=0, says=says))
-    untold |= {"targets"} if untold_targets(trees) else set()
+    untold |= {"targets"} if untold_target else set()
     return found, frozenset(untold)
