@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from treeaudit.readers.alike import Alike
 from treeaudit.readers.estimators.ensembles import SEARCHES, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
 from treeaudit.readers.estimators.models import (
@@ -43,7 +44,7 @@ def of_other_libraries(root: object) -> list[Found]:
     return list(models_in(root, known, _PASSED))
 
 
-def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
+def elsewhere(root: object, models: list[Found], alike: Alike | None = None) -> Iterator[Found]:
     """Yield the fitted models that hang anywhere else, and are no part of those given.
 
     Parameters
@@ -52,12 +53,15 @@ def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
         What the file holds, as inert data.
     models
         The models that are known already.
+    alike
+        What is known of trees that stand in one list.
     """
     looks = allowance()
     fitted = partial(_is_fitted, looks=looks)
     known = {part for model in models for part in _parts(model, looks)}
     taken = {model.inside for model in models}
-    for place in Walk(root):
+    told, has = (lambda: (len(known), len(taken), looks.left)), known.__contains__
+    for place in Walk(root, alike, told, where=lambda value: has(id(value))):
         value = place.value
         if not isinstance(value, Inert) or id(value) in known:
             continue

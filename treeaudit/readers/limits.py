@@ -203,6 +203,11 @@ class Allowance:
         self._left = most
         self._too_much = too_much
 
+    @property
+    def left(self) -> int:
+        """How much nobody has used yet."""
+        return self._left
+
     def take(self, n: int) -> None:
         """Use some of it.
 

@@ -51,8 +51,8 @@ def stored_model(
     ReadError
         If it is damaged.
     """
-    models = usual(root)
-    models += islice(elsewhere(root, models), Most.models)
+    models, alike = usual(root), None if sound is None else sound.alike
+    models += islice(elsewhere(root, models, alike), Most.models)
     found = _first(root) if select is None else _selected(models, select)
     others = {one.inside: one.inside or "the file itself" for one in models}
     others.pop(found.inside, None)

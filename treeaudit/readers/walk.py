@@ -1,11 +1,12 @@
 """Walk through what a file holds: every object once, within bounds, no recursion."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import TypeVar
 
 import numpy as np
 
 from treeaudit.dataclass import dataclass
+from treeaudit.readers.alike import Alike, Quiet
 from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -31,6 +32,7 @@ def walk(
     parts: Callable[[_T], Iterator[_T]],
     deepest: int = Deepest.walk,
     cut: Callable[[_T], None] = lambda place: None,
+    seen: set[int] | None = None,
 ) -> Iterator[_T]:
     """Yield a place and all below it, depth first; what is no container is passed over.
 
@@ -46,13 +48,15 @@ def walk(
         How many levels are looked at.
     cut
         Told of a place below which nothing was looked at, as there is too much.
+    seen
+        Takes the ids of what was looked at; what is in it is passed over.
 
     Examples
     --------
     >>> [len(one) for one in walk([[], [1, 2]], lambda one: one, iter)]
     [2, 0, 2]
     """
-    seen: set[int] = set()
+    seen = set() if seen is None else seen
     todo = [iter((first,))]
     while todo:
         place = next(todo[-1], None)
@@ -120,23 +124,68 @@ class Place:
 class Walk:
     """Every container and array in a file, once; parents before their parts.
 
+    Trees of one list that are alike to one before them are passed over, where that one changed
+    nothing of what is told.
+
+    Parameters
+    ----------
+    root
+        What the file holds, as inert data.
+    alike
+        What is known of trees in lists. Without it none is passed over.
+    told
+        Returns all that was found so far, and on which it depends what is found next.
+    where
+        Returns what else that depends on, given a tree.
+    passed
+        Told of each tree that is passed over.
+
     Attributes
     ----------
     cut
         Where the walk was first cut off because there was too much, or None.
     """
 
-    def __init__(self, root: object) -> None:
+    def __init__(
+        self,
+        root: object,
+        alike: Alike | None = None,
+        told: Callable[[], Hashable] = lambda: None,
+        where: Callable[[object], Hashable] = lambda value: None,
+        passed: Callable[[Place], None] | None = None,
+    ) -> None:
         self._root = root
+        self._alike, self._told, self._where, self._passed = alike, told, where, passed
+        self._seen: set[int] = set()
         self.cut: str | None = None
 
     def __iter__(self) -> Iterator[Place]:
         """Yield the places depth first."""
         first = Place(arrived(self._root))
-        return walk(first, lambda place: place.value, _parts, cut=self._note)
+        self._seen.clear()
+        parts = _parts if self._alike is None else self._parts
+        return walk(first, lambda place: place.value, parts, cut=self._note, seen=self._seen)
 
     def _note(self, place: Place) -> None:
         self.cut = self.cut or place.path
+
+    def _parts(self, place: Place) -> Iterator[Place]:
+        members, alike = place.value, self._alike
+        if alike is None or not isinstance(members, list) or place.step != "estimators_":
+            yield from _parts(place)
+            return
+        alike.look(members)
+        quiet = Quiet(lambda: (self.cut, self._told()), self._seen)
+        for i, member in enumerate(members):
+            member = arrived(member)
+            kin, where = alike.kin(member), self._where(member)
+            if kin is not None and quiet.passes(kin, where):
+                if self._passed is not None:
+                    self._passed(Place(member, f"[{i}]", place))
+                continue
+            quiet.begin(kin)
+            yield from _element(place, i, member)
+            quiet.end(kin, where)
 
 
 def _parts(place: Place) -> Iterator[Place]:

@@ -74,9 +74,12 @@ def children(found: Found) -> Iterator[Found]:
     ['estimators_[0]']
     """
     held = _HOLD.get(kind := found.estimator.kind)
-    told = stored_labels(found.estimator)
-    for name in _ENCODERS:
-        check_labels(told, stored_labels(found.get(name)))
+    state = found.estimator.state
+    none = isinstance(state, dict) and state.keys().isdisjoint(_ENCODERS)
+    encoders = [] if none else [one for name in _ENCODERS if (one := found.get(name)) is not None]
+    told = stored_labels(found.estimator) if held or encoders else None
+    for encoder in encoders:
+        check_labels(told, stored_labels(encoder))
     for child in held(found) if held else ():
         if child is None:
             continue

@@ -120,8 +120,13 @@ class Found:
         value = arrived(value)
         if not isinstance(value, Inert):
             return None
-        inside = f"{self.inside}.{step}" if self.inside else step
-        return replace(self, estimator=value, inside=inside, seen=seen, holder=None)
+        return Found(
+            estimator=value,
+            inside=f"{self.inside}.{step}" if self.inside else step,
+            before=self.before,
+            seen=seen,
+            step_names=self.step_names,
+        )
 
     @property
     def classes(self) -> tuple[Label, ...] | None:

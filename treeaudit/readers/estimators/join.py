@@ -1,7 +1,9 @@
 """Put the trees of several models that saw the same columns into one forest."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import get_args
 
 import numpy as np
@@ -65,11 +67,11 @@ def join(
     ranks = [None] * len(parts) if tree_classes is not None else _ranks(groves, labels)
     single = all(g.single_precision for g in groves)
     width = 0 if labels is None else len(labels)
-    start = np.concatenate([[0], np.cumsum([g.n_trees for g in groves])])
+    start = [0, *accumulate(g.n_trees for g in groves)]
 
     def build(i: int) -> Tree:
-        at = int(np.searchsorted(start, i, side="right")) - 1
-        tree = groves[at].build(i - int(start[at]))
+        at = bisect_right(start, i) - 1
+        tree = groves[at].build(i - start[at])
         if groves[at].single_precision and not single:
             tree = replace(tree, low=_doubled(tree.low), high=_doubled(tree.high))
         return _fitted(tree, homes[at], ranks[at], width)
@@ -79,7 +81,7 @@ def join(
     saw = {g.records_are for g in groves}
     alike = len(people) == 1 and len(saw) == 1
     return Forest(
-        trees=LazyTrees(build, int(start[-1])),
+        trees=LazyTrees(build, start[-1]),
         schema=Schema(features=features, classes=labels, named=any(g.schema.named for g in groves)),
         counts_are=weakest.counts_are,
         counts_reason=_reason(parts, weakest),

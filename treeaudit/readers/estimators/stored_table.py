@@ -1,5 +1,7 @@
 """The two tables of one scikit-learn tree as they are stored: checked."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
@@ -27,8 +29,9 @@ def stored_table(stored: object) -> tuple[Table, Float, int]:
     """
     if not isinstance(stored, Inert) or stored.kind != "Tree":
         raise ReadError("the fitted tree is missing")
-    nodes, values = arrived(stored.get("nodes")), arrived(stored.get("values"))
-    count = stored.get("node_count")
+    state = stored.state if isinstance(stored.state, dict) else stored.attributes
+    nodes, values = arrived(state.get("nodes")), arrived(state.get("values"))
+    count = state.get("node_count")
     n_features = arrived(stored.args[0]) if stored.args else None
     if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
         raise ReadError("the tree is damaged: its node table is missing")
@@ -49,6 +52,7 @@ def stored_table(stored: object) -> tuple[Table, Float, int]:
     return nodes, values, n_features
 
 
+@lru_cache(64)
 def _check_columns(table: np.dtype[np.void]) -> None:
     """Refuse a node table whose columns are missing or hold something else."""
     names = table.names or ()

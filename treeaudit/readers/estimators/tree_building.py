@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.dataclass import dataclass
-from treeaudit.errors import ReadError
+from treeaudit.errors import DataError, ReadError
 from treeaudit.model.schema import Label
 from treeaudit.model.tree import Tree
+from treeaudit.model.tree_row import TreeRow
 from treeaudit.readers.estimators.counts import Meaning, class_weights
 from treeaudit.readers.estimators.found import Seen
 from treeaudit.readers.estimators.node_table import NodeTable, row_of
@@ -52,19 +53,6 @@ class Stored:
     shelf: "_Shelf" = field(default_factory=lambda: _Shelf())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Made:
-    """The arrays of some trees behind one another: where each begins and the last ends."""
-
-    arrays: dict[str, npt.NDArray[Any] | None]
-    ends: Sequence[int]
-
-    def tree(self, i: int) -> Tree:
-        part = slice(self.ends[i], self.ends[i + 1])
-        held = {name: None if one is None else one[part] for name, one in self.arrays.items()}
-        return Tree(**held)  # type: ignore[arg-type]
-
-
 class _Shelf:
     """What was made for those behind the tree that was asked for, and of which it begins."""
 
@@ -72,7 +60,7 @@ class _Shelf:
 
     def __init__(self) -> None:
         self.last = -1
-        self.row: tuple[int, _Made] = (0, _Made({}, (0,)))
+        self.row: tuple[int, TreeRow | None] = (0, None)
 
 
 def built(stored: Stored, i: int) -> Tree:
@@ -80,7 +68,7 @@ def built(stored: Stored, i: int) -> Tree:
     shelf = stored.shelf
     first, made = shelf.row
     following, shelf.last = i == shelf.last + 1, i
-    if 0 <= i - first < len(made.ends) - 1:
+    if made is not None and 0 <= i - first < len(made):
         return made.tree(i - first)
     # Who asks for one after the other is about to ask for those behind it.
     row = _row(stored, i) if following else None
@@ -107,8 +95,8 @@ def _row(stored: Stored, i: int) -> NodeTable | None:
     return row_of(some) if len(some) > 1 else None
 
 
-def _apart(stored: Stored, row: NodeTable, i: int) -> _Made | None:
-    """Make the arrays of a row; None where one of them is of another kind than the others."""
+def _apart(stored: Stored, row: NodeTable, i: int) -> TreeRow | None:
+    """Make the trees of a row; None where one of them is of another kind than the others."""
     try:
         edges, held = _parts(stored, row, i)
     except ReadError:
@@ -120,10 +108,10 @@ def _apart(stored: Stored, row: NodeTable, i: int) -> _Made | None:
     above[start] = -1
     arrays = {one.name: getattr(edges, one.name) for one in fields(edges)} | held
     arrays["parent"] = above.astype(np.int32)
-    for array in arrays.values():
-        if array is not None:
-            array.flags.writeable = False
-    return _Made(arrays, [*start.tolist(), len(above)])
+    try:
+        return TreeRow(arrays, [*start.tolist(), len(above)])
+    except DataError:
+        return None
 
 
 def _built(stored: Stored, i: int) -> Tree:

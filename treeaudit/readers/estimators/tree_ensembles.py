@@ -99,10 +99,13 @@ def _class_weights(
 ) -> tuple[tuple[float, ...] | None, ...]:
     """Return what a person of each class weighs in each tree, where classes differ."""
     weights: list[tuple[float, ...] | None] = []
+    alike: Meaning | None = None
     for i, one in enumerate(meaning):
         people = one.per_weight
-        if people is None or classes is None or np.all(people == people[0]):
+        # Nearly always it is that of the tree before.
+        if one is alike or people is None or classes is None or np.all(people == people[0]):
             weights.append(None)
+            alike = one
             continue
         wide = np.ones(len(classes))
         place = None if places is None else places[i]
@@ -163,13 +166,14 @@ def _records(
 
 def _check_stated(estimator: Inert, record: NodeTable) -> None:
     """Refuse numbers by which the model would answer from another table than it has."""
+    state = estimator.state if isinstance(estimator.state, dict) else estimator.attributes
     for name, n in (
         ("n_classes_", record.width),
         ("n_outputs_", record.n_outputs),
         ("n_features_in_", record.n_features),
         ("n_features_", record.n_features),
     ):
-        stated = arrived(estimator.get(name))
+        stated = arrived(state.get(name))
         if stated is None or (isinstance(stated, int) and stated == n):
             continue
         numbers = elements(stated) or np.ravel(stated).tolist()  # type: ignore[call-overload]

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.alike import Quiet
 from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.attributes import listed
 from treeaudit.readers.leftovers.distributions import is_distribution
@@ -36,6 +37,8 @@ _OWN_MEMBERS = ("Voting", "Stacking", "FeatureUnion")
 _PLAIN = (type(None), bool, float)
 _WIDE = 1 << 63
 _MOST_ALIKE = 256
+# Of what there is more with each object, whatever is in it; and what is known beforehand.
+_GROWING = frozenset(("_facts", "_seen", "_todo", "_trees"))
 # Settings that hold a number for each class or column.
 _BY_CLASS = frozenset(("class_weight", "monotonic_cst"))
 
@@ -56,9 +59,17 @@ class Account(InnerObjects):
     def __call__(self, root: object, sound: Sound) -> Iterator[Leftover]:
         """Yield what nothing explains, given the trees that were looked at already."""
         self._bundle(Place(arrived(root)), frozenset(self._facts.sizes), _DEEPEST)
+        quiet = Quiet(self._told, self._seen)
         while self._todo:
             place, sizes = self._todo.pop()
+            kin = sound.alike.kin(place.value)
+            where = kin and (_ensemble_of(place), id(place.above), sizes)
+            if kin is not None and quiet.passes(kin, where):
+                self._pass(place)
+                continue
+            quiet.begin(kin)
             self._object(place, sizes)
+            quiet.end(kin, where)
         trees = [(one, list(at.owners())) for at, one in self._trees]
         for i, unused in unused_in_trees(trees, sound):
             self.unused(self._trees[i][0], unused)
@@ -77,6 +88,17 @@ class Account(InnerObjects):
                 before = alike.get((one.where, one.says))
                 alike[one.where, one.says] = replace(one, n=one.n + before.n) if before else one
         yield from alike.values()
+
+    def _told(self) -> Hashable:
+        """Return what was noted and used up so far, but for what trees that are alike differ in."""
+        held = [one for name, one in vars(self).items() if name not in _GROWING]
+        return tuple(one if isinstance(one, int | float | None) else len(one) for one in held)
+
+    def _pass(self, place: Place) -> None:
+        """Note the tree of an estimator that needs no look."""
+        tree = arrived(place.value.get("tree_")) if isinstance(place.value, Inert) else None
+        if isinstance(tree, Inert):
+            self._trees.append((Place(tree, "tree_", place), tree))
 
     def _object(self, place: Place, sizes: Sizes) -> None:
         model = place.value

@@ -66,13 +66,13 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
     members = [m for m in stored if isinstance(m, Inert)] if isinstance(stored, list) else []
     if not members:
         return
-    roots = [_root(member) for member in members]
+    first = _root(members[0])
     if model.get("_max_samples") is not None or model.get("_seeds") is not None:
         plans = _bagging_plans(model)
         own, where = _seed_array(model), "_seeds"
         again = _from_seed(model.get("random_state"), at_once=True)
     elif model.get("bootstrap") is True:
-        plans = _forest_plans(model, roots[0], n_records)
+        plans = _forest_plans(model, first, n_records)
         own, where = [m.get("random_state") for m in members], "estimators_[*].random_state"
         again = _from_seed(model.get("random_state"), at_once=False)
     else:
@@ -81,19 +81,19 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
     for plan in plans:
         # The seeds of the trees are nearly always those that follow from that of the model.
         drawn = cache(partial(_people, plan))
-        proved = _repeat(own, plan, roots, drawn)
+        proved = _repeat(own, plan, members, drawn)
         if proved is not False:
             told = True
             says = _says("1 seed tells" if kept == 1 else f"{kept:,} seeds tell", plan, proved)
             yield Leftover(kind="seeds", where=place.at(where), n=kept, says=says)
-        from_top = _repeat(again, plan, roots, drawn)
+        from_top = _repeat(again, plan, members, drawn)
         if from_top:
             says = _says("1 seed, from which those of all trees follow, tells", plan, True)
             yield Leftover(kind="seeds", where=place.at("random_state"), n=len(members), says=says)
         if proved or from_top:
             return
     live = len(set(filter(_is_seed, own))) > 1
-    if live and not told and not _numbers_are_known(model, roots[0]):
+    if live and not told and not _numbers_are_known(model, first):
         says = (
             f"{kept:,} seeds tell who is in which tree, by row number (the file does not state "
             "how many were drawn from how many, so they were not drawn again)"
@@ -214,20 +214,20 @@ def _root(member: object) -> tuple[int, float] | None:
 def _repeat(
     found: Sequence[object],
     plan: _Plan,
-    roots: Sequence[tuple[int, float] | None],
+    members: Sequence[Inert],
     drawn: Callable[[int], int | None],
 ) -> bool | None:
-    """Tell whether seeds draw what the roots hold; None where that proves nothing.
+    """Tell whether seeds draw what the roots of the members hold; None where it proves nothing.
 
     `drawn` tells how many people a seed draws.
     """
-    pairs = [(seed, root) for seed, root in zip(found, roots, strict=False) if _is_seed(seed)]
+    pairs = [(seed, one) for seed, one in zip(found, members, strict=False) if _is_seed(seed)]
     if not pairs or (len(pairs) > 1 and len({seed for seed, _ in pairs}) == 1):
         return False
     if not plan.repeat or max(plan.people, plan.draws) > Most.draws:
         return None
-    for seed, root in pairs[:_TRIED]:
-        people = drawn(seed)
+    for seed, member in pairs[:_TRIED]:
+        people, root = drawn(seed), _root(member)
         if people is None or root is None:
             return None
         if people != root[0]:

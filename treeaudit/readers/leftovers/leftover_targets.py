@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.leaves import SQUARED, is_one_of, leaves_of, spread_of
+from treeaudit.readers.leftovers.leaves import SQUARED, Leaves, is_one_of, leaves_of, spread_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
-__all__ = ["targets", "untold_targets"]
+__all__ = ["targets"]
 
 # Attributes of models whose trees are trained on something else than the target.
 _AGREE = 0.001
@@ -23,38 +23,32 @@ _AGREE = 0.001
 _OTHER_TARGETS = ("init_", "offset_", "one_hot_encoder_", "_baseline_prediction")
 
 
-def targets(places: Sequence[Place]) -> Iterator[Leftover]:
-    """Yield what regression trees tell about single targets, a line per model.
+def targets(places: Sequence[Place]) -> tuple[list[Leftover], bool]:
+    """Return what regression trees tell about single targets, a line per model.
 
     Parameters
     ----------
     places
         Every object of the file that has a ``tree_``.
+
+    Returns
+    -------
+    list of Leftover, bool
+        What they tell; and whether one has numbers in its leaves, but not how many people they
+        are of. Those of single people may still be there: no more is known than that.
     """
     groups: dict[str, list[tuple[int, int]]] = {}
+    untold = False
     for place in places:
         tree = place.value
         if isinstance(tree, Inert) and _knows_targets(place, tree):
-            exact, pairs = _known_targets(tree, _drawn_rows(place))
+            leaves = leaves_of(tree)
+            untold |= leaves is None
+            exact, pairs = _known_targets(tree, leaves, _drawn_rows(place))
             if exact or pairs:
                 groups.setdefault(_family(place), []).append((exact, pairs))
-    for where, found in groups.items():
-        yield _targets(where, found)
-    for place in places:
-        yield from _first_targets(place)
-
-
-def untold_targets(places: Sequence[Place]) -> bool:
-    """Tell whether a tree has numbers in its leaves, but not how many people they are of.
-
-    Those of single people may still be there: no more is known than that.
-    """
-    return any(
-        isinstance(place.value, Inert)
-        and _knows_targets(place, place.value)
-        and leaves_of(place.value) is None
-        for place in places
-    )
+    found = [_targets(where, numbers) for where, numbers in groups.items()]
+    return found + [one for place in places for one in _first_targets(place)], untold
 
 
 def _targets(where: str, found: list[tuple[int, int]]) -> Leftover:
@@ -97,9 +91,8 @@ def _drawn_rows(place: Place) -> bool:
     return any(owner.get("estimator_weights_") is not None for owner in place.owners())
 
 
-def _known_targets(tree: Inert, drawn: bool) -> tuple[int, int]:
+def _known_targets(tree: Inert, leaves: Leaves | None, drawn: bool) -> tuple[int, int]:
     """Return people whose target is the value of their leaf, and leaves that give two."""
-    leaves = leaves_of(tree)
     if leaves is None:
         return 0, 0
     alone = leaves.n == 1
@@ -124,6 +117,6 @@ def _first_targets(place: Place) -> Iterator[Leftover]:
     start = arrived(model.get("init_"))
     if not isinstance(start, Inert) or start.kind not in ("DummyRegressor", "MeanEstimator"):
         return
-    exact, pairs = _known_targets(place.value, drawn=False)
+    exact, pairs = _known_targets(place.value, leaves_of(place.value), drawn=False)
     if exact or pairs:
         yield _targets(place.at("tree_"), [(exact, pairs)])

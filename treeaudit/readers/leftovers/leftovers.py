@@ -18,7 +18,7 @@ from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
-from treeaudit.readers.leftovers.leftover_targets import targets, untold_targets
+from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.unexplained import few
@@ -90,13 +90,22 @@ def _find(
     root: object, n_records: int | None, mentioned: Sequence[Global], sound: Sound
 ) -> tuple[list[Leftover], frozenset[Kind]]:
     """Return what was found, and what may be told by numbers of nobody knows how many people."""
-    walk = Walk(root)
     found: list[Leftover] = []
     trees: list[Place] = []
     claimed: set[int] = set()
     facts = Facts(n_records)
     untold: set[Kind] = set()
     nested = 0
+    passed: list[Place] = []
+
+    def told() -> tuple[object, ...]:
+        return len(found), len(claimed), len(untold), nested, facts.told
+
+    def note(place: Place) -> None:
+        trees.append(place)
+        passed.append(place)
+
+    walk = Walk(root, sound.alike, told, passed=note)
     for place in walk:
         value = place.value
         nested += isinstance(value, np.ndarray) and value.dtype == object
@@ -113,11 +122,13 @@ def _find(
             long = [*(long_values(place) if n_records is None else rows(place, n_records))]
             found += long
             claimed.update((id(value),) if long else ())
-    found += targets(trees)
+    facts.note_tested([place.value for place in passed])
+    told_targets, untold_target = targets(trees)
+    found += told_targets
     found += calls(mentioned, nested)
     found += Account(facts, claimed)(root, sound)
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Leftover(kind="unseen", where=walk.cut, n=0, says=says))
-    untold |= {"targets"} if untold_targets(trees) else set()
+    untold |= {"targets"} if untold_target else set()
     return found, frozenset(untold)

@@ -1,11 +1,13 @@
 """Room in the nodes of a stored tree that no question and no answer uses."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.readers.alike import Alike
 from treeaudit.readers.columns import Columns, gathered
 from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
@@ -22,13 +24,21 @@ _LOGICAL = ("missing_go_to_left",)
 _EMPTY_IN_LEAVES = ("feature_idx", "num_threshold", "left", "right", "bin_threshold")
 
 
+_DOUBLE = np.dtype(np.float64)
 _Plain = tuple[npt.NDArray[np.void], npt.NDArray[np.float64], str, bool]
 
 
 class Sound:
-    """Trees of which `unused_in_tree` yields nothing, found so while their columns were at hand."""
+    """Trees of which `unused_in_tree` yields nothing, found so while their columns were at hand.
+
+    Attributes
+    ----------
+    alike
+        What is known of trees that stand in one list.
+    """
 
     def __init__(self) -> None:
+        self.alike = Alike()
         self._found: dict[int, _Plain] = {}
 
     def look(self, tree: object, owners: Sequence[Inert], columns: Columns, links: Links) -> None:
@@ -74,23 +84,32 @@ def _plain(tree: Inert, owners: Sequence[Inert]) -> _Plain | None:
 
     None where its tables have not the usual form, or its values were moved into bounds.
     """
-    nodes, values = arrived(tree.get("nodes")), arrived(tree.get("values"))
-    sizes, count = tree_sizes(tree), tree.get("node_count")
+    state = tree.state if isinstance(tree.state, dict) else tree.attributes
+    nodes, values = arrived(state.get("nodes")), arrived(state.get("values"))
+    sizes, count = tree_sizes(tree), state.get("node_count")
     if not (isinstance(nodes, np.ndarray) and isinstance(values, np.ndarray) and sizes):
         return None
-    usual = nodes.ndim == 1 and _is_record(of_tree(nodes.dtype)) and "impurity" in nodes.dtype.names
-    shapes = ((len(nodes), sizes[1], sizes[2]), (len(nodes), sizes[1], 1)) if usual else ()
-    if values.shape not in shapes or values.dtype != np.float64 or count.__class__ is not int:
+    shapes = (
+        ((len(nodes), sizes[1], sizes[2]), (len(nodes), sizes[1], 1)) if nodes.ndim == 1 else ()
+    )
+    if values.shape not in shapes or values.dtype != _DOUBLE or count.__class__ is not int:
         return None
-    if count != len(nodes) or not owners or _is_bounded(owners[0]):
+    if count != len(nodes) or not _has_impurities(nodes.dtype):
+        return None
+    if not owners or _is_bounded(owners[0]):
         return None
     return nodes, values, *_grown(owners)
+
+
+@lru_cache(64)
+def _has_impurities(record: np.dtype[Any]) -> bool:
+    return _is_record(of_tree(record)) and "impurity" in (record.names or ())
 
 
 def _grown(owners: Sequence[Inert]) -> tuple[str, bool]:
     """Return by what a tree was split, and whether a boosting changed its values."""
     criterion = owners[0].get("criterion") if owners else None
-    changed = any(one.kind.startswith("GradientBoosting") for one in owners)
+    changed = any(one.cls.name.startswith("GradientBoosting") for one in owners)
     return criterion if isinstance(criterion, str) else "", changed
 
 

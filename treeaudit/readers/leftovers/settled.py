@@ -24,6 +24,10 @@ class Settled:
         self._few = few
         self._known: dict[Hashable, set[object]] = {}
 
+    def __len__(self) -> int:
+        """How many values are known."""
+        return sum(map(len, self._known.values()))
+
     def takes(self, kind: str, name: str, value: object, ensemble: Hashable = None) -> bool:
         """Tell whether a value is one of the first few.
 

@@ -1,7 +1,7 @@
 """The public sizes and names of the models in a file: what may be as long as what."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import lru_cache
 from typing import Any
@@ -12,6 +12,8 @@ from treeaudit.dataclass import dataclass
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.together import in_rows
+from treeaudit.readers.types import Table
 
 __all__ = ["Facts", "length", "own_sizes", "tree_sizes", "width_of"]
 
@@ -36,7 +38,8 @@ def tree_sizes(tree: object) -> tuple[int, int, int] | None:
         return None
     if not isinstance(classes, np.ndarray) or classes.dtype.kind not in "iu" or not classes.size:
         return None
-    return width, outputs, int(classes.max())
+    # One number alone is there sooner than the largest.
+    return width, outputs, int(classes.item() if classes.size == 1 else classes.max())
 
 
 # What a model gets and what its trees see are not as wide; all others are no wider than those.
@@ -133,16 +136,21 @@ class Facts:
             return np.inf
         return sum(max(len(tested), min(n, _FEW_COLUMNS)) for n, tested in self._tested.items())
 
+    @property
+    def told(self) -> tuple[int, ...]:
+        """How much is known of all but the columns that are tested: it is the same or more."""
+        return len(self.sizes), len(self.classes), len(self.texts), len(self._tested)
+
     def note(self, value: Inert) -> None:
         """Take in one object of the file."""
         inner = tree_sizes(value)
         if inner is not None:
             self.sizes.update(inner)
             self.classes.add(inner[2])
-            self._test(inner[0], value.get("nodes"), "feature")
+            self._test(inner[0], [value.get("nodes")], "feature")
             return
         if value.kind == "TreePredictor":
-            self._test(_FEW_COLUMNS + 1, value.get("nodes"), "feature_idx")
+            self._test(_FEW_COLUMNS + 1, [value.get("nodes")], "feature_idx")
             return
         state = _state_of(value)
         if _has_other_width(value.kind):
@@ -169,14 +177,40 @@ class Facts:
         for name in _NAMED:
             self._add(arrived(state.get(name)))
 
-    def _test(self, width: int, nodes: object, name: str) -> None:
-        """Take in which columns a tree tests."""
+    def _test(self, width: int, tables: Iterable[object], name: str) -> None:
+        """Take in which columns some trees test."""
         tested = self._tested.setdefault(width, set())
-        nodes = arrived(nodes)
-        if width <= _FEW_COLUMNS or not isinstance(nodes, np.ndarray):
+        if width <= _FEW_COLUMNS:
             return
-        if name in (nodes.dtype.names or ()) and nodes.dtype[name].kind in "iu":
-            tested.update(np.unique(nodes[name]).tolist())
+        columns = []
+        for nodes in map(arrived, tables):
+            if not isinstance(nodes, np.ndarray) or name not in (nodes.dtype.names or ()):
+                continue
+            if nodes.dtype[name].kind in "iu":
+                columns.append(nodes[name].ravel())
+        if columns:
+            tested.update(np.unique(np.concatenate(columns)).tolist())
+
+    def note_tested(self, estimators: Iterable[object]) -> None:
+        """Take in which columns are tested by trees of the usual form, of which all else is known.
+
+        Parameters
+        ----------
+        estimators
+            Each holds one.
+        """
+        tables: dict[tuple[int, np.dtype[Any]], list[Table]] = {}
+        for one in estimators:
+            tree = arrived(one.get("tree_")) if isinstance(one, Inert) else None
+            width = tree.args[0] if isinstance(tree, Inert) and tree.args else None
+            if not isinstance(tree, Inert) or not isinstance(width, int) or width <= _FEW_COLUMNS:
+                continue
+            nodes = arrived(tree.get("nodes"))
+            if isinstance(nodes, np.ndarray):
+                tables.setdefault((width, nodes.dtype), []).append(nodes)
+        for (width, _), some in tables.items():
+            for part in in_rows([len(nodes) for nodes in some]):
+                self._test(width, some[part], "feature")
 
     def _stacked(self, model: Inert, state: Mapping[Any, object]) -> None:
         """Take in what the last model of a stack sees: an answer of each member."""

@@ -59,7 +59,7 @@ class Machine(Tape):
         # In an array of objects: what pickle, which knows no such arrays, has stored so far.
         self.outer: Outer | None = None
         self.highest = -1
-        # What was learnt of the elements of lists, by `alike`.
+        # What was learnt of the elements of lists, by `elements`.
         self.alike: object = None
         self.version = self.announced = 0
 

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.pickles.alike import read_alike
 from treeaudit.readers.pickles.construct import ADVICE
 from treeaudit.readers.pickles.dropped import again, drop
+from treeaudit.readers.pickles.elements import read_alike
 from treeaudit.readers.pickles.filling import add, build, extend, is_own, update
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.keys import add_all

@@ -24,7 +24,7 @@ The argument, for a reviewer:
    file is refused; bytes that change nothing are kept as `Unpickled.oddities`, and other
    instructions for the same thing are counted in `Unpickled.spellings`.
 6. Elements of a list that are written alike, as the trees of a forest, are read by a pattern
-   (`alike`, `stencils`): of two that the interpreter has read, and held to be the same byte by
+   (`elements`, `stencils`): of two that the interpreter has read, and held to be the same byte by
    byte but for numbers and the bytes of arrays. All else goes to the interpreter. What it
    leaves behind, to the last charge, is the same, which tests hold.
 7. Costs are bounded: instructions, container bytes, text lengths, integers,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.strategies import examples, grow
 from treeaudit.errors import DataError
 from treeaudit.model.tree import ARRAYS, Tree
-from treeaudit.model.tree_rows import cut
+from treeaudit.model.tree_row import cut
 
 STUMP = Tree(
     parent=[-1, 0, 0], feature=[-1, 7, 7], low=[-np.inf] * 3, high=[np.inf] * 3,

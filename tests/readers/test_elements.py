@@ -1,0 +1,246 @@
+"""Elements that are read by a stencil are what the interpreter makes of them."""
+
+import copy
+import pickle
+import pickletools
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    IsolationForest,
+    RandomForestClassifier,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.strategies import examples
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.limits import LIMITS, Limits
+from treeaudit.readers.pickles import elements
+from treeaudit.readers.pickles.arrays import LateArray
+from treeaudit.readers.pickles.dtypes import DType
+from treeaudit.readers.pickles.filling import build
+from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.machine import Machine, Step
+from treeaudit.readers.pickles.opcodes import STEPS
+from treeaudit.readers.pickles.traces import edges, trace
+
+ONE_BY_ONE: list[Step | None] = [build if code == ord("b") else s for code, s in enumerate(STEPS)]
+KEPT = ("at", "instructions", "paid", "budget", "highest", "frame_end", "announced")
+
+
+def _models() -> dict[str, object]:
+    x, y = load_breast_cancer(return_X_y=True)
+    x, y = x[:90, :5], y[:90]
+    missing = np.where(np.arange(x.size).reshape(x.shape) % 11 == 0, np.nan, x)
+    copied = RandomForestClassifier(40, max_depth=3, random_state=0).fit(x, y)
+    copied.estimators_ = [copy.deepcopy(copied.estimators_[i % 7]) for i in range(40)]
+    uneven = RandomForestClassifier(40, random_state=0).fit(*load_iris(return_X_y=True))
+    return {
+        "forest": RandomForestClassifier(40, max_depth=3, random_state=0).fit(x, y),
+        "uneven": uneven,
+        "copied": copied,
+        "missing": RandomForestClassifier(40, max_depth=3, random_state=0).fit(missing, y),
+        "regression": ExtraTreesRegressor(40, max_depth=4, random_state=0).fit(x, x[:, 0]),
+        "boosting": GradientBoostingClassifier(n_estimators=15, max_depth=2).fit(x, y),
+        "bag": BaggingClassifier(DecisionTreeClassifier(max_depth=2), 40).fit(x, y),
+        "isolation": IsolationForest(n_estimators=40, random_state=0).fit(x),
+        "bounds": RandomForestClassifier(40, max_depth=2, monotonic_cst=[0, 1, 0, 0, -1]).fit(x, y),
+    }
+
+
+MODELS = _models()
+FILES = {
+    (name, protocol): pickle.dumps(model, protocol=protocol)
+    for name, model in MODELS.items()
+    for protocol in (4, 5)
+}
+
+
+def _run(data: bytes, steps: Sequence[Step | None], limits: Limits = LIMITS):
+    vm = Machine(data, 0, limits, limits.nested, steps)
+    try:
+        return vm, vm.run(), None
+    except ReadError as error:
+        return vm, None, (type(error), str(error))
+
+
+def _parts(value: object) -> tuple[object, list[object]]:
+    """Return what a value is by itself, and what it holds."""
+    match value:
+        case Global():
+            return (value.module, value.name, value.offset, value.allowed), []
+        case Inert():
+            held = [value.cls, value.args, value.state, value.items, value.pairs]
+            return "object", held
+        case LateArray():
+            return "late", [value.content]
+        case DType():
+            return value.code, [value.state]
+        case dict():
+            return list(value), list(value.values())
+        case list() | tuple():
+            return len(value), list(value)
+        case np.ndarray() if value.dtype == object:
+            return value.shape, value.ravel().tolist()
+        case np.ndarray():
+            form = (value.dtype, value.shape, value.strides, value.flags.writeable)
+            return (form, value.tobytes()), []
+        case memoryview():
+            return bytes(value), []
+        case _:
+            return repr(value), []
+
+
+def _assert_same(a: object, b: object) -> None:
+    """Hold two records equal, and what is one object in the one to be one in the other."""
+    todo, of_a, of_b = [(a, b)], dict[int, int](), dict[int, int]()
+    while todo:
+        a, b = todo.pop()
+        assert type(a) is type(b)
+        if not isinstance(a, int | float | str | bytes | None) and not (type(a) is tuple and not a):
+            known = id(a) in of_a
+            assert of_a.setdefault(id(a), id(b)) == id(b)
+            assert of_b.setdefault(id(b), id(a)) == id(a)
+            if known:
+                continue
+        (own, held), (other, of_other) = _parts(a), _parts(b)
+        assert own == other
+        todo += zip(held, of_other, strict=True)
+
+
+def _assert_alike(data: bytes, limits: Limits = LIMITS) -> None:
+    slow, root, error = _run(data, ONE_BY_ONE, limits)
+    fast, made, failed = _run(data, STEPS, limits)
+    assert failed == error
+    assert fast.oddities == slow.oddities
+    assert list(map(str, fast.doubts)) == list(map(str, slow.doubts))
+    if error is None:
+        assert [getattr(fast, name) for name in KEPT] == [getattr(slow, name) for name in KEPT]
+        assert fast.spellings == slow.spellings
+        assert list(fast.memo) == list(slow.memo)
+        _assert_same(
+            [root, list(slow.memo.values()), slow.mentioned],
+            [made, list(fast.memo.values()), fast.mentioned],
+        )
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Where elements ended that were read by a stencil."""
+    ends: list[int] = []
+    keep: Callable[..., None] = elements._keep
+
+    def counted(m: Machine, element: object, end: int, n: int) -> None:
+        ends.append(end)
+        keep(m, element, end, n)
+
+    monkeypatch.setattr(elements, "_keep", counted)
+    return ends
+
+
+@pytest.mark.parametrize("protocol", [4, 5])
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_made_and_charged_is_the_same(name: str, protocol: int, kept: list[int]) -> None:
+    _assert_alike(FILES[name, protocol])
+    n = len(MODELS[name].estimators_)  # type: ignore[attr-defined]
+    assert len(kept) > n // 2
+
+
+@pytest.mark.parametrize("protocol", [0, 1, 2, 3])
+def test_older_protocols_are_interpreted(protocol: int, kept: list[int]) -> None:
+    _assert_alike(pickle.dumps(MODELS["forest"], protocol=protocol))
+    assert not kept
+
+
+def test_frames_begin_anywhere(kept: list[int]) -> None:
+    data = FILES["regression", 5]
+    frames = [at for op, _, at in pickletools.genops(data) if op.name == "FRAME"]
+    _assert_alike(data)
+    within = [at for at in frames if kept[0] < at < kept[-1]]
+    assert within
+    # Those around it, too, were read by the stencil.
+    assert all(any(at < end < at + 10_000 for end in kept) for at in within)
+
+
+def test_bytes_between_the_columns_are_noted_where_they_stand() -> None:
+    data = bytearray(FILES["forest", 5])
+    blobs = [at for op, n, at in pickletools.genops(bytes(data)) if op.name == "BYTEARRAY8"]
+    tables = [at for at in blobs if int.from_bytes(data[at + 1 : at + 9], "little") > 500]
+    for at in tables[20:30:3]:
+        data[at + 9 + 60] = 7
+    _assert_alike(bytes(data))
+    vm, _, _ = _run(bytes(data), STEPS)
+    assert len(vm.oddities) == 4
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.999])
+def test_limits_end_in_the_same_sentence(share: float) -> None:
+    data = FILES["forest", 5]
+    vm, _, _ = _run(data, ONE_BY_ONE)
+    spent = LIMITS.objects(len(data)) - vm.budget
+    room = int(share * spent)
+    tight = Limits(room=room)
+    assert _run(data, STEPS, tight)[2] == _run(data, ONE_BY_ONE, tight)[2]
+    assert _run(data, STEPS, tight)[2][0] is ModelTooLargeError
+    few = Limits(instructions=int(share * vm.instructions))
+    assert _run(data, STEPS, few)[2] == _run(data, ONE_BY_ONE, few)[2]
+
+
+INSTRUCTIONS = {key: [at for _, _, at in pickletools.genops(data)] for key, data in FILES.items()}
+CODES = [ord(code) for code in "NKMJGh)}(tueRbqj\x81\x85\x86\x87\x88\x8c\x94\x95C"]
+
+
+@examples(150)
+@given(
+    st.sampled_from(sorted(FILES)),
+    st.randoms(use_true_random=False),
+    st.sampled_from(["byte", "code", "cut", "insert", "copy"]),
+)
+def test_whatever_is_changed_is_read_as_the_interpreter_reads_it(
+    key: tuple[str, int], chance: random.Random, change: str
+) -> None:
+    data, places = bytearray(FILES[key]), INSTRUCTIONS[key]
+    at, other = chance.choice(places), chance.choice(places)
+    n = chance.choice([1, 2, 5, 9, 60, 1_700])
+    match change:
+        case "byte":
+            data[min(at + chance.randrange(3), len(data) - 1)] = chance.randrange(256)
+        case "code":
+            data[at] = chance.choice(CODES)
+        case "cut":
+            del data[at : at + n]
+        case "insert":
+            data[at:at] = data[other : other + n]
+        case "copy":
+            data[at : at + n] = data[other : other + n]
+    _assert_alike(bytes(data))
+
+
+def test_a_state_that_takes_the_place_of_a_method_is_refused() -> None:
+    data = FILES["forest", 5]
+    name = b"\x8c\x09max_depth"
+    assert data.count(name) == 1
+    forged = data.replace(name, b"\x8c\x07predict")
+    _assert_alike(forged)
+    assert _run(forged, STEPS)[2] is not None
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(b"K\x05", [5]), (b"M\x05\x00", None), (b"N\x95", None)]
+)
+def test_instructions_of_another_kind_have_no_trace(number: bytes, shown: list[int] | None) -> None:
+    found = trace(number, 0, len(number))
+    assert (found and [one.value for one in found]) == shown
+
+
+def test_a_trace_ends_with_an_instruction() -> None:
+    assert trace(b"KK", 0, 1) is None
+    assert edges(b"\x8c\x02ab\x94", 0, 2) == [0, 4, 5]
