@@ -21,6 +21,7 @@ from treeaudit import ReadError, load
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
+from treeaudit.readers import READERS
 from treeaudit.writers import save
 
 FORBIDDEN = (
@@ -115,6 +116,8 @@ def _warm_up() -> None:
         "a".encode(codec).decode(codec)
     np.linalg.lstsq(np.eye(2), np.ones(2), rcond=None)
     np.unique(np.eye(2), axis=0)
+    for form in READERS:
+        assert form.reader
     with contextlib.suppress(ReadError):
         load({"no": "model"})
     with tempfile.TemporaryDirectory() as folder:

@@ -85,13 +85,12 @@ def test_what_no_library_writes_is_left_to_others(odd) -> None:
 @given(st.lists(st.from_regex(re.compile(r"[-+0-9.e]{1,9}"), fullmatch=True), max_size=4))
 @examples(300)
 def test_what_is_read_is_spelled_as_libraries_do(texts) -> None:
-    whole = BEFORE + ",".join(texts)
-    first, last, _ = standing_apart(np.frombuffer(whole.encode(), np.uint8))
-    # A letter that is no exponent is of the words around, which are held against their own form.
-    apart = [whole[a:b] for a, b in zip(first, last, strict=True)]
-    found = read(texts) if texts else None
-    if found is not None and apart == texts:
-        assert odd_numbers((BEFORE + ",".join(texts)).encode()) == 0
+    text = (BEFORE + ",".join(texts)).encode()
+    first, last, _ = standing_apart(np.frombuffer(text, np.uint8))
+    # Whoever reads them has seen that a comma stands between any two.
+    apart = [text[a:b].decode() for a, b in zip(first, last, strict=True)] == texts
+    if texts and apart and (found := read(texts)) is not None:
+        assert odd_numbers(text) == 0
         assert found.value.tobytes() == as_float(texts)
 
 

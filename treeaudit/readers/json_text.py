@@ -24,9 +24,8 @@ def parse_json(
     *,
     what: str = "the JSON",
     advice: str = "",
-    infinite: bool = False,
+    infinite: bool | Callable[[str], object] = False,
     made: Callable[[_Object], _Object] | None = None,
-    constant: Callable[[str], object] | None = None,
 ) -> object:
     """Return the value that JSON text stands for.
 
@@ -41,11 +40,9 @@ def parse_json(
     what, advice
         What the text is called in errors; what to do where it is too much.
     infinite
-        Whether NaN and Infinity, which are no JSON, are numbers of this format.
+        Whether NaN and Infinity, which are no JSON, are numbers, or what gives their values.
     made
         Changes every object as soon as it is whole.
-    constant
-        Gives the value of NaN and Infinity, where they stand for something else than numbers.
 
     Raises
     ------
@@ -79,8 +76,8 @@ def parse_json(
                 raise ReadError(f"{what} names {show(twice)} twice in one object")
             return found if made is None else made(found)
 
-        given = constant or (None if infinite else _refuse)
-        return json.loads(text, object_pairs_hook=once, parse_constant=given)
+        constant = infinite if callable(infinite) else None if infinite else _refuse
+        return json.loads(text, object_pairs_hook=once, parse_constant=constant)
     except UnicodeDecodeError as error:
         raise ReadError(f"{what} is no UTF-8 at byte {error.start:,}") from None
     except json.JSONDecodeError as error:

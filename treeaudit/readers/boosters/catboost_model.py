@@ -111,11 +111,11 @@ def _at_once(content: Content, source: Source, most: int) -> Forest | None:
 
 
 def _parse(
-    text: bytes | mmap, most: int, constant: Callable[[str], object] | None = None
+    text: bytes | mmap, most: int, constant: bool | Callable[[str], object] = False
 ) -> dict[str, Any]:
     what = "the JSON of the CatBoost model"
     costs = (150, 150, 50)
-    data = parse_json(text, most, costs, what=what, made=_compact, constant=constant)
+    data = parse_json(text, most, costs, what=what, made=_compact, infinite=constant)
     if not isinstance(data, dict):
         raise ReadError("the JSON file does not hold a CatBoost model")
     return data
