@@ -21,6 +21,7 @@ from treeaudit import ReadError, load
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
+from treeaudit.readers import READERS
 from treeaudit.writers import save
 
 FORBIDDEN = (
@@ -109,12 +110,16 @@ def _warm_up() -> None:
     import pickletools  # noqa: F401
     import zlib
 
+    import treeaudit.readers.boosters.lightgbm_dump  # noqa: F401
+
     with contextlib.suppress(ImportError):
         import lz4.frame  # noqa: F401
     for codec in ("utf-8", "latin1", "ascii", "raw_unicode_escape", "utf-16", "utf-32", "cp437"):
         "a".encode(codec).decode(codec)
     np.linalg.lstsq(np.eye(2), np.ones(2), rcond=None)
     np.unique(np.eye(2), axis=0)
+    for form in READERS:
+        assert form.reader
     with contextlib.suppress(ReadError):
         load({"no": "model"})
     with tempfile.TemporaryDirectory() as folder:
