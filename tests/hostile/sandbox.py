@@ -110,6 +110,8 @@ def _warm_up() -> None:
     import pickletools  # noqa: F401
     import zlib
 
+    import treeaudit.readers.boosters.lightgbm_dump  # noqa: F401
+
     with contextlib.suppress(ImportError):
         import lz4.frame  # noqa: F401
     for codec in ("utf-8", "latin1", "ascii", "raw_unicode_escape", "utf-16", "utf-32", "cp437"):
