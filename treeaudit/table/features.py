@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.rules import Rules
 from treeaudit.model.tree import Tree
 
@@ -23,6 +23,7 @@ __all__ = ["hidden_without", "people_by_feature", "people_by_last_split"]
 
 _SAMPLE = 500
 _FEW_LEVELS = 200
+_BLOCK = 1 << 16
 
 
 def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_features: int) -> Wide:
@@ -52,7 +53,7 @@ def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_feature
     # 64 features at a time: which of them the way to a node has asked about.
     for start in range(0, len(used), 64):
         word = used[start : start + 64]
-        bit = np.zeros(n_features + 1, dtype=np.uint64)
+        bit = np.zeros(n_features + 1, dtype=np.min_scalar_type((1 << len(word)) - 1))
         bit[word] = np.uint64(1) << np.arange(len(word), dtype=np.uint64)
         asked = bit[feature]
         first = asked != 0
@@ -61,9 +62,9 @@ def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_feature
             before = asked.take(above[begin:end])
             first[begin:end] &= (before & own) == 0
             own |= before
-        found += np.bincount(feature[first], weights=inside[first], minlength=n_features).astype(
-            np.int64
-        )
+        for begin in range(0, tree.n_nodes, _BLOCK):
+            at = begin + np.flatnonzero(first[begin : begin + _BLOCK])
+            found += np.bincount(feature[at], inside[at], n_features).astype(np.int64)
     return found
 
 
@@ -138,7 +139,7 @@ def _fits(rules: Rules, condition: int, value: Float) -> Flag:
     return np.asarray(fits | (np.isnan(value) & bool(rules.missing[condition])))
 
 
-def _by_level(tree: Tree) -> tuple[Wide, list[int], Wide]:
+def _by_level(tree: Tree) -> tuple[Wide, list[int], Int]:
     """Return the nodes level by level, where each level below the root begins, and the parents.
 
     A level is then a slice, and looks at no other than the one before it. Parents are places in
@@ -147,12 +148,14 @@ def _by_level(tree: Tree) -> tuple[Wide, list[int], Wide]:
     depth = tree.depths
     # Small numbers are sorted by counting them.
     order = np.argsort(depth.astype(np.min_scalar_type(int(depth.max()))), kind="stable")
-    place = np.empty(tree.n_nodes, dtype=np.int64)
-    place[order] = np.arange(tree.n_nodes)
-    return order, np.cumsum(np.bincount(depth)).tolist(), place[np.maximum(tree.parent[order], 0)]
+    place = np.empty(tree.n_nodes, dtype=np.int32)
+    place[order] = np.arange(tree.n_nodes, dtype=np.int32)
+    parent = tree.parent[order]
+    parent[0] = 0
+    return order, np.cumsum(np.bincount(depth)).tolist(), place.take(parent)
 
 
-def _sum_up(inside: Float, cuts: list[int], above: Wide) -> Float:
+def _sum_up(inside: Float, cuts: list[int], above: Int) -> Float:
     """Return how many of the people in some leaves are below each node, nodes level by level."""
     if len(cuts) <= _FEW_LEVELS:
         for first, begin, end in reversed([*zip([0, *cuts], cuts, cuts[1:], strict=False)]):
