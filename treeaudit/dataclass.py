@@ -79,7 +79,9 @@ class _Written:
             self.must = {part.name for part in asked if _is_missing(part)}
             self.placed = [part.name for part in asked if not part.kw_only]
         self.times += 1
-        if one is None or self.times > _OFTEN:
+        # Who asks for the class, to tell its parameters, or Python 3.13 for it in the place of an
+        # object, wants the function itself.
+        if not isinstance(one, self.kind) or self.times > _OFTEN:
             return self.compiled().__get__(one, kind)
         return partial(self.fill, one)
 

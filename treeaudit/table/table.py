@@ -1,8 +1,8 @@
 """The reconstructed anonymised table: one generalised row per leaf. It feeds the attacks.
 
 Wakabayashi et al. (2024), section 3.1: a released tree is a k-anonymous table
-of its training data. A few numbers per leaf are kept (seven million leaves: 0.3 GB,
-while they are put together 0.7); the rest is read off the trees for the rows asked for.
+of its training data. A few numbers per leaf are kept (seven million leaves: 0.4 GB,
+while they are put together 0.5); the rest is read off the trees for the rows asked for.
 """
 
 from collections.abc import Callable, Iterator
