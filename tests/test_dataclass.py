@@ -165,12 +165,15 @@ def test_it_is_pickled_by_its_fields() -> None:
     assert tree.__getstate__() == [3, "oak"]
 
 
-def test_the_first_objects_are_filled_as_all_others_are() -> None:
+def test_objects_are_filled_field_by_field() -> None:
     kind, _ = both()
     told = {(repr(kind(people=1)), repr(kind(2, "no", hidden=1.5))) for _ in range(40)}
     assert len(told) == 1
     assert kind(people=1).rows is not kind(people=1).rows
-    assert inspect.isfunction(vars(kind)["__init__"])
+    # Whatever watches the reading of a file sees that nothing is compiled.
+    assert not inspect.isfunction(vars(kind)["__init__"])
+    assert inspect.isfunction(kind.__init__)
+    assert {(repr(kind(people=1)), repr(kind(2, "no", hidden=1.5)))} == told
 
 
 @pytest.mark.parametrize("wrong", [{}, {"people": 1, "twice": 2}, {"people": 1, "self": 2}])

@@ -2,10 +2,12 @@
 
 The standard library writes and compiles up to six functions for each class when it is
 defined: for all the classes that one scan imports, that took longer than the scan. Here five
-of the six are closures over the names of the fields, and ``__init__`` is compiled when a class
-is used often. Fields and slots are made by the standard library, so that its `fields`,
-`replace` and `asdict` know the class. Type checkers see its decorator, which also makes every
-class that is without slots, or that has such a method of its own.
+of the six are closures over the names of the fields, and objects are filled field by field;
+nothing is compiled while a file is read. Classes of which a model has thousands are those of the
+standard library, whose ``__init__`` is three times as fast. Fields and slots are made by the
+standard library, so that its `fields`, `replace` and `asdict` know the class. Type checkers see
+its decorator, which also makes every class that is without slots, or that has such a method of
+its own.
 
 Of a frozen class made here and one made by the standard library neither derives from the other.
 """
@@ -56,32 +58,26 @@ _METHODS = {
 Values = Callable[[object], tuple[object, ...]]
 
 
-_OFTEN = 30
-"""Compiling takes as long as filling so many objects."""
-
-
 class _Written:
-    """An ``__init__`` that is compiled, and takes this place, for a class that is used often.
+    """An ``__init__`` that fills objects field by field.
 
-    The first objects are filled field by field. Where something is not as it should be the
-    compiled one is asked, which says so.
+    It is compiled for whoever asks the class for its parameters, and where something is not as
+    it should be, which the compiled one says.
     """
 
-    __slots__ = ("kind", "must", "parts", "placed", "taken", "times")
+    __slots__ = ("kind", "must", "parts", "placed", "taken")
 
     def __init__(self, kind: type[Any], parts: tuple["Field[Any]", ...]) -> None:
-        self.kind, self.parts, self.times = kind, parts, 0
+        self.kind, self.parts = kind, parts
+        asked = [part for part in parts if part.init]
+        self.taken = {part.name for part in asked}
+        self.must = {part.name for part in asked if _is_missing(part)}
+        self.placed = [part.name for part in asked if not part.kw_only]
 
     def __get__(self, one: object, kind: type | None = None) -> Any:  # noqa: ANN401  # a method
-        if not self.times:
-            asked = [part for part in self.parts if part.init]
-            self.taken = {part.name for part in asked}
-            self.must = {part.name for part in asked if _is_missing(part)}
-            self.placed = [part.name for part in asked if not part.kw_only]
-        self.times += 1
         # Who asks for the class, to tell its parameters, or Python 3.13 for it in the place of an
         # object, wants the function itself.
-        if not isinstance(one, self.kind) or self.times > _OFTEN:
+        if not isinstance(one, self.kind):
             return self.compiled().__get__(one, kind)
         return partial(self.fill, one)
 

@@ -106,8 +106,10 @@ def _read(path: Path) -> dict[str, Any]:
 def _warm_up() -> None:
     """Import what a reader loads on demand: codecs, lz4, the parts of numpy, other libraries."""
     import bz2
+    import hashlib  # noqa: F401
     import lzma
     import pickletools  # noqa: F401
+    import threading  # noqa: F401
     import zlib
 
     import treeaudit.readers.boosters.lightgbm_dump  # noqa: F401

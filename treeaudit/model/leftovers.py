@@ -5,9 +5,9 @@ kind that is not there: no attack may call it clear.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal, get_args
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 
 __all__ = ["FEWEST_RECORDS", "KINDS", "Kind", "Leftover", "Leftovers"]

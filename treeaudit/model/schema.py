@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, near
 
 if TYPE_CHECKING:

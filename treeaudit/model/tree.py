@@ -1,12 +1,12 @@
 """One decision tree: a row per node, with the condition that leads to it."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 
 if TYPE_CHECKING:

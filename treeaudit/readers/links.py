@@ -1,12 +1,12 @@
 """Binary trees stored as the children of their nodes: checked, and turned towards parents."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.columns import unfilled

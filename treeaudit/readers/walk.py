@@ -1,11 +1,11 @@
 """Walk through what a file holds: every object once, within bounds, no recursion."""
 
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.alike import Alike, Quiet
 from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived

@@ -6,13 +6,12 @@ one that holds nobody is dropped, so that a domain of ten million records is nev
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.reconstruction.coding import Coded, Layout, Words
 from treeaudit.reconstruction.domain import Variable
 

@@ -1,13 +1,12 @@
 """Linear equations on whole numbers: how many people are in each cell."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.scope import ANYBODY
 

@@ -11,10 +11,11 @@ Li, Li and Venkatasubramanian (2007), t-closeness. Brickell and Shmatikov
 al. (2006), (alpha, k)-anonymity.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Crosstab", "Worst", "counted", "crosstab"]
 

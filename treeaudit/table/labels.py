@@ -1,14 +1,13 @@
 """What the leaves say of their people: of the labels, by class counts, or of another column."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide, any_of_row, sum_of_row
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import CountsAre
 from treeaudit.table.diversity import Crosstab, Worst, counted
 from treeaudit.table.kinds import kinds_of

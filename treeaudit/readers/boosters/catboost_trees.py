@@ -6,12 +6,12 @@ answer to question ``i``. Leaves that no row can reach are kept; they hold nobod
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.boosters.catboost_columns import ColumnTable

@@ -6,10 +6,10 @@ categories go left, all other values and missing ones right.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most

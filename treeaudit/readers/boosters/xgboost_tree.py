@@ -1,10 +1,10 @@
 """One tree as XGBoost stores it: checked, and turned into a `Tree`."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most

@@ -1,11 +1,10 @@
 """A model inside a file, and what the models around it gave it to learn from."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Label
 from treeaudit.readers.estimators.labels import label_of

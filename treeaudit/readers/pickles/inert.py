@@ -1,8 +1,6 @@
 """What a pickle becomes here: inert data, never an instance of its class."""
 
-from dataclasses import field
-
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["MARK", "Global", "Inert", "Oddity", "Text"]
 

@@ -1,9 +1,8 @@
 """The instructions that wrote an element of a list, of those that most elements are made of."""
 
 import struct
+from dataclasses import dataclass
 from mmap import mmap
-
-from treeaudit.dataclass import dataclass
 
 __all__ = ["CONSTANTS", "Instruction", "edges", "number", "trace"]
 
