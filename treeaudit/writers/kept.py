@@ -55,7 +55,7 @@ class Kept:
     def __init__(self, changes: Changes, settled: Settled | None = None) -> None:
         self._changes = changes
         self._made: dict[tuple[int, bool], object] = {}
-        self._settled = settled or Settled()
+        self._settled = Settled() if settled is None else settled
         # What was read stays as long as this, so that no identity is given twice.
         self._read: list[object] = []
 
