@@ -8,10 +8,10 @@ it may be by then is rounded to the same float. For all others `float` is asked.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Reals", "Wholes", "read_reals", "read_wholes"]

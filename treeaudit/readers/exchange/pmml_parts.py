@@ -1,9 +1,8 @@
 """What a PMML file is made of, as far as trees go: fields, models, nodes and conditions."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.exchange.pmml_beside import Beside
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel"]

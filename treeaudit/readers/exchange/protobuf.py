@@ -6,11 +6,11 @@ read many at a time, whether the writer packed them or not.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Wide
