@@ -192,3 +192,21 @@ def test_the_help_imports_the_commands_alone() -> None:
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
     )
     assert not loaded & (HEAVY | {"numpy", "pydantic", "rich"})
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+@pytest.mark.parametrize("chosen", [{}, {"OPENBLAS_NUM_THREADS": "2"}])
+def test_scanning_a_small_file_starts_no_thread_unless_told(cancer_file, chosen) -> None:
+    program = (
+        "import io, os, sys, contextlib; from treeaudit.cli import main; "
+        f"sys.argv = ['treeaudit', 'scan', {str(cancer_file)!r}, '-q']\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'], len(os.listdir('/proc/self/task')))"
+    )
+    told = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name} | chosen
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=told
+    )
+    asked, threads = done.stdout.split()
+    assert asked == chosen.get("OPENBLAS_NUM_THREADS", "1")
+    assert chosen or threads == "1"

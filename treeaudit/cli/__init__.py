@@ -75,6 +75,9 @@ def main() -> None:
     gc.set_threshold(100_000, 20, 20)
     # Nor at its end, where Python goes through everything that was imported.
     atexit.register(gc.freeze)
+    # No command multiplies matrices that are worth a thread a core; where OpenBLAS starts them,
+    # they spin for half of what importing numpy costs.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = sys.argv[1:]
     try:
         with bounded(words):
