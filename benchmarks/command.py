@@ -2,7 +2,8 @@
 
 Every command runs in processes of its own, in turn with what it is held against;
 CPU seconds of the whole process, medians, ratios within one run. A bound that is
-not kept is marked MISS. fickling is installed into an environment of its own.
+not kept is marked MISS. treeaudit and fickling are installed as their users install
+them, each into an environment of its own.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from pathlib import Path
 from benchmarks.measure import side_by_side
 from benchmarks.sections import RESULTS, replace_section
 
+ROOT = Path(__file__).resolve().parents[1]
 ROWS = 400_000
 COUNT = (
     "import pickle, sklearn.ensemble\n"
@@ -180,14 +182,19 @@ def boosters(folder: Path) -> dict[str, Path]:
     return files
 
 
-def fickling(folder: Path) -> str:
-    """Return the program, installed into an environment of its own."""
-    home = folder / "fickling"
-    if not (home / "bin" / "fickling").is_file():
+def installed(home: Path, *packages: str) -> Path:
+    """Install packages into an environment of its own; return the folder of its programs."""
+    if not (home / "bin" / "pip").is_file():
         subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-        pip = [str(home / "bin" / "pip"), "install", "--quiet", "fickling", "typing_extensions"]
-        subprocess.run(pip, check=True)
-    return str(home / "bin" / "fickling")
+    pip = [str(home / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, *packages], check=True)
+    return home / "bin"
+
+
+def own(home: Path) -> Path:
+    """Install treeaudit as it is now; return the folder of its programs."""
+    installed(home, f"{ROOT}[parquet]")
+    return installed(home, "--force-reinstall", "--no-deps", str(ROOT))
 
 
 def main() -> None:
@@ -199,29 +206,32 @@ def main() -> None:
     )
     options = parser.parse_args()
     options.folder = options.folder.resolve()
-    python = sys.executable
     # What trains them is large, and the peak of a process begins with that of its parent.
     make = "from benchmarks.command import boosters, models, Path\n"
     make += f"folder = Path({str(options.folder)!r}); models(folder), boosters(folder)"
-    subprocess.run([python, "-c", make], check=True)
+    subprocess.run([sys.executable, "-c", make], check=True)
     files = models(options.folder)
     os.chdir(options.folder)  # fickling leaves a file where it runs
-    scan = [python, "-m", "treeaudit", "scan"]
+    programs = own(options.folder / "treeaudit")
+    fickling = installed(options.folder / "fickling", "fickling", "typing_extensions") / "fickling"
+    python, treeaudit = str(programs / "python"), str(programs / "treeaudit")
+    scan = [treeaudit, "scan"]
     small, tree, forest = (str(files[name]) for name in ("small", "tree", "forest"))
     out = str(options.folder / "table")
     numpy = Row(words=[python, "-c", "import numpy"])
     lines = [
         "# What the user waits for",
         "",
-        "Written by `python -m benchmarks.command`: cold commands as they are typed, output to a "
-        "file, CPU seconds of the whole process; the first row of a table is what the others are "
-        f"held against, in turn, medians of {options.runs}. The forest is 100 copies of the tree "
-        f"on {ROWS:,} rows; the seconds that `--seconds` gives its reconstruction are in it.",
+        "Written by `python -m benchmarks.command`: cold commands as they are typed, installed "
+        "with pip into an environment of their own, output thrown away, CPU seconds of the whole "
+        "process; the first row of a table is what the others are held against, in turn, medians "
+        f"of {options.runs}. The forest is 100 copies of the tree on {ROWS:,} rows; the seconds "
+        "that `--seconds` gives its reconstruction are in it.",
         *table(
             "Start",
             {
                 "`import numpy`": numpy,
-                "`treeaudit --help`": Row(words=[python, "-m", "treeaudit", "--help"], ratio=1.2),
+                "`treeaudit --help`": Row(words=[treeaudit, "--help"], ratio=1.2),
                 "`treeaudit scan small.pkl`": Row(words=[*scan, small], ratio=2),
                 "`treeaudit scan small.pkl --quiet`": Row(words=[*scan, small, "-q"], ratio=2),
                 "`treeaudit scan small.pkl --fix`": Row(words=[*scan, small, "--fix"]),
@@ -232,7 +242,7 @@ def main() -> None:
             "Is the file safe",
             {
                 "`fickling --check-safety small.pkl`": Row(
-                    words=[fickling(options.folder), "--check-safety", small]
+                    words=[str(fickling), "--check-safety", small]
                 ),
                 "`treeaudit scan small.pkl`": Row(words=[*scan, small], ratio=3),
             },
@@ -247,7 +257,7 @@ def main() -> None:
                 "`treeaudit scan tree.pkl`": Row(words=[*scan, tree], ratio=1.5),
                 "`treeaudit scan tree.pkl --fix`": Row(words=[*scan, tree, "--fix"]),
                 "`treeaudit reconstruct tree.pkl -o table.csv`": Row(
-                    words=[*scan[:-1], "reconstruct", tree, "--force", "-o", f"{out}.csv"]
+                    words=[treeaudit, "reconstruct", tree, "--force", "-o", f"{out}.csv"]
                 ),
             },
             options.runs,
@@ -258,7 +268,7 @@ def main() -> None:
                 "loading and counting": Row(words=[python, "-c", COUNT.format(path=forest)]),
                 "`treeaudit scan forest.pkl`": Row(words=[*scan, forest], ratio=2, cpu=9),
                 "`treeaudit reconstruct forest.pkl -o table.parquet`": Row(
-                    words=[*scan[:-1], "reconstruct", forest, "--force", "-o", f"{out}.parquet"],
+                    words=[treeaudit, "reconstruct", forest, "--force", "-o", f"{out}.parquet"],
                     cpu=60,
                     peak=1500,
                 ),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit
-from treeaudit.dataclass import dataclass
+from treeaudit.dataclass import dataclass, dataclass_of_many
 
 ASKED = {"frozen": True, "slots": True}
 
@@ -51,13 +51,14 @@ def body() -> dict[str, Any]:
     }
 
 
-def both(**asked: bool) -> tuple[type, type]:
+def both(ours: Any = dataclass, **asked: bool) -> tuple[type, type]:
     return tuple(
-        make(type("Leaf", (), body()), **{**ASKED, **asked})
-        for make in (dataclass, dataclasses.dataclass)
+        make(**{**ASKED, **asked})(type("Leaf", (), body()))
+        for make in (ours, dataclasses.dataclass)
     )
 
 
+OURS = pytest.mark.parametrize("ours", [dataclass, dataclass_of_many])
 OPTIONS = st.dictionaries(st.sampled_from(["frozen", "kw_only", "eq", "repr"]), st.booleans())
 GIVEN = st.fixed_dictionaries(
     {"people": st.integers(0, 3)},
@@ -77,10 +78,11 @@ def outcome(call: Any) -> object:
         return type(error), str(error)
 
 
+@OURS
 @given(OPTIONS, GIVEN, GIVEN)
-def test_it_does_what_that_of_the_standard_library_does(asked, first, second) -> None:
+def test_it_does_what_that_of_the_standard_library_does(ours, asked, first, second) -> None:
     told = []
-    for kind in both(**asked):
+    for kind in both(ours, **asked):
         one, two = kind(**first), kind(**second)
         identity = object.__repr__(one)
         told.append(
@@ -102,10 +104,11 @@ def test_it_does_what_that_of_the_standard_library_does(asked, first, second) ->
     assert told[0] == told[1]
 
 
+@OURS
 @given(OPTIONS)
-def test_it_is_formed_as_that_of_the_standard_library(asked) -> None:
+def test_it_is_formed_as_that_of_the_standard_library(ours, asked) -> None:
     forms = []
-    for kind in both(**asked):
+    for kind in both(ours, **asked):
         parts = dataclasses.fields(kind)
         forms.append(
             {
@@ -204,9 +207,15 @@ def test_a_class_that_is_used_seldom_is_not_compiled() -> None:
     assert inspect.isfunction(vars(kind)["__init__"])
 
 
+def test_of_many_is_compiled_when_it_is_defined() -> None:
+    kind, _ = both(dataclass_of_many)
+    assert inspect.isfunction(vars(kind)["__init__"])
+
+
+@OURS
 @pytest.mark.parametrize("asked", [{}, {"frozen": True}, {**ASKED, "order": True}])
-def test_what_asks_for_something_else_is_made_by_the_standard_library(asked) -> None:
-    kind = dataclass(**asked)(type("Leaf", (), {"__annotations__": {"people": int}}))
+def test_what_asks_for_something_else_is_made_by_the_standard_library(ours, asked) -> None:
+    kind = ours(**asked)(type("Leaf", (), {"__annotations__": {"people": int}}))
     assert inspect.isfunction(vars(kind)["__init__"])
     assert kind(1) == kind(1)
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive.column import check_columns
 from treeaudit.audit.counting import Counted, check_request, counted
-from treeaudit.audit.routing import as_trained, with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
@@ -22,6 +21,7 @@ from treeaudit.table.reconstruction import measure, routed
 
 if TYPE_CHECKING:
     from treeaudit.audit.rounded import counted_if_rounded
+    from treeaudit.audit.routing import as_trained, with_people
     from treeaudit.people.imputation import CrossGuess
     from treeaudit.people.overlap import without_members
     from treeaudit.people.prior import read_prior
@@ -35,6 +35,8 @@ else:
     large_source = later("treeaudit.people.sources", "large_source")
     stream_records = later("treeaudit.people.streaming", "stream_records")
     verify = later("treeaudit.people.verification", "verify")
+    as_trained = later("treeaudit.audit.routing", "as_trained")
+    with_people = later("treeaudit.audit.routing", "with_people")
 
 __all__ = ["Progress", "prepare"]
 

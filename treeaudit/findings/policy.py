@@ -6,10 +6,16 @@ import sys
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import PolicyError, near
-from treeaudit.findings.policy_file import policies_in
+from treeaudit.later import later
+
+if TYPE_CHECKING:
+    from treeaudit.findings.policy_file import policies_in
+else:
+    policies_in = later("treeaudit.findings.policy_file", "policies_in")
 
 __all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "read_policy"]
 

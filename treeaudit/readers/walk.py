@@ -1,11 +1,11 @@
 """Walk through what a file holds: every object once, within bounds, no recursion."""
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass_of_many
 from treeaudit.readers.alike import Alike, Quiet
 from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
@@ -77,7 +77,7 @@ def walk(
             cut(place)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass_of_many(frozen=True, slots=True, eq=False)
 class Place:
     """A value in the file and the way to it.
 

@@ -1,19 +1,20 @@
 """Linear equations on whole numbers: how many people are in each cell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Wide
+from treeaudit.dataclass import dataclass_of_many
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.scope import ANYBODY
 
 __all__ = ["Bounds", "System", "system_of"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds:
     """No fewer and no more than so many, one entry per unknown; whole numbers as floats."""
 
@@ -26,7 +27,7 @@ class Bounds:
         return self.low < self.high
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
 class System:
     """Whole numbers x with ``least <= A x <= most`` and ``bounds.low <= x <= bounds.high``.
 

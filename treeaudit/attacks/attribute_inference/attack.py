@@ -21,7 +21,6 @@ import numpy as np
 
 from treeaudit.arrays import Int
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
-from treeaudit.attacks.attribute_inference.view import view
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.dataclass import dataclass
@@ -63,6 +62,11 @@ else:
     inferred = later("treeaudit.attacks.attribute_inference.outcome", "inferred")
     Sides = later("treeaudit.attacks.sides", "Sides")
     sides = later("treeaudit.attacks.sides", "sides")
+
+if TYPE_CHECKING:
+    from treeaudit.attacks.attribute_inference.view import view
+else:
+    view = later("treeaudit.attacks.attribute_inference.view", "view")
 
 __all__ = ["Attributes"]
 

@@ -23,7 +23,6 @@ from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
 from treeaudit.attacks.composition.scope import NEEDS, adds_steps, not_applicable
-from treeaudit.attacks.composition.view import view
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from treeaudit.attacks.composition.groups import groups_together
     from treeaudit.attacks.composition.joint import Solution, solve
     from treeaudit.attacks.composition.truth import Truth, truth_of
+    from treeaudit.attacks.composition.view import view
     from treeaudit.people.newton import told_by_steps
     from treeaudit.people.predictions import Answers, averages
 else:
@@ -55,6 +55,7 @@ else:
     told_by_steps = later("treeaudit.people.newton", "told_by_steps")
     Answers = later("treeaudit.people.predictions", "Answers")
     averages = later("treeaudit.people.predictions", "averages")
+    view = later("treeaudit.attacks.composition.view", "view")
 
 __all__ = ["Composition"]
 

@@ -14,7 +14,7 @@ privacy in publishing numerical sensitive data. Hundepool et al. (2012), Statist
 Control, section 4.2, the (n, k) rule.
 """
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from treeaudit.attacks.case import (
     unseen_trees,
 )
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
-from treeaudit.attacks.known_numbers.view import view
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.attacks.once import in_any_tree, share_at_most, share_told
 from treeaudit.dataclass import dataclass
@@ -38,7 +37,13 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
+
+if TYPE_CHECKING:
+    from treeaudit.attacks.known_numbers.view import view
+else:
+    view = later("treeaudit.attacks.known_numbers.view", "view")
 
 __all__ = ["KnownNumbers", "dominated", "spreads"]
 

@@ -18,7 +18,6 @@ import numpy as np
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import grown_at_once
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
-from treeaudit.attacks.reconstruction.view import view
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule, most
@@ -82,6 +81,11 @@ else:
     check_draws = later("treeaudit.reconstruction.draws", "check_draws")
     not_drawn = later("treeaudit.reconstruction.draws", "not_drawn")
     not_likely = later("treeaudit.reconstruction.likely", "not_likely")
+
+if TYPE_CHECKING:
+    from treeaudit.attacks.reconstruction.view import view
+else:
+    view = later("treeaudit.attacks.reconstruction.view", "view")
 
 __all__ = ["Reconstruction"]
 

@@ -22,7 +22,6 @@ from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive.checks import DIVERSITY
 from treeaudit.attacks.sensitive.column import SensitiveColumn, columns_to_audit
 from treeaudit.attacks.sensitive.details import ColumnDetails, SensitiveDetails
-from treeaudit.attacks.sensitive.view import view
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
@@ -34,8 +33,10 @@ from treeaudit.model.forest import Forest
 
 if TYPE_CHECKING:
     from treeaudit.attacks.sensitive.groups import groups_of
+    from treeaudit.attacks.sensitive.view import view
 else:
     groups_of = later("treeaudit.attacks.sensitive.groups", "groups_of")
+    view = later("treeaudit.attacks.sensitive.view", "view")
 
 __all__ = ["Sensitive"]
 

@@ -1,8 +1,9 @@
 """What a PMML file is made of, as far as trees go: fields, models, nodes and conditions."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from treeaudit.dataclass import dataclass_of_many
 from treeaudit.readers.exchange.pmml_beside import Beside
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel"]
@@ -22,7 +23,7 @@ class Predicate(NamedTuple):
         return own + [text for part in self.parts for text in part.texts()]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass_of_many(slots=True, eq=False)
 class Node:
     """A node of a tree, as written; each confidence in a label stands behind its people."""
 
@@ -33,7 +34,7 @@ class Node:
     confidences: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(slots=True, eq=False)
+@dataclass_of_many(slots=True, eq=False)
 class TreeModel:
     """A tree: its attributes, its root, and all its nodes in the order of the file."""
 
@@ -42,7 +43,7 @@ class TreeModel:
     nodes: list[Node] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass_of_many(slots=True, eq=False)
 class Model:
     """A model at the top of the file, with the trees inside it in their order."""
 
@@ -54,7 +55,7 @@ class Model:
     methods: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass_of_many(slots=True, eq=False)
 class DataField:
     """A column of the data, or one that is computed from others."""
 
@@ -64,7 +65,7 @@ class DataField:
     derived: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass_of_many(slots=True, eq=False)
 class Document:
     """What a PMML file holds; ``used`` are the fields that others are computed from."""
 

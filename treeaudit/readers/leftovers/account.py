@@ -8,12 +8,13 @@ else is weighed and named by its place, masked.
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.later import later
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.alike import Quiet
-from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.attributes import listed
 from treeaudit.readers.leftovers.distributions import is_distribution
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
@@ -26,6 +27,11 @@ from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
+
+if TYPE_CHECKING:
+    from treeaudit.readers.boosters.wrappers import handle_name
+else:
+    handle_name = later("treeaudit.readers.boosters.wrappers", "handle_name")
 
 __all__ = ["Account"]
 

@@ -1,6 +1,5 @@
 """The public sizes and names of the models in a file: what may be as long as what."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import lru_cache
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.dataclass import dataclass
+from treeaudit.later import pattern
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -43,7 +43,7 @@ def tree_sizes(tree: object) -> tuple[int, int, int] | None:
 
 
 # What a model gets and what its trees see are not as wide; all others are no wider than those.
-_OTHER_WIDTHS = re.compile(
+_OTHER_WIDTHS = pattern(
     r"PCA|\w+PCA|TruncatedSVD|Select\w+|VarianceThreshold|RFE(CV)?|OneHotEncoder|ColumnTransformer"
     r"|FeatureUnion|FeatureAgglomeration|\w+Projection|\w+Selector|Bagging\w+|IsolationForest"
     r"|\w+Chain|FactorAnalysis|FastICA|NMF|\w+NMF|\w*Discriminant\w*|Booster|(XGB|LGBM|Hist)\w+"

@@ -7,13 +7,13 @@ charged, how far it came) is then as if it had read them.
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass_of_many
 from treeaudit.readers.pickles.dtypes import gaps
-from treeaudit.readers.pickles.inert import MARK, Inert
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.stencil_making import stencil
 from treeaudit.readers.pickles.stencils import Element, Stencil, blob_cost
@@ -28,7 +28,7 @@ _BEGINS_FRAME, _FRAME, _MOST_CUT = 0x95, 9, 1 << 16
 _LEFT_OPEN = frozenset({"number", "recall", "G", "blob"})
 
 
-@dataclass(slots=True)
+@dataclass_of_many(slots=True)
 class _Form:
     """Elements of the same instructions: the last one, what has differed, and their stencil."""
 
@@ -61,7 +61,7 @@ class _Row(NamedTuple):
     n_instructions: int
 
 
-@dataclass(slots=True)
+@dataclass_of_many(slots=True)
 class Alike:
     """What was learnt of the elements of a list, and where the last one ended."""
 
@@ -74,14 +74,12 @@ class Alike:
 
 
 def read_alike(m: Machine) -> None:
-    """Read the elements behind one that is complete, as far as they are alike."""
-    stack = m.stack
-    if len(stack) < 2 or m.version < 4 or m.outer is not None:
-        return
-    made, before = stack[-1], stack[-2]
-    if not isinstance(made, Inert) or (before is not MARK and not _is_like(before, made)):
-        return
-    known = m.alike
+    """Read the elements behind one that is complete, as far as they are alike.
+
+    It has stood first in a list, or behind one of its class, of a file by itself that a pickler
+    of protocol 4 or later wrote.
+    """
+    stack, before, known = m.stack, m.stack[-2], m.alike
     if not isinstance(known, Alike):
         known = m.alike = Alike()
     if before is known.last and known.told == _told(m) and known.learnt < _MOST_LEARNT:
@@ -89,10 +87,6 @@ def read_alike(m: Machine) -> None:
         _learn(m, known)
     _read(m, [form.stencil for form in known.forms.values() if form.stencil is not None])
     known.last, known.end, known.told, known.budget = stack[-1], m.at, _told(m), m.budget
-
-
-def _is_like(before: object, made: Inert) -> bool:
-    return isinstance(before, Inert) and before.cls is made.cls
 
 
 def _told(m: Machine) -> tuple[int, ...]:

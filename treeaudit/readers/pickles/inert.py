@@ -1,6 +1,8 @@
 """What a pickle becomes here: inert data, never an instance of its class."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from treeaudit.dataclass import dataclass_of_many
 
 __all__ = ["MARK", "Global", "Inert", "Oddity", "Text"]
 
@@ -11,7 +13,7 @@ Oddity = tuple[int, int, str]
 """Bytes that no pickler writes and that change nothing: where, how many, what they are."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_of_many(frozen=True, slots=True)
 class Global:
     """A name in the file. Whatever it names is never looked up."""
 
@@ -24,7 +26,7 @@ class Global:
         return f"{self.module}.{self.name}"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass_of_many(slots=True, eq=False)
 class Inert:
     """What would have been an object: its class by name, and its parts.
 

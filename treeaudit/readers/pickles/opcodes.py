@@ -6,11 +6,12 @@ None of them calls anything that the file names; see `pickle_vm`.
 import struct
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.later import later
 from treeaudit.readers.pickles.construct import ADVICE
 from treeaudit.readers.pickles.dropped import again, drop
-from treeaudit.readers.pickles.elements import read_alike
 from treeaudit.readers.pickles.filling import add, build, extend, is_own, update
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.keys import add_all
@@ -24,6 +25,11 @@ from treeaudit.readers.pickles.spelled import (
     quoted,
     raw_unicode,
 )
+
+if TYPE_CHECKING:
+    from treeaudit.readers.pickles.elements import read_alike
+else:
+    read_alike = later("treeaudit.readers.pickles.elements", "read_alike")
 
 __all__ = ["STEPS"]
 
@@ -167,7 +173,14 @@ def duplicate(m: Machine) -> None:
 
 def complete(m: Machine) -> None:
     build(m)
-    read_alike(m)
+    if len(m.stack) > 1 and m.version >= 4 and m.outer is None:
+        made, before = m.stack[-1], m.stack[-2]
+        if isinstance(made, Inert) and (before is MARK or _is_like(before, made)):
+            read_alike(m)
+
+
+def _is_like(before: object, made: Inert) -> bool:
+    return isinstance(before, Inert) and before.cls is made.cls
 
 
 def set_item(m: Machine) -> None:

@@ -1,8 +1,9 @@
 """The instructions that wrote an element of a list, of those that most elements are made of."""
 
 import struct
-from dataclasses import dataclass
 from mmap import mmap
+
+from treeaudit.dataclass import dataclass_of_many
 
 __all__ = ["CONSTANTS", "Instruction", "edges", "number", "trace"]
 
@@ -27,7 +28,7 @@ _MOST = 1_000
 Buffer = bytes | memoryview | mmap
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass_of_many(frozen=True, slots=True)
 class Instruction:
     """One instruction.
 
