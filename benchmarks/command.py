@@ -108,14 +108,19 @@ def table(title: str, rows: dict[str, Row], runs: int) -> list[str]:
     return lines
 
 
-def reading(title: str, theirs: tuple[str, str], path: Path, most: float, runs: int) -> list[str]:
-    """Measure reading beside the loader of the library, imports of both left out."""
+def reading(
+    title: str, theirs: tuple[str, str], path: Path, small: Path, most: float, runs: int
+) -> list[str]:
+    """Measure reading beside the loader of the library, imports of both left out.
+
+    Ours are there once a small file of the format was read.
+    """
     at = f"; path = {str(path)!r}"
-    small = f"; treeaudit.readers.load({str(path.parent / 'small.pkl')!r})"
+    warm = f"; treeaudit.readers.load({str(small)!r})"
     costs = side_by_side(
         {
             "theirs": (theirs[0] + at, theirs[1]),
-            "ours": (f"import treeaudit.readers{at}{small}", READ),
+            "ours": (f"import treeaudit.readers{at}{warm}", READ),
         },
         runs,
     )
@@ -154,14 +159,16 @@ def models(folder: Path) -> dict[str, Path]:
     return files
 
 
-def boosters(folder: Path) -> dict[str, Path]:
-    """Return a model of 1,000 trees of each library."""
-    files = {
-        "xgboost": folder / "xgboost.json",
-        "lightgbm": folder / "lightgbm.txt",
-        "catboost": folder / "catboost.json",
+def boosters(folder: Path) -> dict[str, tuple[Path, Path]]:
+    """Return of each format a model of 1,000 trees, and one of 10."""
+    formats = {
+        "xgboost": "xgboost.json",
+        "xgboost, UBJSON": "xgboost.ubj",
+        "lightgbm": "lightgbm.txt",
+        "catboost": "catboost.json",
     }
-    if all(path.is_file() for path in files.values()):
+    files = {key: (folder / name, folder / f"small-{name}") for key, name in formats.items()}
+    if all(path.is_file() for pair in files.values() for path in pair):
         return files
     import catboost
     import lightgbm
@@ -170,15 +177,15 @@ def boosters(folder: Path) -> dict[str, Path]:
     from benchmarks.models import data
 
     x, y = data(4_000)
-    if not files["xgboost"].is_file():
-        xgboost.XGBClassifier(n_estimators=1000, max_depth=5).fit(x, y).save_model(files["xgboost"])
-    if not files["lightgbm"].is_file():
-        made = lightgbm.LGBMClassifier(n_estimators=1000, num_leaves=15, verbose=-1).fit(x, y)
-        made.booster_.save_model(files["lightgbm"])
-    if not files["catboost"].is_file():
-        quiet = {"verbose": 0, "allow_writing_files": False}
-        made = catboost.CatBoostClassifier(iterations=1000, depth=5, **quiet).fit(x, y)
-        made.save_model(str(files["catboost"]), format="json")
+    quiet = {"verbose": 0, "allow_writing_files": False}
+    for i, n in enumerate((1000, 10)):
+        made = xgboost.XGBClassifier(n_estimators=n, max_depth=5).fit(x, y)
+        made.save_model(files["xgboost"][i])
+        made.save_model(files["xgboost, UBJSON"][i])
+        made = lightgbm.LGBMClassifier(n_estimators=n, num_leaves=15, verbose=-1).fit(x, y)
+        made.booster_.save_model(files["lightgbm"][i])
+        made = catboost.CatBoostClassifier(iterations=n, depth=5, **quiet).fit(x, y)
+        made.save_model(str(files["catboost"][i]), format="json")
     return files
 
 
@@ -286,9 +293,10 @@ def main() -> None:
         ("10,000 small trees, 28 MB", "many", 2.5),
     ):
         runs = 1 if name == "forest" else options.runs
-        lines += reading(title, theirs, files[name], most, runs)
-    for name, path in boosters(options.folder).items():
-        lines += reading(f"{name}, 1,000 trees", OWN[name], path, 4, options.runs)
+        lines += reading(title, theirs, files[name], files["small"], most, runs)
+    for name, (path, few) in boosters(options.folder).items():
+        library = OWN[name.partition(",")[0]]
+        lines += reading(f"{name}, 1,000 trees", library, path, few, 4, options.runs)
     text = "\n".join(lines)
     print(text)
     document = RESULTS.read_text(encoding="utf-8") if RESULTS.is_file() else ""

@@ -18,7 +18,9 @@ PEERS = Path(os.environ.get("TREEAUDIT_PEERS", Path(__file__).parents[1] / ".pee
 """The Python that `peers.txt` is installed for; `make bench` makes it."""
 
 _PROGRAM = """
-import json, resource, sys, time
+import json, os, resource, sys, time
+# The threads of OpenBLAS spin after numpy is imported, and whatever runs then pays for them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 {setup}
 begun = time.process_time()
 {code}

@@ -47,16 +47,7 @@ else:
         return made if kind is None else made(kind)
 
     def dataclass_of_many(**asked):  # noqa: ANN003, ANN201  # as theirs
-        """Return a class as `dataclasses.dataclass` makes it, whose objects are made at once.
-
-        Examples
-        --------
-        >>> @dataclass_of_many(frozen=True, slots=True)
-        ... class Leaf:
-        ...     people: int
-        >>> Leaf(3)
-        Leaf(people=3)
-        """
+        """Return such a class, whose ``__init__`` is compiled here and now."""
         return lambda kind: _made(kind, asked, _init)
 
 

@@ -5,6 +5,7 @@ import pickle
 import pickletools
 import random
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles import elements
 from treeaudit.readers.pickles.arrays import LateArray
-from treeaudit.readers.pickles.dtypes import DType
+from treeaudit.readers.pickles.dtypes import DType, gaps, with_gaps
 from treeaudit.readers.pickles.filling import build
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.machine import Machine, Step
@@ -138,9 +139,9 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     ends: list[int] = []
     keep: Callable[..., None] = elements._keep
 
-    def counted(m: Machine, element: object, end: int, n: int) -> None:
-        ends.append(end)
-        keep(m, element, end, n)
+    def counted(m: Machine, read: object, places: list[int], n: int) -> None:
+        ends.extend(places)
+        keep(m, read, places, n)
 
     monkeypatch.setattr(elements, "_keep", counted)
     return ends
@@ -179,6 +180,41 @@ def test_bytes_between_the_columns_are_noted_where_they_stand() -> None:
     _assert_alike(bytes(data))
     vm, _, _ = _run(bytes(data), STEPS)
     assert len(vm.oddities) == 4
+
+
+RECORDS = [
+    np.dtype({"names": ["a"], "formats": ["u1"], "offsets": [at], "itemsize": size})
+    for at, size in ((0, 8), (3, 8), (9, 16), (1, 3))
+]
+
+
+@given(
+    st.sampled_from([*RECORDS, np.dtype([("a", "i8")])]),
+    st.lists(st.lists(st.sampled_from([0, 0, 0, 7]), max_size=40), min_size=1, max_size=6),
+)
+def test_tables_with_bytes_between_columns_are_told_together(
+    record: np.dtype[Any], parts: list[list[int]]
+) -> None:
+    raw = [bytes(part[: len(part) // record.itemsize * record.itemsize]) for part in parts]
+    tables = [np.frombuffer(one, record) for one in raw]
+    assert with_gaps(tables) == [i for i, table in enumerate(tables) if gaps(table)]
+    places = (record.fields or {}).values()
+    taken = {at + i for column, at, *_ in places for i in range(column.itemsize)}
+    for one, table in zip(raw, tables, strict=True):
+        free = (byte for i, byte in enumerate(one) if i % record.itemsize not in taken)
+        assert gaps(table) == sum(byte != 0 for byte in free)
+
+
+def test_what_is_wrong_with_one_is_said_as_the_interpreter_says_it() -> None:
+    data = FILES["forest", 5]
+    blobs = [at for op, _, at in pickletools.genops(data) if op.name == "BYTEARRAY8"]
+    for at in blobs[40:44]:
+        # The number of rows stands behind the bytes and what is stored.
+        end = at + 9 + int.from_bytes(data[at + 1 : at + 9], "little")
+        place = data.index(b"K", end, end + 6)
+        wrong = data[: place + 1] + bytes([data[place + 1] ^ 1]) + data[place + 2 :]
+        _assert_alike(wrong)
+        assert _run(wrong, STEPS)[2] is not None
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.999])

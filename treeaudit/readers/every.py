@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from treeaudit.readers.alike import Alike
-from treeaudit.readers.estimators.ensembles import SEARCHES, children
+from treeaudit.readers.estimators.ensembles import SEARCHES, bare_trees, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
 from treeaudit.readers.estimators.models import (
     PASSED,
@@ -78,12 +78,19 @@ def elsewhere(root: object, models: list[Found], alike: Alike | None = None) -> 
 
 def _parts(model: Found, looks: Allowance) -> Iterator[int]:
     """Yield what a model is and all models that it is made of, by identity."""
-    for part in walk(model, lambda one: one.estimator, children, Deepest.models):
+    for part in walk(model, lambda one: one.estimator, _more, Deepest.models):
         looks.take(1)
         yield id(part.estimator)
+        bare = {*map(id, bare_trees(part.estimator))}
+        looks.take(len(bare))
+        yield from bare
         yield id(part.get("_Booster"))
         if part.estimator.kind.startswith("GradientBoosting"):
             yield from map(id, elements(part.get("estimators_")))
+
+
+def _more(model: Found) -> Iterator[Found]:
+    return iter(()) if bare_trees(model.estimator) else children(model)
 
 
 def _is_fitted(found: Found, looks: Allowance) -> bool:

@@ -5,39 +5,29 @@ picks rows and columns, a vote numbers the classes, one-vs-rest asks each member
 for one class. `children` says so for every member, from what the file states.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.later import later, pattern
+from treeaudit.later import pattern
 from treeaudit.readers.estimators.found import Draw, Found, Rows, Seen, elements
 from treeaudit.readers.estimators.labels import check_labels, stored_labels
+from treeaudit.readers.estimators.multiclass import (
+    Held,
+    each,
+    one_vs_one,
+    one_vs_rest,
+    output_code,
+    outputs,
+)
 from treeaudit.readers.limits import Deepest, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
 
-if TYPE_CHECKING:
-    from treeaudit.readers.estimators.multiclass import (
-        Held,
-        each,
-        one_vs_one,
-        one_vs_rest,
-        output_code,
-        outputs,
-    )
-else:
-    Held = later("treeaudit.readers.estimators.multiclass", "Held")
-    each = later("treeaudit.readers.estimators.multiclass", "each")
-    one_vs_one = later("treeaudit.readers.estimators.multiclass", "one_vs_one")
-    one_vs_rest = later("treeaudit.readers.estimators.multiclass", "one_vs_rest")
-    output_code = later("treeaudit.readers.estimators.multiclass", "output_code")
-    outputs = later("treeaudit.readers.estimators.multiclass", "outputs")
-
-__all__ = ["BAGS", "FORESTS", "SEARCHES", "TREES", "children", "steps_of"]
+__all__ = ["BAGS", "FORESTS", "SEARCHES", "TREES", "bare_trees", "children", "steps_of"]
 
 TREES = frozenset(
     "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor".split()
@@ -55,6 +45,7 @@ _TAKE_WEIGHTS |= {f"GradientBoosting{what}" for what in ("Classifier", "Regresso
 _TAKE_WEIGHTS |= {"HistGradientBoostingRegressor"}
 # Where a model takes the labels of its answers from; what `classes_` says has to be the same.
 _ENCODERS = ("le_", "_label_encoder", "label_binarizer_")
+_HANGING = frozenset((*_ENCODERS, "_Booster"))
 # Their members answer with a label; others with a place among the labels.
 _BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
 _BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
@@ -100,6 +91,20 @@ def children(found: Found) -> Iterator[Found]:
         elif kind == "VotingClassifier" and told and found.get("voting") == "hard":
             _check_places(_own_labels(child), len(told), {0})
         yield child
+
+
+def bare_trees(estimator: Inert) -> Sequence[Inert]:
+    """Return the trees of a forest, where that is all that `children` tells; else none."""
+    if estimator.kind not in FORESTS or not _is_bare(estimator):
+        return ()
+    members = elements(estimator.get("estimators_"))
+    bare = [one for one in members if isinstance(one, Inert) and one.kind in TREES]
+    return bare if len(bare) == len(members) and all(map(_is_bare, bare)) else ()
+
+
+def _is_bare(model: Inert) -> bool:
+    """Tell whether neither labels nor a model of another library hang on it."""
+    return type(model.state) is dict and model.state.keys().isdisjoint(_HANGING)
 
 
 def _check_places(own: list[object] | None, n: int, lowest: set[int]) -> None:

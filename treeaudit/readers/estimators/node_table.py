@@ -34,8 +34,8 @@ class NodeTable:
 
     Only nodes that hang on the root count. `cut_off` tells how many do not. `people` and
     `total` are those of the root and their weight. `start` is where the trees begin of those
-    that stand in a row: such a table is asked for what all of them hold. `early` is what the
-    tree is built from, where that was made already.
+    that stand in a row: such a table is asked for what all its `members` hold. `early` is what
+    the tree is built from, where that was made already.
     """
 
     kept: Wide | None
@@ -43,8 +43,8 @@ class NodeTable:
     people: int
     total: float
     __slots__ = (
-        *("_at_hand", "_links", "_nodes", "_values", "cut_off", "early", "kept", "n_features"),
-        *("people", "start", "total"),
+        *("_at_hand", "_links", "_nodes", "cut_off", "early", "kept", "members", "n_features"),
+        *("people", "start", "total", "values"),
     )
 
     def __init__(
@@ -53,8 +53,9 @@ class NodeTable:
         self._at_hand: dict[str, Array] = {}
         self._links: Links | None = None if row is None else row.links
         self._nodes = nodes
-        self._values = values
+        self.values = values
         self.n_features = n_features
+        self.members: Sequence[NodeTable] = ()
         self.cut_off = 0
         self.kept = self.early = None
         self.start = np.zeros(1, dtype=np.int64) if row is None else row.start
@@ -96,7 +97,7 @@ class NodeTable:
         """Return first output and weight of some nodes."""
         stored = nodes if self.kept is None else self.kept[nodes]
         # Rows of values may stand anywhere in a file: as bytes no copy is made of all of them.
-        n, *_, width = (values := np.ascontiguousarray(self._values)).shape
+        n, *_, width = (values := np.ascontiguousarray(self.values)).shape
         rows = values.reshape(n, -1).view(f"V{values[0].nbytes}").take(stored)
         return rows.view(values.dtype).reshape(len(stored), -1)[:, :width], self.weight[nodes]
 
@@ -134,7 +135,7 @@ class NodeTable:
     @property
     def n_bytes(self) -> int:
         """How many bytes of the file the tree takes."""
-        return int(self._nodes.nbytes + self._values.nbytes)
+        return int(self._nodes.nbytes + self.values.nbytes)
 
     @property
     def n_stored(self) -> int:
@@ -144,17 +145,17 @@ class NodeTable:
     @property
     def n_outputs(self) -> int:
         """How many targets the tree predicts at once."""
-        return int(self._values.shape[1])
+        return int(self.values.shape[1])
 
     @property
     def width(self) -> int:
         """How many numbers each output has: the classes, or 1."""
-        return int(self._values.shape[2])
+        return int(self.values.shape[2])
 
     @property
     def value(self) -> Float:
         """Shape ``(n_nodes, width)``: first output as stored."""
-        values = self._values if self.kept is None else self._values[self.kept]
+        values = self.values if self.kept is None else self.values[self.kept]
         return values[:, 0, :]
 
     @property
@@ -226,8 +227,8 @@ class NodeTable:
             raise ReadError("the tree is damaged: a threshold is not a number")
         # A sum is finite only if all its terms are; a sum that overflows proves nothing.
         with np.errstate(all="ignore"):
-            total = self._values.sum()
-        if not np.isfinite(total) and not np.all(np.isfinite(self._values)):
+            total = self.values.sum()
+        if not np.isfinite(total) and not np.all(np.isfinite(self.values)):
             raise ReadError("the tree is damaged: a value is not a number")
 
     def links(self) -> Links:
@@ -334,9 +335,10 @@ def row_of(tables: Sequence[NodeTable]) -> NodeTable | None:
     first = tables[0]
     if any(table.kept is not None or table.n_features != first.n_features for table in tables):
         return None
-    row = together([table._nodes for table in tables], [table._values for table in tables])
+    row = together([table._nodes for table in tables], [table.values for table in tables])
     if row is None:
         return None
     made = NodeTable(row.nodes, row.values, first.n_features, row)
+    made.members = tables
     made.people, made.total = int(made.n_records[0]), float(made.weight[0])
     return made

@@ -149,10 +149,10 @@ def _records(
             told = draws_in(record, budget)
         else:
             record.check()
-        if budget.sound is not None and record.whole:
-            owner = trees[number[id(record)]]
-            tree = arrived(owner.get("tree_"))
-            budget.sound.look(tree, (owner, model), record.columns, record.links())
+        if budget.sound is not None and (record.members or record.whole):
+            owners = [trees[number[id(one)]] for one in record.members or (record,)]
+            held = [(arrived(owner.get("tree_")), (owner, model)) for owner in owners]
+            budget.sound.look(held, record.columns, record.values, record.links(), record.start)
         return told
 
     number: dict[int, int] = {}

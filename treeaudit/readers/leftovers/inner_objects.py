@@ -8,7 +8,7 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.distributions import strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import NAME, Sizes
-from treeaudit.readers.leftovers.nodes import unused_in_predictor
+from treeaudit.readers.leftovers.predictors import unused_in_predictor
 from treeaudit.readers.leftovers.sizes import width_of
 from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.leftovers.values import FEW

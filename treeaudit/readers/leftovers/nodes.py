@@ -12,18 +12,22 @@ from treeaudit.readers.columns import Columns, gathered
 from treeaudit.readers.leftovers.derived import underived
 from treeaudit.readers.leftovers.sizes import tree_sizes
 from treeaudit.readers.links import Links
-from treeaudit.readers.node_types import of_boosting, of_tree
+from treeaudit.readers.node_types import of_tree
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.together import in_rows, together
-from treeaudit.readers.types import Array, Flag, Float
+from treeaudit.readers.types import Array, Float, Wide
 
-__all__ = ["Sound", "is_path_length", "unused_in_predictor", "unused_in_trees"]
+__all__ = [
+    "Sound",
+    "is_path_length",
+    "is_record",
+    "no_flags",
+    "out_of_reach",
+    "unused_in_trees",
+]
 
 _LOGICAL = ("missing_go_to_left",)
-_EMPTY_IN_LEAVES = ("feature_idx", "num_threshold", "left", "right", "bin_threshold")
-
-
 _DOUBLE = np.dtype(np.float64)
 _Plain = tuple[npt.NDArray[np.void], npt.NDArray[np.float64], str, bool]
 
@@ -41,20 +45,43 @@ class Sound:
         self.alike = Alike()
         self._found: dict[int, _Plain] = {}
 
-    def look(self, tree: object, owners: Sequence[Inert], columns: Columns, links: Links) -> None:
-        """Look at a tree of which all nodes hang on the root, given its columns and links."""
-        plain = _plain(tree, owners) if isinstance(tree, Inert) else None
-        if plain is None or any(n for _, n in _in_columns(columns)):
-            return
-        _, values, criterion, changed = plain
-        with np.errstate(all="ignore"):
-            if underived(columns, values, links, criterion, changed=changed) == (0, 0):
-                self._found[id(tree)] = plain
+    def look(
+        self,
+        trees: Sequence[tuple[object, Sequence[Inert]]],
+        columns: Columns,
+        values: Float,
+        links: Links,
+        start: Wide,
+    ) -> None:
+        """Look at a tree of which all nodes hang on the root, or at some that stand in a row.
 
-    def knows(self, tree: Inert, plain: _Plain) -> bool:
+        Parameters
+        ----------
+        trees
+            Each with its owners, as `unused_in_tree` takes them.
+        columns, values, links
+            Of all of them.
+        start
+            Where each begins.
+        """
+        found: dict[int, _Plain] = {}
+        for tree, owners in trees:
+            plain = _plain(tree, owners) if isinstance(tree, Inert) else None
+            if plain is None:
+                return
+            found[id(tree)] = plain
+        grown = {plain[2:] for plain in found.values()}
+        if len(grown) == 1 and _is_without_fault(columns, values, links, start, *grown.pop()):
+            self._found |= found
+
+    def knows(self, tree: Inert, owners: Sequence[Inert]) -> bool:
         """Tell whether it saw the very tables of the tree, grown in the same way."""
-        nodes, values, *grown = self._found.get(id(tree), (None, None, "", False))
-        return nodes is plain[0] and values is plain[1] and (*grown,) == plain[2:]
+        found = self._found.get(id(tree))
+        if found is None or not owners or _is_bounded(owners[0]):
+            return False
+        state = tree.state if isinstance(tree.state, dict) else tree.attributes
+        nodes, values = arrived(state.get("nodes")), arrived(state.get("values"))
+        return nodes is found[0] and values is found[1] and _grown(owners) == found[2:]
 
 
 def unused_in_trees(
@@ -67,10 +94,12 @@ def unused_in_trees(
     """
     kinds: dict[tuple[str, bool], list[tuple[int, _Plain]]] = {}
     for i, (tree, owners) in enumerate(trees):
+        if sound.knows(tree, owners):
+            continue
         plain = _plain(tree, owners)
         if plain is None:
             yield i, unused_in_tree(tree, owners)
-        elif not sound.knows(tree, plain):
+        else:
             kinds.setdefault(plain[2:], []).append((i, plain))
     for alike in kinds.values():
         for some in in_rows([len(nodes) for _, (nodes, *_) in alike]):
@@ -103,13 +132,15 @@ def _plain(tree: Inert, owners: Sequence[Inert]) -> _Plain | None:
 
 @lru_cache(64)
 def _has_impurities(record: np.dtype[Any]) -> bool:
-    return _is_record(of_tree(record)) and "impurity" in (record.names or ())
+    return is_record(of_tree(record)) and "impurity" in (record.names or ())
 
 
 def _grown(owners: Sequence[Inert]) -> tuple[str, bool]:
     """Return by what a tree was split, and whether a boosting changed its values."""
     criterion = owners[0].get("criterion") if owners else None
-    changed = any(one.cls.name.startswith("GradientBoosting") for one in owners)
+    changed = False
+    for one in owners:
+        changed |= one.cls.name.startswith("GradientBoosting")
     return criterion if isinstance(criterion, str) else "", changed
 
 
@@ -119,20 +150,26 @@ def _without_fault(trees: Sequence[_Plain]) -> bool:
     if row is None:
         return False
     nodes = gathered(row.nodes, row.nodes.dtype.names or ())
-    if np.isnan(nodes["impurity"]).any():
-        return False
+    *_, criterion, changed = trees[0]
+    return _is_without_fault(nodes, row.values, row.links, row.start, criterion, changed)
+
+
+def _is_without_fault(
+    nodes: Columns, values: Float, links: Links, start: Wide, criterion: str, changed: bool
+) -> bool:
+    most = None
+    if len(start) > 1:
+        if np.isnan(nodes["impurity"]).any():
+            return False
+        largest = np.maximum.reduceat(np.abs(values).max(axis=(1, 2)), start)
+        # What a number may be off by grows with the largest one: here with the smallest of these.
+        each = np.maximum.reduceat(nodes["impurity"], start)
+        each += 1.0 if values.shape[2] > 1 else np.minimum(largest, 1e150) ** 2
+        most = float(each.min())
     if any(n for _, n in _in_columns(nodes)):
         return False
-    largest = np.maximum.reduceat(np.abs(row.values).max(axis=(1, 2)), row.start)
-    # What a number may be off by grows with the largest one: in a row with the smallest of these.
-    most = np.maximum.reduceat(nodes["impurity"], row.start)
-    most += 1.0 if row.values.shape[2] > 1 else np.minimum(largest, 1e150) ** 2
-    *_, criterion, changed = trees[0]
     with np.errstate(all="ignore"):
-        odd = underived(
-            nodes, row.values, row.links, criterion, changed=changed, most=float(most.min())
-        )
-    return odd == (0, 0)
+        return underived(nodes, values, links, criterion, changed=changed, most=most) == (0, 0)
 
 
 def _in_columns(nodes: Columns) -> Iterator[tuple[str, int]]:
@@ -141,7 +178,7 @@ def _in_columns(nodes: Columns) -> Iterator[tuple[str, int]]:
     for name, empty in (("feature", -2), ("threshold", -2), ("right_child", -1)):
         full = (nodes[name] != empty) & leaf
         yield f"{name} of leaves", int(np.count_nonzero(full)) * nodes[name].itemsize
-    yield from _no_flags(nodes, _LOGICAL)
+    yield from no_flags(nodes, _LOGICAL)
 
 
 def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, int]]:
@@ -162,7 +199,7 @@ def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, 
     sizes, count = tree_sizes(tree), state.get("node_count")
     if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
         return
-    if sizes is None or nodes.ndim != 1 or not _is_record(of_tree(nodes.dtype)):
+    if sizes is None or nodes.ndim != 1 or not is_record(of_tree(nodes.dtype)):
         yield "nodes", nodes.nbytes
         return
     fields = nodes.dtype.names or ()
@@ -180,7 +217,7 @@ def unused_in_tree(tree: Inert, owners: Sequence[Inert]) -> Iterator[tuple[str, 
     left, right = columns["left_child"], columns["right_child"]
     inner = np.flatnonzero(left >= 0)
     links = Links(inner=inner, left=left[inner], right=right[inner])
-    lost = _out_of_reach(left, right, links)
+    lost = out_of_reach(left, right, links)
     yield "nodes out of reach", lost * each
     if not lost and 2 * len(inner) == len(nodes) - 1 and "impurity" in fields:
         criterion, changed = _grown(owners)
@@ -206,90 +243,11 @@ def _is_bounded(estimator: Inert) -> bool:
     )
 
 
-def _no_flags(nodes: Columns, names: Sequence[str]) -> Iterator[tuple[str, int]]:
+def no_flags(nodes: Columns, names: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Yield the logical columns that hold another number than 0 and 1."""
     for name in names:
         if name in nodes:
             yield f"{name} of nodes", int(np.count_nonzero(nodes[name] > 1))
-
-
-def unused_in_predictor(tree: Inert, bins: Sequence[object] = ()) -> Iterator[tuple[str, int]]:
-    """Yield the same for a tree of histogram boosting, of which the bounds of bins are given."""
-    nodes = arrived(tree.get("nodes"))
-    if (
-        not isinstance(nodes, np.ndarray)
-        or nodes.ndim != 1
-        or not _is_record(of_boosting(nodes.dtype))
-    ):
-        yield "nodes", nodes.nbytes if isinstance(nodes, np.ndarray) else 1
-        return
-    flags = gathered(nodes, ("is_leaf", "missing_go_to_left", "is_categorical"))
-    yield from _no_flags(flags, tuple(flags))
-    leaf = nodes["is_leaf"] != 0
-    for name in _EMPTY_IN_LEAVES:
-        if name in (nodes.dtype.names or ()):
-            full = int(np.count_nonzero(nodes[name][leaf]))
-            yield f"{name} of leaves", full * nodes.dtype[name].itemsize
-    by_set = _flags(nodes, "is_categorical")
-    yield from _in_questions(nodes, ~leaf, by_set, bins)
-    sets = int(np.count_nonzero(by_set))
-    for name in ("binned_left_cat_bitsets", "raw_left_cat_bitsets"):
-        stored = arrived(tree.get(name))
-        if isinstance(stored, np.ndarray) and stored.shape != (sets, 8) and stored.size:
-            yield name, stored.nbytes
-    left, right, inner = nodes["left"], nodes["right"], np.flatnonzero(~leaf)
-    links = Links(inner=inner, left=left[inner], right=right[inner])
-    yield "nodes out of reach", _out_of_reach(left, right, links) * nodes.itemsize
-
-
-def _flags(nodes: npt.NDArray[np.void], name: str) -> Flag:
-    there = name in (nodes.dtype.names or ())
-    return nodes[name] != 0 if there else np.zeros(len(nodes), dtype=np.bool_)
-
-
-def _in_questions(
-    nodes: npt.NDArray[np.void], inner: Flag, by_set: Flag, bins: Sequence[object]
-) -> Iterator[tuple[str, int]]:
-    """Yield the columns of histogram boosting that follow from others and do not."""
-    fields, at = nodes.dtype.names or (), np.flatnonzero(inner)
-    if "depth" in fields:
-        depth, sides = nodes["depth"], [nodes[side][at] for side in ("left", "right")]
-        inside = all(np.all(side < len(nodes)) for side in sides)
-        odd = [np.count_nonzero(depth[side] != depth[at] + 1) for side in sides if inside]
-        yield "depth of nodes", 4 * (int(depth[0] != 0) + sum(map(int, odd)))
-    if "bitset_idx" in fields:
-        yield "bitset_idx of nodes", 4 * int(np.count_nonzero(nodes["bitset_idx"][~by_set]))
-    if "num_threshold" in fields:
-        # A set that holds all categories splits off missing values.
-        bounds = nodes["num_threshold"][by_set]
-        yield "num_threshold of sets", 8 * int(np.count_nonzero((bounds != 0) & (bounds != np.inf)))
-    if "bin_threshold" in fields:
-        yield "bin_threshold of nodes", _odd_bins(nodes[inner], by_set[inner], bins)
-
-
-def _odd_bins(nodes: npt.NDArray[np.void], by_set: Flag, bins: Sequence[object]) -> int:
-    """Count the questions that name another bin than the one that ends at their bound."""
-    name = "num_threshold" if "num_threshold" in (nodes.dtype.names or ()) else "threshold"
-    stated, bound, column = nodes["bin_threshold"], nodes[name], nodes["feature_idx"]
-    odd = stated != 0
-    of_numbers = np.flatnonzero(odd & ~by_set & (column >= 0) & (column < len(bins)))
-    if len(of_numbers):
-        # The last bin has no end; a column without bounds, or with others than numbers, has none.
-        ends = [_ends(one) for one in map(arrived, bins)]
-        size = np.array([len(one) for one in ends])
-        first, every = np.cumsum(size) - size, np.concatenate(ends)
-        place, column = stated[of_numbers], column[of_numbers]
-        inside = place < size[column]
-        at = np.where(inside, first[column] + place, 0)
-        odd[of_numbers] = ~inside | (every[at] != bound[of_numbers] if len(every) else True)
-    return int(np.count_nonzero(odd))
-
-
-def _ends(bounds: object) -> Float:
-    """Return where the bins of a column end, the last one nowhere; none where it has no bins."""
-    if isinstance(bounds, np.ndarray) and bounds.ndim == 1 and bounds.dtype.kind == "f":
-        return np.append(bounds.astype(np.float64), np.inf) if len(bounds) else np.zeros(0)
-    return np.zeros(0)
 
 
 def is_path_length(member: Inert, stored: Array) -> bool:
@@ -297,7 +255,7 @@ def is_path_length(member: Inert, stored: Array) -> bool:
     tree = arrived(member.get("tree_"))
     state = tree.state if isinstance(tree, Inert) and isinstance(tree.state, dict) else {}
     nodes = arrived(state.get("nodes"))
-    if not isinstance(nodes, np.ndarray) or not _is_record(of_tree(nodes.dtype)):
+    if not isinstance(nodes, np.ndarray) or not is_record(of_tree(nodes.dtype)):
         return False
     if stored.shape != nodes.shape or stored.dtype.kind not in "iuf":
         return False
@@ -316,12 +274,12 @@ def is_path_length(member: Inert, stored: Array) -> bool:
     return bool(np.array_equal(stored, depth))
 
 
-def _is_record(told: Mapping[str, bool]) -> bool:
+def is_record(told: Mapping[str, bool]) -> bool:
     """Tell whether a node table has all columns that it needs, each as scikit-learn writes it."""
     return len(told) > 6 and all(told.values())
 
 
-def _out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], links: Links) -> int:
+def out_of_reach(left: npt.NDArray[Any], right: npt.NDArray[Any], links: Links) -> int:
     """Count the nodes that do not hang on the root, whatever the inner ones state as children."""
     n, at, sides = len(left), links.inner, (links.left, links.right)
     if all(np.all(at < side) and (not len(side) or side.max() < n) for side in sides):

@@ -10,20 +10,14 @@ import stat
 from dataclasses import replace
 from mmap import mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
-from treeaudit.later import later
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.pickles.arrays import arrived, fill
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.npy import read_header, read_npy
 from treeaudit.readers.unpack import open_file
-
-if TYPE_CHECKING:
-    from treeaudit.readers.pickles.npy import read_header, read_npy
-else:
-    read_header = later("treeaudit.readers.pickles.npy", "read_header")
-    read_npy = later("treeaudit.readers.pickles.npy", "read_npy")
 
 __all__ = ["Companions", "Stream", "is_plain", "names_companion", "read_companion"]
 

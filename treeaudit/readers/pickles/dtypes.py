@@ -1,6 +1,7 @@
 """Types of array elements as numpy describes them in a pickle, checked before numpy sees them."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -11,9 +12,9 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Array, Flag
+from treeaudit.readers.types import Array, Flag, Wide
 
-__all__ = ["DType", "gaps", "not_described"]
+__all__ = ["DType", "gaps", "not_described", "with_gaps"]
 
 # Flags of a type whose elements refer to objects.
 _POINTERS = 0x07
@@ -198,16 +199,39 @@ def gaps(table: Array) -> int:
     >>> gaps(np.frombuffer(bytes(8) + b"ab", {"names": ["x"], "formats": ["i8"], "itemsize": 10}))
     2
     """
-    words = _words(table.dtype)
-    if not words:
+    flat = table.reshape(-1, order="A")
+    odd = _with_gaps(flat)
+    if odd is None or not len(odd):
         return 0
-    free, flat = _free(table.dtype), table.reshape(-1, order="A")
-    if len(free) % 8 == 0:
-        # Eight bytes at a time, as nearly all tables have none.
-        every, n = flat.view(np.uint64), len(free) // 8
-        if not any(np.bitwise_or.reduce(every[i::n]) & mask for i, mask in words):
-            return 0
-    return int(np.count_nonzero(flat.view(np.uint8).reshape(-1, len(free))[:, free]))
+    free = _free(table.dtype)
+    return int(np.count_nonzero(flat.view(np.uint8).reshape(-1, len(free))[odd][:, free]))
+
+
+def with_gaps(tables: Sequence[Array]) -> list[int]:
+    """Return the numbers of those of some tables of one type, of one axis each, that have any."""
+    end, together = np.cumsum([len(table) for table in tables]), b"".join(tables)  # type: ignore[arg-type]
+    odd = _with_gaps(np.frombuffer(together, tables[0].dtype)) if together else None
+    if odd is None or not len(odd):
+        return []
+    return np.unique(np.searchsorted(end, odd, side="right")).tolist()  # type: ignore[no-any-return]
+
+
+def _with_gaps(flat: Array) -> Wide | None:
+    """Return which records of a table have such bytes; None where no column leaves room."""
+    words = _words(flat.dtype)
+    if not words:
+        return None
+    free = _free(flat.dtype)
+    if len(free) % 8:
+        return np.flatnonzero(flat.view(np.uint8).reshape(-1, len(free))[:, free].any(axis=1))
+    # Eight bytes at a time, as nearly all tables have none.
+    every, n = flat.view(np.uint64), len(free) // 8
+    if not any(np.bitwise_or.reduce(every[i::n]) & mask for i, mask in words):
+        return np.zeros(0, dtype=np.int64)
+    odd = np.zeros(len(flat), dtype=np.bool_)
+    for i, mask in words:
+        odd |= (every[i::n] & mask) != 0
+    return np.flatnonzero(odd)
 
 
 @lru_cache(16)

@@ -8,15 +8,14 @@ charged, how far it came) is then as if it had read them.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import field
+from itertools import count, pairwise
 from typing import NamedTuple
 
-import numpy as np
-
 from treeaudit.dataclass import dataclass_of_many
-from treeaudit.readers.pickles.dtypes import gaps
+from treeaudit.readers.pickles.dtypes import with_gaps
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.stencil_making import stencil
-from treeaudit.readers.pickles.stencils import Element, Stencil, blob_cost
+from treeaudit.readers.pickles.stencils import Elements, Stencil, blob_cost
 from treeaudit.readers.pickles.traces import Instruction, edges, trace
 from treeaudit.readers.types import Array
 
@@ -50,15 +49,12 @@ class _Row(NamedTuple):
         Where it begins.
     cut
         How many bytes of it stand in front of the beginning of a frame.
-    n_instructions
-        How many instructions it has.
     """
 
     tables: Sequence[tuple[int, Array]]
     written: bytes | memoryview
     begin: int
     cut: int
-    n_instructions: int
 
 
 @dataclass_of_many(slots=True)
@@ -117,87 +113,84 @@ def _learn(m: Machine, known: Alike) -> None:
 
 
 def _read(m: Machine, stencils: list[Stencil]) -> None:
-    row: list[_Row] = []
-    while stencils and (one := _one(m, stencils) or _one_with_frame(m, stencils)) is not None:
-        row.append(one)
-    _note_gaps(m, row)
+    rows: list[_Row] = []
+    while stencils and (some := _some(m, stencils) or _one_with_frame(m, stencils)):
+        rows += some
+    _note_gaps(m, rows)
 
 
-def _one(m: Machine, stencils: list[Stencil]) -> _Row | None:
-    """Read an element that lies within a frame, or where there are none."""
+def _some(m: Machine, stencils: list[Stencil]) -> list[_Row]:
+    """Read elements that lie within a frame, or where there are none."""
     end, begin = m.frame_end if m.at <= m.frame_end else m.size, m.at
     found = _match(m, stencils, m.view, begin, end)
     if found is None:
-        return None
-    used, element = found
-    _keep(m, element, element.end, used.n_instructions)
-    return _Row(element.tables, m.view[begin : element.end], begin, m.size, used.n_instructions)
+        return []
+    used, read = found
+    _keep(m, read, read.ends, used.n_instructions)
+    places = zip(read.tables, pairwise((begin, *read.ends)), strict=True)
+    return [_Row(tables, m.view[at:then], at, m.size) for tables, (at, then) in places]
 
 
-def _one_with_frame(m: Machine, stencils: list[Stencil]) -> _Row | None:
+def _one_with_frame(m: Machine, stencils: list[Stencil]) -> list[_Row]:
     """Read an element in front of which, or between two instructions of which, a frame begins."""
     begin, cut, tail = m.at, m.frame_end - m.at, m.frame_end + _FRAME
     if not 0 <= cut < _MOST_CUT or tail > m.size or m.data[m.frame_end] != _BEGINS_FRAME:
-        return None
+        return []
     n = int.from_bytes(m.view[m.frame_end + 1 : tail], "little")
     if n > m.size - tail:
-        return None
+        return []
     written = bytes(m.view[begin : m.frame_end]) + bytes(m.view[tail : tail + min(n, _MOST_CUT)])
-    found = _match(m, stencils, memoryview(written), 0, len(written))
+    found = _match(m, stencils, memoryview(written), 0, len(written), one=True)
     if found is None:
-        return None
-    used, element = found
+        return []
+    used, read = found
     if cut not in edges(written, 0, used.n_instructions)[:-1]:
-        return None
+        return []
     m.frame_end = tail + n
-    _keep(m, element, tail + element.end - cut, used.n_instructions + 1)
-    return _Row(element.tables, written, begin, cut, used.n_instructions)
+    _keep(m, read, [tail + read.ends[0] - cut], used.n_instructions + 1)
+    return [_Row(read.tables[0], written, begin, cut)]
 
 
 def _note_gaps(m: Machine, row: Sequence[_Row]) -> None:
     """Note what stands between the columns of tables, which nearly always is nothing."""
-    tables = [table for one in row for _, table in one.tables]
-    if not tables:
-        return
-    kind = tables[0].dtype
-    if all(table.ndim == 1 and table.dtype == kind for table in tables):
-        together = b"".join([table.tobytes() for table in tables])
-        if not gaps(np.frombuffer(together, kind)):
-            return
-    here = m.at
-    for one in row:
-        for i, table in one.tables:
-            if gaps(table):
-                place = edges(one.written, 0, i + 1)[-1]
-                m.at = one.begin + place + (_FRAME if place > one.cut else 0)
-                m.note_gaps(table)
+    tables = [(one, i, table) for one in row for i, table in one.tables]
+    here, alone = m.at, [table for *_, table in tables]
+    alike = all(table.ndim == 1 and table.dtype == alone[0].dtype for table in alone)
+    for k in with_gaps(alone) if alike else range(len(tables)):
+        one, i, table = tables[k]
+        place = edges(one.written, 0, i + 1)[-1]
+        m.at = one.begin + place + (_FRAME if place > one.cut else 0)
+        m.note_gaps(table)
     m.at = here
 
 
 def _match(
-    m: Machine, stencils: list[Stencil], view: memoryview, at: int, end: int
-) -> tuple[Stencil, Element] | None:
-    """Return the element that is next, and the stencil that it was read with."""
+    m: Machine, stencils: list[Stencil], view: memoryview, at: int, end: int, *, one: bool = False
+) -> tuple[Stencil, Elements] | None:
+    """Return the elements that are next, and the stencil that they were read with."""
     base = len(m.memo)
-    for i, one in enumerate(stencils):
-        if m.memo.keys().isdisjoint(range(base, base + len(one.stored))):
-            element = one.read(view, at, end, m.memo)
-            if element is not None:
-                # The next one is likely written like this one.
+    # Where numbers were left out by then, what is stored might take the place of something.
+    orderly = m.highest < base
+    for i, known in enumerate(stencils):
+        if orderly or m.memo.keys().isdisjoint(range(base, base + len(known.stored))):
+            found = known.read(view, at, end, m.memo, one=one or not orderly)
+            if found is not None:
+                # The next ones are likely written like these.
                 stencils.insert(0, stencils.pop(i))
-                return one, element
+                return known, found
     return None
 
 
-def _keep(m: Machine, element: Element, end: int, n_instructions: int) -> None:
-    """Leave the machine as if it had read an element that ends at a place."""
-    numbers = range(len(m.memo), len(m.memo) + len(element.stored))
-    m.memo.update(zip(numbers, element.stored, strict=True))
-    m.highest = numbers[-1] if numbers else m.highest
-    m.at = end
-    m.instructions += n_instructions
-    if m.instructions > m.paid:
+def _keep(m: Machine, read: Elements, ends: Sequence[int], n_instructions: int) -> None:
+    """Leave the machine as if it had read elements that end at these places."""
+    base = len(m.memo)
+    m.memo.update(zip(count(base), read.stored))
+    m.highest = len(m.memo) - 1 if len(m.memo) > base else m.highest
+    m.at = ends[-1]
+    m.instructions += n_instructions * len(ends)
+    while m.instructions > m.paid:
         m.pay()
-    m.spend(element.cost)
-    m.stack.append(element.value)
-    m.unfinished[len(m.stack)] = None
+    m.spend(read.cost)
+    m.stack += read.values
+    top = len(m.stack) + 1
+    m.unfinished.update(dict.fromkeys(range(top - len(ends), top)))

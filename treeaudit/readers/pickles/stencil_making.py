@@ -3,18 +3,18 @@
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.limits import Most
-from treeaudit.readers.pickles.arrays import LateArray, array_from, fill
+from treeaudit.readers.pickles.arrays import LateArray, array_maker, fill
 from treeaudit.readers.pickles.companions import names_companion
 from treeaudit.readers.pickles.construct import carry_out, takes_any
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.joblib_arrays import is_wrapper
 from treeaudit.readers.pickles.names import DATA_CALLS
 from treeaudit.readers.pickles.states import is_free
-from treeaudit.readers.pickles.stencils import Slots, Stencil, Step
+from treeaudit.readers.pickles.stencils import Column, Columns, Stencil, Step
 from treeaudit.readers.pickles.traces import Instruction, number
 
 __all__ = ["stencil"]
@@ -77,7 +77,7 @@ class _Making:
         self._written, self._open, self._memo, self._base = written, open_, memo, base
         blobs = [i for i, one in enumerate(written) if one.kind == "blob"]
         # Slots: a constant for each instruction at most, what stands in open places, what is made.
-        self._constants: Slots = [None] * len(written)
+        self._constants: list[object] = [None] * len(written)
         self._given = len(written)
         self._made = len(written) + len(open_) + len(blobs)
         self._stack: list[object] = []
@@ -91,29 +91,27 @@ class _Making:
         self._keys: dict[int, list[tuple[str, int]]] = {}
 
     def stencil(self, cost: int) -> Stencil:
-        pieces, readers = [b""], [list[Callable[[bytes], object]]()]
+        pieces, readers = [b""], list[tuple[int, Callable[[bytes], object]]]()
         for i, one in enumerate(self._written):
             if one.kind == "blob" or i in self._open:
                 pieces[-1] += _BLOB if one.kind == "blob" else _OPEN[one.kind]
-                readers[-1].append(_double if one.kind == "G" else number)
+                if one.kind == "blob":
+                    pieces.append(b"")
+                else:
+                    readers.append((self._given, _double if one.kind == "G" else number))
                 if one.kind == "recall":
                     self._recalled.append(self._given)
                 self._stack.append(self._given)
                 self._given += 1
-                if one.kind == "blob":
-                    pieces.append(b"")
-                    readers.append([])
             else:
                 pieces[-1] += re.escape(one.text)
                 self._follow(i, one)
         value = self._pop()
         _needs(not self._stack and not self._late and value in self._classes)
         return Stencil(
-            pieces=[
-                (re.compile(piece, re.DOTALL), read, i < len(pieces) - 1)
-                for i, (piece, read) in enumerate(zip(pieces, readers, strict=True))
-            ],
+            pieces=[re.compile(piece, re.DOTALL) for piece in pieces],
             constants=self._constants,
+            readers=readers,
             steps=self._steps,
             recalled=self._recalled,
             stored=self._stored,
@@ -143,7 +141,7 @@ class _Making:
                 parts = [self._pop() for _ in range(ord(one.kind) - 0x84)]
                 self._tuple(parts[::-1])
             case "}":
-                self._keys[self._make(lambda slots: slots.append({}))] = []
+                self._keys[self._make(_empty)] = []
             case "u":
                 self._update(self._marked())
             case "\x81":
@@ -195,8 +193,10 @@ class _Making:
     # -- what is made --------------------------------------------------------
 
     def _tuple(self, parts: list[int]) -> None:
-        get = _getter(parts)
-        self._parts[self._make(lambda slots: slots.append(get(slots)))] = parts
+        def step(columns: Columns, _: int) -> None:
+            columns.append([*zip(*(columns[part] for part in parts), strict=True)])
+
+        self._parts[self._make(step)] = parts
 
     def _update(self, parts: list[int]) -> None:
         target = self._top()
@@ -205,10 +205,12 @@ class _Making:
         texts = [name for name in names if isinstance(name, str) and len(name) < Most.key]
         _needs(2 * len(texts) == len(parts))
         self._keys[target] += zip(texts, parts[1::2], strict=True)
-        get = _getter(parts[1::2])
+        values = parts[1::2]
 
-        def step(slots: Slots) -> None:
-            slots[target].update(zip(texts, get(slots), strict=True))  # type: ignore[attr-defined]
+        def step(columns: Columns, _: int) -> None:
+            rows = zip(*(columns[value] for value in values), strict=True)
+            for one, row in zip(columns[target], rows, strict=True):
+                one.update(zip(texts, row, strict=True))  # type: ignore[attr-defined]
 
         self._steps.append(step)
 
@@ -233,8 +235,8 @@ class _Making:
     def _inert(self, cls: Global, args: int) -> None:
         _needs(takes_any(cls))
 
-        def step(slots: Slots) -> None:
-            slots.append(Inert(cls, slots[args]))  # type: ignore[arg-type]
+        def step(columns: Columns, _: int) -> None:
+            columns.append([Inert(cls, one) for one in columns[args]])  # type: ignore[arg-type]
 
         self._classes[self._make(step)] = cls
 
@@ -247,8 +249,8 @@ class _Making:
         step = self._from_buffer(args) if cls.name == "_frombuffer" else None
         if step is None:
 
-            def step(slots: Slots) -> None:
-                slots.append(carry_out(cls, slots[args], 0, _free_of_charge))  # type: ignore[arg-type]
+            def step(columns: Columns, _: int) -> None:
+                columns.append([carry_out(cls, one, 0, _free_of_charge) for one in columns[args]])  # type: ignore[arg-type]
 
         made = self._make(step)
         if cls.name == "_reconstruct":
@@ -263,10 +265,10 @@ class _Making:
             return None
         data, shape = parts[::2]
         dtype, order = (self._constants[part] for part in parts[1::2])
-        if not isinstance(order, str) or order not in ("C", "F"):
+        if not isinstance(dtype, DType) or order not in ("C", "F"):
             return None
-        fortran = order == "F"
-        return lambda slots: slots.append(array_from(slots[data], dtype, slots[shape], fortran))
+        made = array_maker(dtype, order == "F")
+        return lambda columns, _: columns.append([*map(made, columns[data], columns[shape])])
 
     def _build(self, i: int) -> None:
         state, target = self._pop(), self._top()
@@ -274,7 +276,7 @@ class _Making:
             self._late.remove(target)
             _needs(not any(part in self._recalled for part in self._parts.get(state, (target,))))
             self._arrays.append((i, target))
-            self._steps.append(lambda slots: _fill(slots[target], slots[state]))
+            self._steps.append(lambda columns, _: _fill(columns[target], columns[state]))
             return
         _needs(target in self._classes and state in self._keys)
         cls = self._classes[target]
@@ -285,22 +287,22 @@ class _Making:
         # What is complete takes nothing more.
         del self._keys[state]
 
-        def step(slots: Slots) -> None:
-            slots[target].state = slots[state]  # type: ignore[attr-defined]
+        def step(columns: Columns, _: int) -> None:
+            for one, its in zip(columns[target], columns[state], strict=True):
+                one.state = its  # type: ignore[attr-defined]
 
         self._steps.append(step)
 
 
-def _getter(places: list[int]) -> Callable[[Slots], tuple[object, ...]]:
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda slots: tuple(slots[i] for i in places)
+def _empty(columns: Columns, n: int) -> None:
+    columns.append([{} for _ in range(n)])
 
 
-def _fill(target: object, state: object) -> None:
-    if not isinstance(target, LateArray):
-        raise ReadError("no array was announced")
-    target.content = fill(state, 0, _free_of_charge)
+def _fill(targets: Column, states: Column) -> None:
+    for target, state in zip(targets, states, strict=True):
+        if not isinstance(target, LateArray):
+            raise ReadError("no array was announced")
+        target.content = fill(state, 0, _free_of_charge)
 
 
 def _free_of_charge(n: int) -> None:

@@ -5,7 +5,8 @@ over. From two of them a `Stencil` is made (`stencil_making`): a pattern for the
 what is not the same in both is left open, and the steps that make an element of what stands
 there.
 
-The steps make what the interpreter makes, in its order, and nothing else. What it checks
+The steps make what the interpreter makes and nothing else, each for some elements that stand
+behind one another: a call for each object would take longer than to make it. What is checked
 of an element follows from the instructions, the names and the keys, which the pattern holds
 to be the same, byte by byte; what depends on numbers and bytes (shapes, sizes) is checked for
 every element by the same functions. An element that is written in any other way does not
@@ -13,7 +14,8 @@ match, and the interpreter reads it.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +24,12 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.dtypes import DType
+from treeaudit.readers.pickles.traces import number
 from treeaudit.readers.types import Array
 
-__all__ = ["SHORT", "Element", "Slots", "Stencil", "Step", "blob_cost"]
+__all__ = ["SHORT", "Column", "Columns", "Elements", "Stencil", "Step", "blob_cost"]
+
+_MOST = 256
 
 SHORT = 4096
 """Fewer bytes than these are copied, more stay a view of the file."""
@@ -32,64 +37,65 @@ SHORT = 4096
 # What may not be complete when it is recalled.
 _INCOMPLETE = frozenset({LateArray, DType})
 
-Slots = list[object]
-"""What an element is made of: what is the same in all, what stands in open places, what is made."""
+Column = Sequence[object]
+Columns = list[Column]
+"""What elements are made of: what is the same in all, what stands in open places, what is made."""
+Step = Callable[[Columns, int], None]
+"""Makes one thing of what is there, for so many elements."""
 
-Step = Callable[[Slots], None]
-"""Makes one thing of what is there."""
 
-
-class Element(NamedTuple):
-    """One element as it was read.
+class Elements(NamedTuple):
+    """Some elements as they were read.
 
     Attributes
     ----------
-    value
-        The object.
-    end
-        Where it ends.
+    values, ends
+        The objects, and where each ends.
     stored
-        What it stores for later, in order.
+        What they store for later, in order.
     tables
-        Its arrays of records, with the number of the instruction that completes each.
+        Of each its arrays of records, with the number of the instruction that completes each.
     cost
-        Bytes of the objects that it made, without the charge for instructions.
+        Bytes of the objects that they made, without the charge for instructions.
     """
 
-    value: object
-    end: int
-    stored: Sequence[object]
-    tables: Sequence[tuple[int, Array]]
+    values: Column
+    ends: Sequence[int]
+    stored: Iterable[object]
+    tables: Sequence[Sequence[tuple[int, Array]]]
     cost: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Stencil:
     """What elements have in common, and how to make one of what differs.
 
     Attributes
     ----------
     pieces
-        Patterns, each with what reads its open places, in order. All but the last one end in
-        front of the bytes of an array.
+        Patterns with open places, in order. All but the last one end in front of the bytes of an
+        array, which the last of its open places announces.
     constants
         What is the same in all elements.
+    readers
+        What reads the open places, but for those of bytes: the place, and the number in it.
     steps
         What makes the objects.
     recalled
         Which of what stands in open places are numbers of stored objects.
-    stored
-        Where the objects are that an element stores.
     arrays
         Which instructions complete an array, and where that is.
-    value
-        Where the element itself is.
+    stored, value
+        Where the objects are that an element stores, and where it is itself.
     cost, n_instructions
         What the interpreter charges, without the bytes of arrays.
+    most
+        So many are made at once; fewer once something in one of them was not as it should be.
     """
 
-    pieces: Sequence[tuple[re.Pattern[bytes], Sequence[Callable[[bytes], object]], bool]]
-    constants: Slots
+    pieces: Sequence[re.Pattern[bytes]]
+    constants: Column
+    readers: Sequence[tuple[int, Callable[[bytes], object]]]
     steps: Sequence[Step]
     recalled: Sequence[int]
     stored: Sequence[int]
@@ -97,53 +103,79 @@ class Stencil:
     value: int
     cost: int
     n_instructions: int
+    most: int = _MOST
 
     def read(
-        self, view: memoryview, at: int, end: int, memo: Mapping[int, object]
-    ) -> Element | None:
-        """Return the element that begins at a place and ends before another; None if none does."""
-        slots, cost = self.constants.copy(), self.cost
-        for piece, readers, is_blob in self.pieces:
-            found = piece.match(view, at, end)
-            if found is None:
-                return None
-            at = found.end()
-            for reader, text in zip(readers, found.groups()):  # noqa: B905  # one for each group
-                value = reader(text)
-                if value is None:
-                    return None
-                slots.append(value)
-            if is_blob:
-                n: int = slots[-1]  # type: ignore[assignment]
-                if n > end - at:
-                    return None
-                slots[-1] = bytes(view[at : at + n]) if n < SHORT else view[at : at + n]
-                cost += 40 + n if n < SHORT else 240
-                at += n
-        for i in self.recalled:
-            value = memo.get(slots[i])  # type: ignore[call-overload]
-            # Only what is complete and the interpreter would hand out.
-            if value is None or value.__class__ in _INCOMPLETE:
-                return None
-            slots[i] = value
+        self, view: memoryview, at: int, end: int, memo: Mapping[int, object], *, one: bool
+    ) -> Elements | None:
+        """Return the elements that begin at a place and end before another; None if none does."""
+        rows, ends, costs = self._matches(view, at, end, 1 if one else self.most)
+        opened, n = self._opened(rows, memo)
+        if not n:
+            return None
+        columns: Columns = [*([same] * n for same in self.constants), *opened]
         try:
             for step in self.steps:
-                step(slots)
+                step(columns, n)
         except (ReadError, IndexError, ValueError, TypeError, OverflowError):
-            return None
-        stored = [slots[i] for i in self.stored]
-        return Element(slots[self.value], at, stored, _tables(slots, self.arrays), cost)
+            self.most = max(1, n // 2)
+            return self.read(view, at, end, memo, one=one) if n > 1 else None
+        stored = chain.from_iterable(zip(*(columns[i] for i in self.stored), strict=True))
+        tables: list[list[tuple[int, Array]]] = [[] for _ in range(n)]
+        for i, slot in self.arrays:
+            for held, array in zip(tables, map(arrived, columns[slot]), strict=True):
+                if isinstance(array, np.ndarray) and array.dtype.names:
+                    held.append((i, array))
+        return Elements(columns[self.value], ends[:n], stored, tables, sum(costs[:n]))
+
+    def _matches(
+        self, view: memoryview, at: int, end: int, most: int
+    ) -> tuple[list[list[object]], list[int], list[int]]:
+        """Return what stands in open places, where elements end and what their bytes cost."""
+        rows, ends, costs = list[list[object]](), list[int](), list[int]()
+        last = len(self.pieces) - 1
+        while len(rows) < most:
+            row, cost = list[object](), self.cost
+            for i, piece in enumerate(self.pieces):
+                found = piece.match(view, at, end)
+                if found is None:
+                    return rows, ends, costs
+                at = found.end()
+                row += found.groups()
+                if i < last:
+                    n = number(row[-1])  # type: ignore[arg-type]
+                    if n is None or n > end - at:
+                        return rows, ends, costs
+                    row[-1] = bytes(view[at : at + n]) if n < SHORT else view[at : at + n]
+                    cost, at = cost + blob_cost(n), at + n
+            rows.append(row)
+            ends.append(at)
+            costs.append(cost)
+        return rows, ends, costs
+
+    def _opened(
+        self, rows: Sequence[Sequence[object]], memo: Mapping[int, object]
+    ) -> tuple[Columns, int]:
+        """Return columns of what stands in open places, and of how many elements it is sound."""
+        columns: Columns = [*zip(*rows, strict=True)]
+        n, first = len(rows), len(self.constants)
+        if not n:
+            return columns, 0
+        for i, reader in self.readers:
+            texts: Sequence[bytes] = columns[i - first]  # type: ignore[assignment]
+            # Nearly all are of one byte, behind the instruction.
+            columns[i - first] = values = [t[1] if len(t) == 2 else reader(t) for t in texts]
+            n = values.index(None) if None in values[:n] else n
+        for i in self.recalled:
+            columns[i - first] = found = [memo.get(index) for index in columns[i - first]]  # type: ignore[call-overload]
+            for k, value in enumerate(found[:n]):
+                # Only what is complete and the interpreter would hand out.
+                if value is None or value.__class__ in _INCOMPLETE:
+                    n = k
+                    break
+        return [column[:n] for column in columns] if n < len(rows) else columns, n
 
 
 def blob_cost(n: int) -> int:
     """Return what the interpreter charges for so many bytes."""
     return 40 + n if n < SHORT else 240
-
-
-def _tables(slots: Slots, arrays: Sequence[tuple[int, int]]) -> list[tuple[int, Array]]:
-    found = []
-    for i, slot in arrays:
-        array = arrived(slots[slot])
-        if isinstance(array, np.ndarray) and array.dtype.names:
-            found.append((i, array))
-    return found
