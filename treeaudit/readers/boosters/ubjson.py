@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.boosters.ubjson_alike import Form, Found, form_of, like, settled
+from treeaudit.readers.boosters.ubjson_alike import Form, Found, form_of, like, numbers, settled
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
 __all__ = ["parse", "shortest"]
@@ -192,7 +192,8 @@ class _Parser:
                 forms = []
                 one = self._value(self._marker(), depth)
                 if i == 0 and size > 1 and isinstance(one, dict):
-                    told = form_of(bytes(self._data[start : self._at]), _NUMBERS, _SCALARS)
+                    kinds = {mark: numbers(self._flat, kind) for mark, kind in _NUMBERS.items()}
+                    told = form_of(bytes(self._data[start : self._at]), kinds, _SCALARS)
                     forms = [] if told is None else [told[0]]
             found.append(one)
         return found
@@ -239,7 +240,7 @@ class _Parser:
         if not self._near.startswith(b"{", at):
             return None
         for form in forms:
-            one = like(form, self._near, at + 1, self._flat, self._base)
+            one = like(form, self._near, at + 1, self._base, len(self._flat) - self._base)
             if one is not None:
                 return form, one
         return None

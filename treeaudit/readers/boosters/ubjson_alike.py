@@ -17,13 +17,35 @@ from treeaudit.dataclass import dataclass
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Array
 
-__all__ = ["Form", "Found", "form_of", "like", "settled"]
+__all__ = ["Form", "Found", "Numbers", "form_of", "like", "numbers", "settled"]
 
 _LENGTH = struct.Struct(">q")
 _LONG = 9  # bytes of a length of 64 bits and its mark
 _ARRAY, _TEXT, _OBJECT, _SCALAR = range(4)
 _Types = Mapping[str, Any]
 Bytes = npt.NDArray[np.uint8]
+
+
+class Numbers(NamedTuple):
+    """The bytes of a file as numbers of a type: beginning at byte 0, 1, up to the size of one."""
+
+    kind: np.dtype[Any]
+    size: int
+    begun: tuple[Array, ...]
+
+
+def numbers(data: Bytes, kind: np.dtype[Any]) -> Numbers:
+    """Return the bytes of a file as numbers of a type, which may stand anywhere in it.
+
+    Examples
+    --------
+    >>> data = np.frombuffer(bytes([7, 0, 1, 2, 3]), dtype=np.uint8)
+    >>> [one.tolist() for one in numbers(data, np.dtype(">i2")).begun]
+    [[1792, 258], [1, 515]]
+    """
+    size = kind.itemsize
+    rows = ((i, (len(data) - i) // size * size) for i in range(min(size, len(data) + 1)))
+    return Numbers(kind, size, tuple(data[i : i + n].view(kind) for i, n in rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +56,7 @@ class Form:
     ----------
     entries
         Per entry that may differ: the bytes up to it, the entries that these bytes are, its name,
-        what it is, and the type of an array or number, or the form of an object.
+        what it is, and the numbers of an array, the types of one, or the form of an object.
     tail, last
         The bytes behind these entries, and the entries that they are.
     texts
@@ -88,7 +110,7 @@ def form_of(raw: bytes, types: _Types, scalars: _Types, at: int = 1) -> tuple[Fo
     raw
         Its bytes, which were parsed before.
     types, scalars
-        By their marks: types of arrays, and how numbers are unpacked.
+        By their marks: the `Numbers` of arrays, and how single ones are unpacked.
     at
         Where its first name is.
     """
@@ -107,7 +129,7 @@ def form_of(raw: bytes, types: _Types, scalars: _Types, at: int = 1) -> tuple[Fo
             if of is None:
                 return None
             entries.append((raw[begin:at], {}, name, _ARRAY, of))
-            at += 8 + _LENGTH.unpack_from(raw, at)[0] * of.itemsize
+            at += 8 + _LENGTH.unpack_from(raw, at)[0] * of.size
             n_containers += 1
         elif mark == "S" and raw[at + 1 : at + 2] == b"L":
             at += 2
@@ -143,7 +165,7 @@ def settled(form: Form, one: Mapping[str, Any], other: Mapping[str, Any]) -> For
         begin += head
         if kind == _ARRAY and len(first) == len(second) == 0:
             begin += bytes(8)
-            fixed[name] = _empty(of)
+            fixed[name] = _empty(of.kind)
         elif kind == _TEXT and first == second and first.isascii():
             begin += _LENGTH.pack(len(first)) + first.encode()
             fixed[name] = first
@@ -157,7 +179,7 @@ def settled(form: Form, one: Mapping[str, Any], other: Mapping[str, Any]) -> For
     )
 
 
-def like(form: Form, near: bytes, at: int, data: Bytes, base: int) -> Found | None:
+def like(form: Form, near: bytes, at: int, base: int, most: int) -> Found | None:
     """Return an object where it is written in a form to its end; None where it is not.
 
     Parameters
@@ -166,13 +188,12 @@ def like(form: Form, near: bytes, at: int, data: Bytes, base: int) -> Found | No
         The form.
     near, at
         Bytes of the file, and where in them the first name of the object is.
-    data, base
-        The file, of which arrays become views, and where in it these bytes begin.
+    base, most
+        Where in the file these bytes begin, and how many are behind that.
     """
     value: dict[str, object] = {}
     texts = [*form.texts]
     scalars: list[tuple[str, Any]] = []
-    most = len(data) - base
     try:
         for head, fixed, name, kind, of in form.entries:
             if not near.startswith(head, at):
@@ -182,11 +203,11 @@ def like(form: Form, near: bytes, at: int, data: Bytes, base: int) -> Found | No
             at += len(head)
             if kind == _ARRAY:
                 n = _LENGTH.unpack_from(near, at)[0]
-                begin = at + 8
-                at = begin + n * of.itemsize
+                first, begun = divmod(base + at + 8, of.size)
+                at += 8 + n * of.size
                 if n < 0 or at > most:
                     return None
-                value[name] = data[base + begin : base + at].view(of) if n else _empty(of)
+                value[name] = of.begun[begun][first : first + n] if n else _empty(of.kind)
             elif kind == _TEXT:
                 n = _LENGTH.unpack_from(near, at)[0]
                 begin, at = at + 8, at + 8 + n
@@ -195,7 +216,7 @@ def like(form: Form, near: bytes, at: int, data: Bytes, base: int) -> Found | No
                 value[name] = near[begin:at].decode("utf-8", "backslashreplace")
                 texts.append(n)
             elif kind == _OBJECT:
-                inside = like(of, near, at, data, base)
+                inside = like(of, near, at, base, most)
                 if inside is None:
                     return None
                 value[name], at = inside.value, inside.end
