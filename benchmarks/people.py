@@ -85,6 +85,7 @@ spent, counts = time.perf_counter() - begun, found.whole.counts.ravel()
 print(spent, int((counts * np.arange(1, counts.size + 1)).sum()))
 """
 
+_MANY = "20 million rows"
 _CLUSTER = str(PEERS) if PEERS.is_file() else sys.executable
 _CLUSTERS = {
     "counts, two workers of Dask": "distributed",
@@ -176,12 +177,17 @@ def _streamed(folder: Path, runs: int, cluster: str, less: int) -> list[str]:
         "counts, two processes of loky": count(five, 2),
         "counts, two workers of Dask": count(five, 2, "dask", cluster),
         "counts, two workers of Ray": count(five, 2, "ray", cluster),
+        "counts, one process, 20 million rows": count(twenty, None),
+        "counts, two processes of loky, 20 million rows": count(twenty, 2),
+        "counts, two workers of Dask, 20 million rows": count(twenty, 2, "dask", cluster),
+        "counts, two workers of Ray, 20 million rows": count(twenty, 2, "ray", cluster),
         "`scan --test`": [*scan, five],
         "`scan --test --jobs 2`": [*scan, five, "--jobs", "2"],
         "`scan --test`, 20 million rows": [*scan, twenty],
         "`scan --test --jobs 2`, 20 million rows": [*scan, twenty, "--jobs", "2"],
     }
-    absent = [name for name, module in _CLUSTERS.items() if not _has(cluster, module)]
+    lost = [name for name, module in _CLUSTERS.items() if not _has(cluster, module)]
+    absent = [name for name in programs if name.startswith(tuple(lost))]
     found = _costs({name: one for name, one in programs.items() if name not in absent}, runs)
     lines = [
         "",
@@ -195,20 +201,23 @@ def _streamed(folder: Path, runs: int, cluster: str, less: int) -> list[str]:
         "| | CPU-s | peak MB | wall s | counting s | of one worker |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    numbers = {said.split()[1] for name, (*_, said) in found.items() if name.startswith("counts")}
-    assert len(numbers) == 1, found
-    one = {"counts": found["counts, one process"], "`scan": found["`scan --test`"]}
-    one["20"] = found["`scan --test`, 20 million rows"]
+    numbers = {
+        (_MANY in name, said.split()[1])
+        for name, (*_, said) in found.items()
+        if name.startswith("counts")
+    }
+    assert len(numbers) == 2, found
     for name, (cpu, peak, wall, said) in found.items():
         counting = float(said.split()[0]) if name.startswith("counts") else None
         share = ""
         if "two" in name or "jobs 2" in name:
-            base = one["20" if "20 million" in name else name.split()[0].strip(",")]
+            alone = "counts, one process" if name.startswith("counts") else "`scan --test`"
+            base = found[alone + (f", {_MANY}" if _MANY in name else "")]
             here, there = (counting, float(base[3].split()[0])) if counting else (wall, base[2])
             share = _marked(here / there, 0.65)
         whole = name.startswith("`scan")
         lines.append(
-            f"| {name} | {_marked(cpu, 8 if whole and '20 million' not in name else None)} | "
+            f"| {name} | {_marked(cpu, 8 if whole and _MANY not in name else None)} | "
             f"{_marked(peak, 500 if 'before' not in name else None, 0)} | {wall:.1f} | "
             f"{'' if counting is None else f'{counting:.2f}'} | {share} |"
         )

@@ -50,7 +50,7 @@ class ArrowColumn:
         elif not types.is_integer(kind) and not types.is_floating(kind):
             return self._series().numbers()
         numbers, there = _plain(array)
-        values = numbers.astype(np.float64)
+        values = numbers.astype(np.float64, copy=there is not None)
         if there is not None:
             values[~there] = np.nan
         return values, np.zeros(0, dtype=np.intp)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Batch", "Part", "StoredPart", "TextPart", "check_same", "cut", "of_arrow", "of_frame"]
 
-ROWS = 1 << 14
-"""Rows that are coded at once: what is worked on stays in the cache of a processor."""
+ROWS = 16_000
+"""Rows that are coded at once: what is worked on stays in the cache of a processor, and a column
+takes less than the 128 kB from which on an allocator asks the system for memory."""
 _TEXT_ROWS = 1 << 16
 
 

@@ -30,6 +30,7 @@ _PARTS = 4
 """Parts for each worker: nobody waits long for the last."""
 _HELD = 4 * MOST
 _OWN = 1 << 22
+_COLUMNS_AT_HAND = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,6 +129,7 @@ class Counter:
         counts = np.zeros((int(root[-1]), columns), dtype=np.int64)
         held: list[Sample] = []
         bound = np.uint64(self.bound)
+        kept = _memory_at_hand()
         for batch in batches:
             found = coder.code(batch.column, batch.n, batch.first)
             node = self.router.ends(found.values)
@@ -153,10 +155,21 @@ class Counter:
             if sum(len(one.key) for one in held) > _HELD:
                 held = [first_of(held)]
                 bound = held[0].key.max()
+        del kept
         return Seen(
             counts=LeafCounts(n=n, root=root, counts=counts),
             sample=first_of(held) if held else None,
         )
+
+
+def _memory_at_hand() -> object:
+    """Have memory for the arrays of a batch kept at hand, as long as what is returned is kept.
+
+    Dask tells the allocator of its workers to give memory back at once. Then to make an array
+    costs as much as what is put into it, unless there is memory below something that stays.
+    """
+    *_, last = (np.empty(ROWS) for _ in range(_COLUMNS_AT_HAND))
+    return last
 
 
 def stream_records(
