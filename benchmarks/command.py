@@ -116,7 +116,7 @@ def reading(
     Ours are there once a small file of the format was read.
     """
     at = f"; path = {str(path)!r}"
-    warm = f"; treeaudit.readers.load({str(small)!r})"
+    warm = f"; treeaudit.readers.load({str(small)!r}).source.sha256"
     costs = side_by_side(
         {
             "theirs": (theirs[0] + at, theirs[1]),

@@ -5,7 +5,7 @@ trees, columns and outputs of the model need.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,8 @@ from treeaudit.readers.boosters.xgboost_names import (
     UPDATERS,
     is_setting,
 )
+from treeaudit.readers.boosters.xgboost_rows import StoredTrees
 from treeaudit.readers.boosters.xgboost_schema import Booster
-from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.boosters.xgboost_trees_beside import (
     OF_NODES,
     OF_SETS,
@@ -45,7 +45,7 @@ _NUMBERS = re.compile(rf"\[?(?:{NUMBER}(?:,{NUMBER})*)?\]?")
 
 
 def in_xgboost(
-    document: Mapping[str, object], booster: Booster, trees: Sequence[StoredTree]
+    document: Mapping[str, object], booster: Booster, trees: StoredTrees
 ) -> Iterator[Leftover]:
     """Yield what an XGBoost model holds beside its trees.
 
@@ -59,7 +59,8 @@ def in_xgboost(
     keys = keys_of(booster)
     yield from unexplained(document, keys)
     yield from in_trees(booster, trees)
-    features = np.concatenate([tree.feature[tree.links.inner] for tree in trees])
+    every = (row,) if (row := trees.whole()) is not None else trees
+    features = np.concatenate([one.feature[one.links.inner] for one in every])
     tested = np.flatnonzero(np.bincount(features)).tolist()
     yield from spare_columns("learner.feature_names", booster.names, booster.categories, tested)
 

@@ -111,22 +111,23 @@ def people(trees: Sequence[StoredTree], outputs: Sequence[int], loss: Loss) -> l
     >>> loss.per_person(0, 0) is None
     True
     """
-    found = [_whole(tree, loss.per_person(i, outputs[i])) for i, tree in enumerate(trees)]
-    shared = 0
-    for tree, n in zip(trees, found, strict=True):
+    units = [loss.per_person(i, output) for i, output in enumerate(outputs)]
+    found = [None if unit is None else _whole(trees[i], unit) for i, unit in enumerate(units)]
+    shared = tested = 0
+    for i, n in enumerate(found):
         if n is not None:
-            shared = math.gcd(shared, int(np.gcd.reduce(n[tree.links.is_leaf])))
-    pairs = zip(trees, found, strict=True)
-    tested = sum(int(np.count_nonzero(tree.links.is_leaf)) for tree, n in pairs if n is not None)
+            leaf = trees[i].links.is_leaf
+            shared = math.gcd(shared, int(np.gcd.reduce(n[leaf])))
+            tested += int(np.count_nonzero(leaf))
     told = tested >= _FEWEST_LEAVES
     if loss.objective in _ONE and any(n is None for n in found):
         told = False  # one fraction anywhere means that rows had weights
     return found if told and shared == 1 else [None] * len(trees)
 
 
-def _whole(tree: StoredTree, unit: float | None) -> Wide | None:
+def _whole(tree: StoredTree, unit: float) -> Wide | None:
     """Return cover / unit where it is whole."""
-    if tree.cover is None or unit is None or tree.value is None:
+    if tree.cover is None or tree.value is None:
         return None
     leaf = tree.links.is_leaf
     estimate = tree.cover / unit

@@ -14,7 +14,7 @@ from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
 from treeaudit.readers.boosters.xgboost_rounds import boosting_of
-from treeaudit.readers.boosters.xgboost_rows import builder, checked
+from treeaudit.readers.boosters.xgboost_rows import StoredTrees, builder, checked
 from treeaudit.readers.boosters.xgboost_schema import (
     Booster,
     drawn_by_seed,
@@ -59,7 +59,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
     trees = read_trees(booster)
     loss = booster.loss
     found = people(trees, booster.outputs, loss)
-    schema, n_categories = schema_of(booster, trees)
+    schema, n_categories = schema_of(booster, trees.alone)
     of_class = _first_counts(booster, trees, found)
     known = of_class if schema.classes is not None else {}
     n_classes = len(schema.classes or ())
@@ -106,7 +106,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
     )
 
 
-def read_trees(booster: Booster) -> list[StoredTree]:
+def read_trees(booster: Booster) -> StoredTrees:
     """Check every tree of the file.
 
     Raises
@@ -140,14 +140,14 @@ def _reason(booster: Booster, found: Sequence[object]) -> str:
 
 def _warnings(
     booster: Booster,
-    trees: Sequence[StoredTree],
+    trees: StoredTrees,
     found: Sequence[object],
     n_categories: Mapping[int, int],
 ) -> list[str]:
     said = []
     if any(n is not None for n in found):
         said.append(_IF_UNWEIGHTED)
-    cut_off = sum(tree.links.cut_off for tree in trees)
+    cut_off = sum(tree.links.cut_off for tree in trees.alone)
     if cut_off:
         said.append(
             f"{cut_off:,} nodes are pruned from their trees but still in the file, with cover "

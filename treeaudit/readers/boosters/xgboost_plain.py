@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from treeaudit.readers.boosters.shelf import joined
+from treeaudit.readers.boosters.xgboost_rows import StoredRow
 from treeaudit.readers.boosters.xgboost_schema import Booster
-from treeaudit.readers.boosters.xgboost_tree import KINDS, StoredTree
-from treeaudit.readers.types import Array
+from treeaudit.readers.boosters.xgboost_tree import KINDS
+from treeaudit.readers.links import Links
+from treeaudit.readers.types import Array, Wide
 
 __all__ = ["NO_PARENT", "OF_NODES", "OF_SETS", "OF_THE_READER", "WHOLE", "spare_of"]
 
@@ -29,22 +30,19 @@ OF_THE_READER = WHOLE - {"parents"}
 _Raw = Mapping[str, Any]
 
 
-def spare_of(booster: Booster, trees: Sequence[StoredTree]) -> tuple[int, list[Array]] | None:
+def spare_of(booster: Booster, trees: StoredRow) -> tuple[int, list[Array]] | None:
     """Return how many numbers of leaves only a question could need, of trees that are plain.
 
     Returns
     -------
     tuple or None
         Their number, and all numbers that are written as text and no whole ones. None where
-        a tree has pruned nodes or categories, or something else than it needs.
+        a tree has something else than it needs.
     """
     raws: list[Any] = [*booster.trees]
-    alike = booster.leaf_width == 1 and {dict}.issuperset(map(type, raws))
-    if not alike or any(tree.links.stored is not None or tree.categories for tree in trees):
+    if not _are_bare(raws):
         return None
-    if any(tree.links.cut_off for tree in trees) or not _are_bare(raws):
-        return None
-    sizes = [tree.links.n_nodes for tree in trees]
+    sizes = np.diff(trees.start, append=trees.links.n_nodes).tolist()
     if not all(
         _is_stated(raw, i, n, booster) for i, (raw, n) in enumerate(zip(raws, sizes, strict=True))
     ):
@@ -68,12 +66,11 @@ def spare_of(booster: Booster, trees: Sequence[StoredTree]) -> tuple[int, list[A
         held[name] = column
         if name not in WHOLE:
             texts.append(column)
-    return sum(tree.spare for tree in trees) + _out_of_place(held, trees), texts
+    return int(trees.spare.sum()) + _out_of_place(held, trees.links, trees.start), texts
 
 
-def _out_of_place(held: Mapping[str, Array], trees: Sequence[StoredTree]) -> int:
+def _out_of_place(held: Mapping[str, Array], row: Links, start: Wide) -> int:
     """Count the gains of leaves, and the parents that are others."""
-    row, start = joined([tree.links for tree in trees])
     n = 0
     if "loss_changes" in held:
         n += int(np.count_nonzero(held["loss_changes"][row.is_leaf]))

@@ -4,16 +4,18 @@ A row only proves that all of its trees are sound. Where one may not be, has nod
 pruned, or splits by categories, each is looked at by itself.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain, pairwise
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from itertools import chain
+from typing import Any, overload
 
 import numpy as np
 
+from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
-from treeaudit.readers.boosters.shelf import Shelf, arrays_of, joined
+from treeaudit.readers.boosters.shelf import Shelf, arrays_of
 from treeaudit.readers.boosters.xgboost_tree import (
     KINDS,
     StoredTree,
@@ -26,12 +28,148 @@ from treeaudit.readers.links import Links
 from treeaudit.readers.together import in_rows
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
-__all__ = ["builder", "checked"]
+__all__ = ["StoredRow", "StoredTrees", "builder", "checked"]
 
 _Raw = Mapping[str, Any]
 
 
-def checked(raws: Sequence[object], n_features: int, width: int) -> list[StoredTree]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StoredRow:
+    """Checked trees that stand behind one another: none is pruned, or splits by categories.
+
+    Attributes
+    ----------
+    start, first
+        Where each begins, and its inner nodes among all of these.
+    links, feature, threshold, default_left, cover, weight, value
+        As of `StoredTree`, of all nodes; children are counted from the first node of the first.
+    spare
+        As of `StoredTree`, per tree.
+    """
+
+    start: Wide
+    first: Wide
+    links: Links
+    feature: Wide
+    threshold: Float
+    default_left: Flag
+    cover: Float | None
+    weight: Float | None
+    value: Float
+    spare: Wide
+
+    def tree(self, i: int) -> StoredTree:
+        """Return one of the trees."""
+        at, inner = int(self.start[i]), slice(self.first[i], None)
+        nodes = slice(at, None)
+        if i + 1 < len(self.start):
+            nodes = slice(at, self.start[i + 1])
+            inner = slice(self.first[i], self.first[i + 1])
+        links = self.links
+        return StoredTree(
+            links=Links(
+                inner=links.inner[inner] - at,
+                left=links.left[inner] - at,
+                right=links.right[inner] - at,
+            ),
+            categories={},
+            feature=self.feature[nodes],
+            threshold=self.threshold[nodes],
+            default_left=self.default_left[nodes],
+            cover=None if self.cover is None else self.cover[nodes],
+            weight=None if self.weight is None else self.weight[nodes],
+            value=self.value[nodes],
+            spare=int(self.spare[i]),
+        )
+
+
+class StoredTrees(Sequence[StoredTree]):
+    """The checked trees of a file; those that stand in a row are taken out when asked for.
+
+    Parameters
+    ----------
+    sizes
+        How many nodes the file has of each.
+    alone
+        Those that stand in no row, by their number.
+    rows
+        The rows of the others, by the number of the first one.
+
+    Attributes
+    ----------
+    sizes, alone
+        As given; only trees that stand in no row may be pruned, or split by categories.
+    """
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        alone: Mapping[int, StoredTree],
+        rows: Mapping[int, StoredRow],
+    ) -> None:
+        self.sizes, self._alone, self._rows = sizes, alone, rows
+        self.alone = [*alone.values()]
+        self._begins = sorted(rows)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @overload
+    def __getitem__(self, index: int) -> StoredTree: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[StoredTree]: ...
+    def __getitem__(self, index: int | slice) -> StoredTree | list[StoredTree]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if index in self._alone:
+            return self._alone[index]
+        if not 0 <= index < len(self):
+            raise IndexError(f"tree {index} of {len(self)}")
+        begin = self._begins[bisect_right(self._begins, index) - 1]
+        return self._rows[begin].tree(index - begin)
+
+    @property
+    def are_told(self) -> bool:
+        """Whether covers and values of all of them are known."""
+        rows = all(row.cover is not None for row in self._rows.values())
+        return rows and not any(tree.cover is None or tree.value is None for tree in self.alone)
+
+    def row(self, part: slice) -> StoredRow | None:
+        """Return the row of some trees; None where they do not stand in one."""
+        row = self._rows.get(part.start)
+        return row if row is not None and len(row.start) == part.stop - part.start else None
+
+    def whole(self) -> StoredRow | None:
+        """Return all trees in a row; None where one stands in none."""
+        rows = [*self._rows.values()]
+        if not rows or sum(len(row.start) for row in rows) < len(self):
+            return None
+        if len(rows) == 1:
+            return rows[0]
+        sizes = [row.links.n_nodes for row in rows]
+        base = np.cumsum([0, *sizes[:-1]]).tolist()
+
+        def joined(name: str) -> Any:  # noqa: ANN401  # a column of any type
+            parts = [getattr(row, name) for row in rows]
+            return None if any(one is None for one in parts) else np.concatenate(parts)
+
+        def moved(columns: Iterable[Wide]) -> Wide:
+            return np.concatenate([one + at for one, at in zip(columns, base, strict=True)])
+
+        inner, left, right = (
+            moved(getattr(row.links, side) for row in rows) for side in ("inner", "left", "right")
+        )
+        names = {one.name for one in fields(StoredRow)} - {"start", "first", "links"}
+        begins = np.cumsum([0, *(len(row.links.inner) for row in rows[:-1])])
+        return StoredRow(
+            start=moved(row.start for row in rows),
+            first=np.concatenate([row.first + n for row, n in zip(rows, begins, strict=True)]),
+            links=Links(inner=inner, left=left, right=right, n_trees=len(self)),
+            **{name: joined(name) for name in names},
+        )
+
+
+def checked(raws: Sequence[object], n_features: int, width: int) -> StoredTrees:
     """Check every tree of the file; see `read_tree`.
 
     Raises
@@ -39,13 +177,18 @@ def checked(raws: Sequence[object], n_features: int, width: int) -> list[StoredT
     ReadError
         If one is damaged; names it.
     """
-    trees: list[StoredTree] = []
-    for part in in_rows([_size(raw) for raw in raws]):
-        some = raws[part]
-        trees += (width == 1 and _read_row(some, n_features)) or each_tree(
-            some, lambda raw: read_tree(raw, n_features, width), part.start
-        )
-    return trees
+    sizes = [_size(raw) for raw in raws]
+    alone: dict[int, StoredTree] = {}
+    rows: dict[int, StoredRow] = {}
+    for part in in_rows(sizes):
+        some, begin = raws[part], part.start
+        row = _read_row(some, n_features) if width == 1 else None
+        if row is None:
+            read = each_tree(some, lambda raw: read_tree(raw, n_features, width), begin)
+            alone.update(enumerate(read, begin))
+        else:
+            rows[begin] = row
+    return StoredTrees(sizes, alone, rows)
 
 
 def _size(raw: object) -> int:
@@ -53,8 +196,8 @@ def _size(raw: object) -> int:
     return len(left) if isinstance(left, list | np.ndarray) else 1
 
 
-def _read_row(raws: Sequence[Any], n_features: int) -> list[StoredTree] | None:
-    """Return the checked trees of a row; None where one is not plain and sound."""
+def _read_row(raws: Sequence[Any], n_features: int) -> StoredRow | None:
+    """Return checked trees in a row; None where one is not plain and sound."""
     if not {dict}.issuperset(map(type, raws)):
         return None
     sizes = [_size(raw) for raw in raws]
@@ -82,27 +225,18 @@ def _read_row(raws: Sequence[Any], n_features: int) -> list[StoredTree] | None:
     if len(covers) and not are_covers(covers, links):
         return None
     odd = sum((one != 0) & ~inner for one in (feature, goes_left, kind))
-    spare = np.add.reduceat(odd, start).tolist()
-    columns = {
-        "feature": np.where(inner, feature, 0),
-        "threshold": np.where(inner, condition, 0.0),
-        "default_left": goes_left == 1,
-        "cover": covers if len(covers) else None,
-        "weight": weights if len(weights) else None,
-        "value": value,
-    }
-    bounds = pairwise([0, *np.cumsum(np.add.reduceat(inner, start, dtype=np.int64)).tolist()])
-    base = np.repeat(start, sizes)[links.inner]
-    sides = [one - base for one in (links.inner, links.left, links.right)]
-    trees = []
-    for at, to, (begin, end), n in zip(start.tolist(), ends.tolist(), bounds, spare, strict=True):
-        above, below, over = (side[begin:end] for side in sides)
-        own: dict[str, Any] = {
-            name: None if one is None else one[at:to] for name, one in columns.items()
-        }
-        own_links = Links(inner=above, left=below, right=over)
-        trees.append(StoredTree(links=own_links, categories={}, spare=n, **own))
-    return trees
+    return StoredRow(
+        start=start,
+        first=np.searchsorted(links.inner, start),
+        links=links,
+        feature=np.where(inner, feature, 0),
+        threshold=np.where(inner, condition, 0.0),
+        default_left=goes_left == 1,
+        cover=covers if len(covers) else None,
+        weight=weights if len(weights) else None,
+        value=value,
+        spare=np.add.reduceat(odd, start),
+    )
 
 
 _WHOLE = ("left_children", "right_children", "split_indices", "default_left")
@@ -167,7 +301,7 @@ def _column(raws: Sequence[_Raw], name: str, sizes: Sequence[int], kinds: str) -
 
 
 def builder(
-    trees: Sequence[StoredTree],
+    trees: StoredTrees,
     n_categories: Mapping[int, int],
     found: Sequence[Wide | None],
     scale: Sequence[float],
@@ -175,37 +309,28 @@ def builder(
     """Return what builds each of the trees; see `StoredTree.tree`."""
 
     def row(part: slice) -> Mapping[str, Array | None] | None:
-        some, people = trees[part], found[part]
-        if any(tree.links.stored is not None or tree.categories for tree in some):
+        held, people = trees.row(part), found[part]
+        if held is None:
             return None
         told = [n for n in people if n is not None]
-        cover = [tree.cover for tree in some if tree.cover is not None]
-        value = [tree.value for tree in some if tree.value is not None]
-        if len(value) < len(some) or len(cover) not in (0, len(some)):
-            return None
-        links, start = joined([tree.links for tree in some])
-        below: Float = np.concatenate(value)
-        if cover:
-            below = means(links, below, np.concatenate(cover))
-        sizes = np.diff(start, append=links.n_nodes)
-        left: Flag = np.concatenate([tree.default_left for tree in some])[links.inner]
+        links, inner = held.links, held.links.inner
+        below = held.value
+        if held.cover is not None:
+            below = means(links, below, held.cover)
+        sizes = np.diff(held.start, append=links.n_nodes)
         return arrays_of(
             links,
-            start,
-            np.concatenate([tree.feature for tree in some])[links.inner],
-            bounds_of(np.concatenate([tree.threshold for tree in some])[links.inner]),
-            left,
+            held.start,
+            held.feature[inner],
+            bounds_of(held.threshold[inner]),
+            held.default_left[inner],
             {
-                "n_records": np.concatenate(told) if len(told) == len(some) else None,
+                "n_records": np.concatenate(told) if len(told) == len(people) else None,
                 "value": below * np.repeat(scale[part], sizes),
             },
         )
 
-    shelf = Shelf(
-        [tree.links.n_nodes for tree in trees],
-        row,
-        lambda i: trees[i].tree(n_categories, found[i], scale[i]),
-    )
+    shelf = Shelf(trees.sizes, row, lambda i: trees[i].tree(n_categories, found[i], scale[i]))
 
     def build(i: int) -> Tree:
         tree, n = shelf(i), found[i]

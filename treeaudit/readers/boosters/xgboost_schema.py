@@ -1,7 +1,7 @@
 """What an XGBoost file says beside its trees: columns, loss, configuration."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -117,11 +117,12 @@ def read_booster(document: Mapping[str, object]) -> Booster:
     )
 
 
-def schema_of(booster: Booster, trees: Sequence[StoredTree]) -> tuple[Schema, dict[int, int]]:
+def schema_of(booster: Booster, trees: Iterable[StoredTree]) -> tuple[Schema, dict[int, int]]:
     """Return the columns and how many categories each categorical one has.
 
     Where the file does not list the categories, all codes above those that
-    splits name behave the same: they become one last category.
+    splits name behave the same: they become one last category. Of the trees
+    are needed those that split by categories.
     """
     most: dict[int, int] = {}
     for tree in trees:

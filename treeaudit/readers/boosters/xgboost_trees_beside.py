@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.inner_numbers import Inner, strays
+from treeaudit.readers.boosters.shelf import joined
 from treeaudit.readers.boosters.xgboost_plain import (
     NO_PARENT,
     OF_NODES,
@@ -16,6 +17,7 @@ from treeaudit.readers.boosters.xgboost_plain import (
     WHOLE,
     spare_of,
 )
+from treeaudit.readers.boosters.xgboost_rows import StoredRow, StoredTrees
 from treeaudit.readers.boosters.xgboost_schema import Booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.leftovers.spelled_numbers import no_single
@@ -52,12 +54,13 @@ def few_whole(part: object, most: int) -> bool:
     return isinstance(part, list) and len(part) <= most and set(map(type, part)) <= {int}
 
 
-def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
+def in_trees(booster: Booster, trees: StoredTrees) -> Iterator[Leftover]:
     """Yield the arrays that do not fit their tree, and the entries that no prediction needs."""
-    plain = spare_of(booster, trees)
+    row = trees.whole()
+    plain = None if row is None else spare_of(booster, row)
     if plain is not None:
         spare, texts = plain
-        yield from _of_all(booster, trees, 0, spare, np.concatenate([np.zeros(0), *texts]))
+        yield from _of_all(booster, trees, row, 0, spare, np.concatenate([np.zeros(0), *texts]))
         return
     loose = spare = 0
     told: list[list[float]] = []
@@ -103,21 +106,26 @@ def in_trees(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover
         yield from _sets(raw, tree, where)
         yield from _codes(booster, tree, where)
     numbers = np.fromiter(chain.from_iterable(told), np.float64, sum(map(len, told)))
-    yield from _of_all(booster, trees, loose, spare, numbers)
+    yield from _of_all(booster, trees, row, loose, spare, numbers)
 
 
 def _of_all(
-    booster: Booster, trees: Sequence[StoredTree], loose: int, spare: int, texts: Float
+    booster: Booster,
+    trees: Sequence[StoredTree],
+    row: StoredRow | None,
+    loose: int,
+    spare: int,
+    texts: Float,
 ) -> Iterator[Leftover]:
     """Yield what is said of all trees together."""
     odd = no_single(texts)
     for n, size, says in (
         (loose, _NODE_BYTES, "nodes that were pruned are still stored, with thresholds and covers"),
         (spare, 8, "numbers of leaves that only a question could need"),
-        (_nobodies(trees), 8, "nodes that nobody was in"),
+        (_nobodies(trees, row), 8, "nodes that nobody was in"),
         (int(np.count_nonzero(odd)), 4, "numbers with more digits than 32 bits have"),
         (
-            _strays(booster, trees),
+            _strays(booster, trees, row),
             4,
             "covers, weights and gains that do not follow from the leaves",
         ),
@@ -129,10 +137,9 @@ def _of_all(
         yield Leftover(kind="unseen", where="trees[*]", n=1, says=says)
 
 
-def _nobodies(trees: Sequence[StoredTree]) -> int:
+def _nobodies(trees: Sequence[StoredTree], row: StoredRow | None) -> int:
     """Count the nodes without cover of all trees."""
-    told = [tree.cover for tree in trees if tree.cover is not None]
-    everywhere = not told or bool((np.concatenate(told) != 0).all())
+    everywhere = row is not None and (row.cover is None or bool((row.cover != 0).all()))
     return 0 if everywhere else sum(map(_nobody, trees))
 
 
@@ -148,8 +155,49 @@ def _bad_leaves(raw: Mapping[str, Any], tree: StoredTree) -> int:
     return int(np.count_nonzero((stated != 0) & (stated != _NO_VALUE) & ~np.isnan(stated)))
 
 
-def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
-    """Count the numbers of inner nodes that are not what those of their leaves make them."""
+class _Told(NamedTuple):
+    """Trees that ask something and state all their numbers, behind one another.
+
+    Attributes
+    ----------
+    sizes
+        How many nodes each has.
+    node, left, right
+        The inner nodes and their children, counted from the first node of the first tree.
+    cover, weight, value
+        Of all nodes.
+    gain
+        Of the inner ones.
+    """
+
+    sizes: Sequence[int]
+    node: Wide
+    left: Wide
+    right: Wide
+    cover: Float
+    weight: Float
+    value: Float
+    gain: Float
+
+
+def _told_by_row(booster: Booster, row: StoredRow) -> _Told | None:
+    """Return the numbers of a row; None where a tree of it does not ask or state as much."""
+    sizes = np.diff(row.start, append=row.links.n_nodes).tolist()
+    raws: Sequence[Any] = booster.trees
+    gains = [raw.get("loss_changes") for raw in raws]
+    if row.cover is None or row.weight is None or min(sizes) < 2:
+        return None
+    if not all(isinstance(one, list | np.ndarray) for one in gains):
+        return None
+    if [*map(len, gains)] != sizes:
+        return None
+    links, gain = row.links, np.concatenate(gains).astype(np.float64)
+    numbers = (row.cover, row.weight, row.value, gain[links.inner])
+    return _Told(sizes, links.inner, links.left, links.right, *numbers)
+
+
+def _told_by_each(booster: Booster, trees: Sequence[StoredTree]) -> tuple[_Told | None, int]:
+    """Return the numbers of the trees that state them all, and how many others state."""
     told, loose = [], 0
     for tree, gain in _grown(booster, trees):
         if tree.cover is not None and tree.weight is not None and gain is not None:
@@ -159,29 +207,35 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
             some = [one for one in (tree.cover, tree.weight, gain) if one is not None]
             loose += sum(int(np.count_nonzero(one)) for one in some)
     if not told:
+        return None, loose
+    links, _ = joined([tree.links for tree, _ in told])
+    cover, weight, value = (
+        np.concatenate([getattr(tree, name) for tree, _ in told])
+        for name in ("cover", "weight", "value")
+    )
+    gain = np.concatenate([gain for _, gain in told]).astype(np.float64)
+    sizes = [tree.links.n_nodes for tree, _ in told]
+    return _Told(sizes, links.inner, links.left, links.right, cover, weight, value, gain), loose
+
+
+def _strays(booster: Booster, trees: Sequence[StoredTree], row: StoredRow | None) -> int:
+    """Count the numbers of inner nodes that are not what those of their leaves make them."""
+    told, loose = None if row is None else _told_by_row(booster, row), 0
+    if told is None:
+        told, loose = _told_by_each(booster, trees)
+    if told is None:
         return loose
-    each = [tree.links for tree, _ in told]
-    begin = np.repeat(
-        np.cumsum([0, *(links.n_nodes for links in each[:-1])]), [len(one.inner) for one in each]
-    )
-    node, left, right = (
-        np.concatenate([getattr(links, side) for links in each]) + begin
-        for side in ("inner", "left", "right")
-    )
-    cover = np.concatenate([tree.cover for tree, _ in told if tree.cover is not None])
-    weight = np.concatenate([tree.weight for tree, _ in told if tree.weight is not None])
-    value = np.concatenate([tree.value for tree, _ in told if tree.value is not None])
+    sizes, node, left, right, cover, weight, value, gain = told
     leaf = np.ones(len(weight), dtype=np.bool_)
     leaf[node] = False
     # Where a leaf keeps its weight as it was grown, its value is that times the rate.
     scaled = leaf & (np.abs(weight - value) <= _SAME * np.abs(value))
     if booster.loss.objective in _REFILLED:
         scaled = leaf
-    gain = np.concatenate([gain for _, gain in told]).astype(np.float64)
     # Whoever took the gains out, as a release does, has merged leaves without weights of their own.
     bare = not gain.any()
     if booster.loss.objective not in _REFILLED:
-        whose = np.repeat(np.arange(len(each)), [links.n_nodes for links in each])
+        whose = np.repeat(np.arange(len(sizes)), sizes)
         merged = (weight == 0) & bare
         if (apart := leaf & ~scaled & ~merged).any():
             loose += _unlike(value, weight, whose, apart)
@@ -189,7 +243,7 @@ def _strays(booster: Booster, trees: Sequence[StoredTree]) -> int:
         node=node,
         left=left,
         right=right,
-        tree=np.repeat(np.arange(len(each)), [len(links.inner) for links in each]),
+        tree=np.repeat(np.arange(len(sizes)), np.array(sizes) // 2),
         cover=cover,
         weight=weight,
         scaled=scaled,
