@@ -389,3 +389,11 @@ def test_an_oblivious_tree_is_unfolded_bit_by_bit(depth: int) -> None:
     at = unfolded.apply([[i - 0.5] for i in range(depth + 1)])
     assert unfolded.value is not None
     assert unfolded.value[at].tolist() == [(1 << i) - 1 for i in range(depth + 1)]
+
+
+@pytest.mark.parametrize("unit", [1e-20, 1e-9, 1e-4, 1e9, 1e20])
+def test_numbers_of_any_size_are_explained(data, tmp_path, unit) -> None:
+    x, _ = data
+    y = np.random.default_rng(0).normal(size=len(x)) * unit
+    forest = read(stored(fit(x, y, "CatBoostRegressor"), tmp_path))
+    assert [one.where for one in forest.leftovers.found if one.kind == "unexplained"] == []

@@ -463,3 +463,13 @@ def test_small_models_with_weights_claim_nothing_wrong(seed) -> None:
         if tree.n_records is not None:
             there = np.bincount(ours[:, i], minlength=tree.n_nodes)
             assert (tree.n_records[tree.leaves] == there[tree.leaves]).all()
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e4, 1.7642294e8, 3e12, 1e30])
+def test_a_start_of_any_size_is_explained(unit) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(200, 3)), unit * (1 + rng.normal(size=200) / 9)
+    booster = xgb.train({"max_depth": 2, "nthread": 1}, xgb.DMatrix(x, y), 3)
+    for form in ("ubj", "json"):
+        found = read(booster.save_raw(form)).leftovers.found
+        assert [one.where for one in found if one.kind == "unexplained"] == []

@@ -163,6 +163,10 @@ def are_options(part: object) -> bool:
     )
 
 
+_LONGEST_NUMBER = 28
+"""Characters of a number: down to 1e-10 CatBoost writes 16 digits without an exponent."""
+
+
 def are_rounds(part: object, most: int) -> bool:
     """Tell whether a text holds what the metrics were after each round, for so many rounds."""
     found = _decoded(part)
@@ -191,7 +195,7 @@ def _decoded(part: object) -> object:
     """Return what a text of JSON stands for; None where it is none, or spelled oddly."""
     if not isinstance(part, str):
         return None
-    odd = next(spelling(part.encode("utf-8", "backslashreplace")), None)
+    odd = next(spelling(part.encode("utf-8", "backslashreplace"), _LONGEST_NUMBER), None)
     try:
         # Of two entries of one name only the last would be seen.
         found = json.loads(part, object_pairs_hook=_once)

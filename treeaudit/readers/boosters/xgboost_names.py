@@ -78,14 +78,20 @@ OF_OBJECTIVES: Keys = {
 
 
 def is_setting(part: object) -> bool:
-    """Tell whether a value is a number or a word of XGBoost."""
+    """Tell whether a value is a number or a word of XGBoost.
+
+    Examples
+    --------
+    >>> is_setting("1.7642294E8"), is_setting("[0.5]"), is_setting("1.76422940012345E8")
+    (True, False, False)
+    """
     if not isinstance(part, str) or part in _WORDS:
         return is_plain(part, 40)
     if setting(part):
-        # Numbers of 32 bits, also written as of 64, and seeds.
-        return "." not in part or (
-            _n_digits(part) <= _MOST_DIGITS and _n_digits(repr(float(part))) <= _DIGITS
-        )
+        # Numbers of 32 bits, also written as of 64, and seeds. What Python writes of a large one
+        # without an exponent ends with zeros.
+        number = repr(float(part)).removesuffix(".0").rstrip("0")
+        return "." not in part or (_n_digits(part) <= _MOST_DIGITS and _n_digits(number) <= _DIGITS)
     patterns = (_LIST_OF_WORDS, _DEVICE, OBJECTIVE)
     return any(pattern.fullmatch(part) for pattern in patterns)
 

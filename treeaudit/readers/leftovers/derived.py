@@ -76,13 +76,14 @@ def underived(
             if known and not clipped:
                 n_impurities += _odd_impurities_of_classes(stored, own, some, criterion, slack)
         across[:, :, some] = own[:, :n_free]
+    reach = cache(partial(_reach, stored, across, links))
     of_numbers = known and (clipped or not of_classes)
     if of_numbers:
         alone = nodes["n_node_samples"] <= 1
         n_impurities += int(np.count_nonzero(alone & ~(np.abs(stored) <= 1e-9 * most)))
     for begin in range(0, len(links.inner), size):
         some = slice(begin, begin + size)
-        block = _Block(nodes, across, links, some, slack, of_classes=of_classes)
+        block = _Block(nodes, across, links, some, slack, reach, of_classes=of_classes)
         n_values += 0 if clipped else block.odd_values(criterion, changed)
         if of_numbers:
             n_impurities += block.odd_impurities(criterion, most, clipped, changed)
@@ -107,10 +108,11 @@ class _Block:
         links: Links,
         some: slice,
         slack: Callable[[], Float],
+        reach: Callable[[], Float],
         *,
         of_classes: bool,
     ) -> None:
-        self.nodes, self.of_classes, self.slack = nodes, of_classes, slack
+        self.nodes, self.of_classes, self.slack, self.reach = nodes, of_classes, slack, reach
         self.inner, self.sides = links.inner[some], (links.left[some], links.right[some])
         weight = nodes["weighted_n_node_samples"]
         self.weight = weight.take(self.inner)
@@ -161,8 +163,10 @@ class _Block:
             digits = 2e-13 + 8e-14 * np.sqrt(people)
             bound = digits * (_largest(g[:, None]) + np.abs(own))
             if not (gap <= 3 * bound).all():
-                slack = self.slack() / _ROUNDING
-                bound *= sum(slack[some] for some in (self.inner, *self.sides))
+                slack, reach = self.slack() / _ROUNDING, self.reach()
+                each = (self.inner, *self.sides)
+                bound *= sum(slack[some] for some in each)
+                bound += digits * sum(slack[some] * reach[some] for some in each)
                 odd |= ~(gap <= bound) & self._usual(changed)
         return int(np.count_nonzero(odd))
 
@@ -185,6 +189,20 @@ def _slack(nodes: Columns, links: Links) -> Float:
     for side in (links.left, links.right):
         slack[side] *= np.maximum(1, weight[links.inner] / np.maximum(weight[side], 1e-300))
     return slack
+
+
+def _reach(stored: Float, across: Float, links: Links) -> Float:
+    """Return how large the squares were from which those of each node are what is left.
+
+    scikit-learn sums up the numbers of a node and those of its left child; of the right one it
+    takes what is left, of the squares too.
+    """
+    size: Float = np.abs(across).max(axis=(0, 1))
+    square: Float = np.abs(stored) * len(across) + size**2
+    reach = square.copy()
+    reach[links.left] = size[links.left] * np.sqrt(square[links.inner])
+    reach[links.right] = square[links.inner]
+    return reach
 
 
 def _of_numbers(values: Float, criterion: str) -> Float:
