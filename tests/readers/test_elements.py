@@ -5,6 +5,7 @@ import pickle
 import pickletools
 import random
 from collections.abc import Callable, Sequence
+from struct import pack
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from treeaudit.readers.pickles.filling import build
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.machine import Machine, Step
 from treeaudit.readers.pickles.opcodes import STEPS
+from treeaudit.readers.pickles.stencils import Stencil
 from treeaudit.readers.pickles.traces import edges, trace
 
 ONE_BY_ONE: list[Step | None] = [build if code == ord("b") else s for code, s in enumerate(STEPS)]
@@ -280,3 +282,150 @@ def test_instructions_of_another_kind_have_no_trace(number: bytes, shown: list[i
 def test_a_trace_ends_with_an_instruction() -> None:
     assert trace(b"KK", 0, 1) is None
     assert edges(b"\x8c\x02ab\x94", 0, 2) == [0, 4, 5]
+
+
+# -- lists that nobody trained -------------------------------------------------------
+
+
+class Written:
+    """A pickle that is put together by hand."""
+
+    def __init__(self) -> None:
+        self.data, self.stored = bytearray(b"\x80\x04("), 0
+        self.cls = self.name("sklearn.tree._classes", "DecisionTreeClassifier")
+        self.key = self.text("max_depth")
+
+    def put(self, raw: bytes) -> "Written":
+        self.data += raw
+        return self
+
+    def store(self) -> int:
+        self.put(b"\x94").stored += 1
+        return self.stored - 1
+
+    def text(self, text: str) -> int:
+        self.put(b"\x8c" + bytes([len(text)]) + text.encode())
+        return self.store()
+
+    def name(self, module: str, name: str) -> int:
+        self.text(module), self.text(name)
+        self.put(b"\x93")
+        return self.store()
+
+    def recall(self, number: int) -> "Written":
+        return self.put(b"h" + bytes([number]) if number < 256 else b"j" + pack("<I", number))
+
+    def number(self, n: int) -> "Written":
+        return self.put(b"K" + bytes([n]) if n < 256 else b"M" + pack("<H", n))
+
+    def element(self, value: int, within: bytes = b"", stored: bool = False) -> int:
+        """Write an estimator with one setting; return its number."""
+        self.recall(self.cls).put(b")\x81")
+        number = self.store() if stored else -1
+        self.put(within + b"}(").recall(self.key).number(value).put(b"ub")
+        return number
+
+    def whole(self) -> bytes:
+        return bytes(self.data + b"et.")
+
+
+def _listed() -> Written:
+    written = Written()
+    written.put(b"]")
+    written.store()
+    return written.put(b"(")
+
+
+@pytest.mark.parametrize("ahead", [1, 5, 40])
+def test_a_number_that_is_taken_already_is_not_given_again(ahead: int) -> None:
+    written = _listed()
+    for i in range(60):
+        within = b"r" + pack("<I", written.stored + 1 + ahead) if i == 6 else b""
+        written.element(i, within, stored=True)
+    _assert_alike(written.whole())
+    assert any("a second object" in str(one) for one in _run(written.whole(), STEPS)[0].doubts)
+
+
+@pytest.mark.parametrize("what", ["cls", "key"])
+def test_what_is_the_same_in_all_may_be_put_in_the_place_of_something_else(what: str) -> None:
+    written = _listed()
+    for i in range(8):
+        written.element(i)
+    place = bytes([getattr(written, what)])
+    if what == "cls":
+        written.element(8, b"q" + place)
+    else:
+        written.recall(written.cls).put(b")\x81}(").recall(written.key)
+        written.put(b"\x8c\x07predictq" + place + b"ub")
+    for i in range(8):
+        written.element(i)
+    _assert_alike(written.whole())
+    assert _run(written.whole(), STEPS)[2][0] is not None
+
+
+def _arrays(dtype: str, flags: int) -> tuple[Written, bytes, bytes]:
+    """Return a list, how an array of it begins, and how the type of one is recalled."""
+    written = Written()
+    rebuild = written.name("numpy._core.multiarray", "_reconstruct")
+    kind = written.name("numpy", "ndarray")
+    made = written.name("numpy", "dtype")
+    written.recall(made).text(dtype)
+    written.put(b"\x89\x88\x87R")
+    number = written.store()
+    written.put(b"(K\x03\x8c\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK" + bytes([flags]) + b"tb0")
+    begin = b"h%ch%cK\x00\x85C\x01b\x87R" % (rebuild, kind)
+    return written, begin, b"h%c" % number
+
+
+def test_what_an_array_costs_is_charged_for_each() -> None:
+    """Of text and of objects: states that are recalled, and a list that grows."""
+    written, begin, kind = _arrays("u1", 0)
+    states = []
+    for n in (1, 2, 3, 50_000):
+        written.put(b"(K\x01").put(b"J" + pack("<i", n) + b"\x85").put(kind + b"\x89")
+        written.put(b"X" + pack("<I", n) + b"a" * n + b"t")
+        states.append(written.store())
+        written.put(b"0")
+    written.put(b"](")
+    for i in range(300):
+        written.recall(written.cls).put(b")\x81}(").recall(written.key).put(begin)
+        written.recall(states[min(i, 3)]).put(b"bub")
+    _assert_alike(written.whole())
+    written, begin, kind = _arrays("O8", 63)
+    written.put(b"]")
+    grown = written.store()
+    written.put(b"(")
+    for i in range(40):
+        if i == 5:
+            written.put(b"e(" + b"N" * 5_000 + b"e(")
+        n = (0, 0, 0, 0, 0)[i] if i < 5 else 5_005
+        written.recall(written.cls).put(b")\x81}(").recall(written.key).put(begin + b"(K\x01")
+        written.number(n).put(b"\x85" + kind + b"\x89").recall(grown).put(b"tbub")
+    _assert_alike(written.whole())
+
+
+@pytest.mark.parametrize("how", ["chain", "spelled"])
+def test_what_is_matched_is_read(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one after the other has to be read alone, not all behind it are matched each time."""
+    matched: list[int] = []
+    matches = Stencil._matches
+
+    def counted(self: Stencil, *given: Any) -> Any:
+        found = matches(self, *given)
+        matched.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(Stencil, "_matches", counted)
+    written, before = _listed(), 0
+    for i in range(600):
+        if how == "chain":
+            written.recall(written.cls).put(b")\x81")
+            own = written.store()
+            written.put(b"}(").recall(written.key).recall(before).put(b"ub")
+            before = own
+        elif i > 4 and i % 2:
+            written.recall(written.cls).put(b")\x81}(").recall(written.key).put(b"M\x05\x00ub")
+        else:
+            written.element(i % 200 + 100 * (i % 3))
+    _assert_alike(written.whole())
+    assert sum(matched) < 4 * 600

@@ -25,6 +25,8 @@ __all__ = ["Alike", "Kin", "Quiet"]
 
 _MOST_FORMS = 4
 """So many forms the trees of a list may have: they may be changed between the rounds of a fit."""
+_MOST_BYTES = 1 << 16
+"""So many the arrays of a tree may hold beside its nodes: they are compared with all others."""
 _SEED, _TREE = "random_state", "tree_"
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _SEEDS = range(1 << 32)
@@ -220,7 +222,7 @@ class _Form:
         arrays = []
         for name, known in self._arrays:
             array = arrived(state[name])
-            if _content(array) != known:
+            if not _is_content(array, known):
                 return None
             arrays.append(id(array))
         tables = self._tables_of(state[_TREE])
@@ -246,7 +248,7 @@ class _Form:
             return None
         if not (0 <= table["max_depth"] <= len(nodes) and 0 <= table["node_count"] <= len(nodes)):
             return None
-        if _content(classes) != self._classes:
+        if not _is_content(classes, self._classes):
             return None
         return id(tree), id(table), id(nodes), id(values), id(classes)
 
@@ -259,7 +261,9 @@ def _tree_of(member: object) -> Inert | None:
     tree = state.pop(_TREE, None)
     if type(tree) is not Inert or not tree.cls.module.startswith(_LIBRARY) or tree.kind != "Tree":
         return None
-    if not all(type(value) in _PLAIN or _content(arrived(value)) for value in state.values()):
+    held = [arrived(value) for value in state.values() if type(value) not in _PLAIN]
+    sizes = [one.nbytes for one in (*held, *map(arrived, tree.args)) if isinstance(one, np.ndarray)]
+    if sum(sizes) > _MOST_BYTES or not all(map(_content, held)):
         return None
     if _PLAIN.isdisjoint(type(value) for name, value in state.items() if name != _SEED):
         return None
@@ -279,6 +283,13 @@ def _content(value: object) -> tuple[object, ...] | None:
     if type(value) is not np.ndarray or value.dtype.kind not in "biuf" or value.dtype.metadata:
         return None
     return value.dtype, value.shape, value.tobytes()
+
+
+def _is_content(value: object, known: tuple[object, ...] | None) -> bool:
+    # What is of another shape may be large, and is not copied.
+    return (
+        known is not None and getattr(value, "shape", None) == known[1] and _content(value) == known
+    )
 
 
 def _same_class(one: Inert, cls: Global) -> bool:

@@ -8,13 +8,12 @@ else is weighed and named by its place, masked.
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.later import later
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.alike import Quiet
+from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.attributes import listed
 from treeaudit.readers.leftovers.distributions import is_distribution
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
@@ -27,11 +26,6 @@ from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
-
-if TYPE_CHECKING:
-    from treeaudit.readers.boosters.wrappers import handle_name
-else:
-    handle_name = later("treeaudit.readers.boosters.wrappers", "handle_name")
 
 __all__ = ["Account"]
 
@@ -145,10 +139,9 @@ class Account(InnerObjects):
             # Nearly all that a forest of many trees holds: settings that a member before had too.
             alike = {name: value for name, value in part.items() if _is_plain(value)}
             alike.pop("random_state", None)
-            settled = (
-                *(model.cls.module, model.kind, self._ensemble, repr(part.get("n_features_in_"))),
-                frozenset((name, type(value), value) for name, value in alike.items()),
-            )
+            width = self._settled.told(part.get("n_features_in_"))
+            plain_parts = frozenset((name, type(value), value) for name, value in alike.items())
+            settled = model.cls.module, model.kind, self._ensemble, width, plain_parts
             alike = alike if settled in self._alike else {}
             n_left = len(self._left)
             for name, value in part.items():
@@ -163,7 +156,7 @@ class Account(InnerObjects):
                     ensemble: Hashable = self._ensemble
                     if name == "max_features_" and ensemble is not None:
                         # A chain sees more columns each time.
-                        ensemble = (ensemble, repr(part.get("n_features_in_")))
+                        ensemble = (ensemble, width)
                     if not self._settled.takes(model.kind, name, value, ensemble):
                         self.leave(place, name, value)
                         continue
@@ -240,8 +233,7 @@ class Account(InnerObjects):
             self.check(value, forms, place, name, sizes, name)
 
     def _takes(self, kind: str, name: str, value: object) -> bool:
-        told = repr(value.tolist() if isinstance(value, np.ndarray) else value)
-        return self._settled.takes(kind, name, told, self._ensemble)
+        return self._settled.takes(kind, name, self._settled.told(value), self._ensemble)
 
     def _bundle(self, place: Place, sizes: Sizes, depth: int) -> None:
         """Explain a model, or a small container with one and what belongs to it."""

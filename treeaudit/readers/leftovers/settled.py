@@ -1,6 +1,8 @@
 """Settings of many objects: an ensemble gives all its members the same ones."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+
+import numpy as np
 
 __all__ = ["Settled"]
 
@@ -8,6 +10,10 @@ _FEW = 16
 """So many different values of one setting the objects of a class may have in a file."""
 _ROUNDS = 4
 """So many the members of one ensemble: they may be changed between the rounds of a warm start."""
+_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+_DEEPEST, _WIDE = 16, 1 << 12
+_ROOM = 1 << 21
+"""So many parts of values are looked at in a file."""
 _COUNTED = frozenset("max_features_ n_features_ n_features_in_ n_outputs_ n_classes_".split())
 
 
@@ -23,6 +29,8 @@ class Settled:
     def __init__(self, few: int = _FEW) -> None:
         self._few = few
         self._known: dict[Hashable, set[object]] = {}
+        self._room = _ROOM
+        self._said: dict[int, str] = {}
 
     def __len__(self) -> int:
         """How many values are known."""
@@ -60,6 +68,41 @@ class Settled:
         if ensemble is None or (counted and name != "max_features_"):
             return taken
         return self._adds((kind, name, ensemble), one, _ROUNDS) and taken
+
+    def told(self, value: object) -> str:
+        """Return what a value says; of what is deep, or says much in all, which object it is.
+
+        Lists that hold a list several times say that often more than the file has room for.
+
+        Examples
+        --------
+        >>> Settled().told([1, "a", None])
+        "[1, 'a', None]"
+        """
+        if not isinstance(value, list | tuple | set | frozenset | dict | np.ndarray):
+            return self._written(value)
+        # Members of an ensemble share what it was given; all of the file are there to its end.
+        if id(value) not in self._said:
+            self._said[id(value)] = self._written(value)
+        return self._said[id(value)]
+
+    def _written(self, value: object) -> str:
+        part = value.tolist() if isinstance(value, np.ndarray) and value.dtype != object else value
+        todo: list[tuple[object, int]] = [(part, 0)]
+        while todo:
+            one, depth = todo.pop()
+            holds = isinstance(one, list | tuple | set | frozenset | dict)
+            plain = isinstance(one, _PLAIN) and not (
+                isinstance(one, int) and one.bit_length() > _WIDE
+            )
+            self._room -= len(one) if holds else 0  # type: ignore[arg-type]
+            if not (plain or holds) or depth > _DEEPEST or self._room < 0:
+                return f"object {id(value)}"
+            if holds:
+                parts: Sequence[object] = [*one]  # type: ignore[misc]
+                parts = [*parts, *one.values()] if isinstance(one, dict) else parts
+                todo += [(each, depth + 1) for each in parts]
+        return repr(part)
 
     def _adds(self, key: Hashable, one: object, few: int) -> bool:
         known = self._known.setdefault(key, set())

@@ -169,15 +169,18 @@ def _match(
 ) -> tuple[Stencil, Elements] | None:
     """Return the elements that are next, and the stencil that they were read with."""
     base = len(m.memo)
-    # Where numbers were left out by then, what is stored might take the place of something.
-    orderly = m.highest < base
     for i, known in enumerate(stencils):
-        if orderly or m.memo.keys().isdisjoint(range(base, base + len(known.stored))):
-            found = known.read(view, at, end, m.memo, one=one or not orderly)
-            if found is not None:
-                # The next ones are likely written like these.
-                stencils.insert(0, stencils.pop(i))
-                return known, found
+        found = known.read(view, at, end, m.memo, one=one)
+        n = 0 if found is None else len(known.stored) * len(found.ends)
+        # Of one by one it is known that none takes the number of something that is stored already.
+        if not m.memo.keys().isdisjoint(range(base, base + n)):
+            found = known.read(view, at, end, m.memo, one=True)
+            if not m.memo.keys().isdisjoint(range(base, base + len(known.stored))):
+                found = None
+        if found is not None:
+            # The next ones are likely written like these.
+            stencils.insert(0, stencils.pop(i))
+            return known, found
     return None
 
 

@@ -85,6 +85,7 @@ class _Making:
         self._stored: list[int] = []
         self._arrays: list[tuple[int, int]] = []
         self._recalled: list[int] = []
+        self._held: dict[int, object] = {}
         self._parts: dict[int, list[int]] = {}
         self._classes: dict[int, Global] = {}
         self._late: set[int] = set()
@@ -111,6 +112,7 @@ class _Making:
         return Stencil(
             pieces=[re.compile(piece, re.DOTALL) for piece in pieces],
             constants=self._constants,
+            held=[*self._held.items()],
             readers=readers,
             steps=self._steps,
             recalled=self._recalled,
@@ -130,6 +132,7 @@ class _Making:
                 index: int = one.value  # type: ignore[assignment]
                 _needs(index < self._base)
                 self._constant(i, self._memo[index])
+                self._held[index] = self._memo[index]
             case "\x8c":
                 text: bytes = one.value  # type: ignore[assignment]
                 self._constant(i, str(text, "utf-8", "surrogatepass"))
@@ -274,7 +277,8 @@ class _Making:
         state, target = self._pop(), self._top()
         if target in self._late:
             self._late.remove(target)
-            _needs(not any(part in self._recalled for part in self._parts.get(state, (target,))))
+            _needs(state in self._parts or self._is_constant(state))
+            _needs(not any(part in self._recalled for part in self._parts.get(state, ())))
             self._arrays.append((i, target))
             self._steps.append(lambda columns, _: _fill(columns[target], columns[state]))
             return
@@ -302,11 +306,17 @@ def _fill(targets: Column, states: Column) -> None:
     for target, state in zip(targets, states, strict=True):
         if not isinstance(target, LateArray):
             raise ReadError("no array was announced")
-        target.content = fill(state, 0, _free_of_charge)
+        target.content = fill(state, 0, _nothing_more)
 
 
 def _free_of_charge(n: int) -> None:
     """Charge nothing: what an element costs is known."""
+
+
+def _nothing_more(n: int) -> None:
+    """Refuse what costs more or less from one element to the next."""
+    if n:
+        raise ReadError("what is in the array is charged for")
 
 
 def _double(text: bytes) -> float:

@@ -75,8 +75,8 @@ class Stencil:
     pieces
         Patterns with open places, in order. All but the last one end in front of the bytes of an
         array, which the last of its open places announces.
-    constants
-        What is the same in all elements.
+    constants, held
+        What is the same in all elements; which of it was stored before them, under which number.
     readers
         What reads the open places, but for those of bytes: the place, and the number in it.
     steps
@@ -95,6 +95,7 @@ class Stencil:
 
     pieces: Sequence[re.Pattern[bytes]]
     constants: Column
+    held: Sequence[tuple[int, object]]
     readers: Sequence[tuple[int, Callable[[bytes], object]]]
     steps: Sequence[Step]
     recalled: Sequence[int]
@@ -109,8 +110,12 @@ class Stencil:
         self, view: memoryview, at: int, end: int, memo: Mapping[int, object], *, one: bool
     ) -> Elements | None:
         """Return the elements that begin at a place and end before another; None if none does."""
+        if any(memo.get(i) is not value for i, value in self.held):
+            return None
         rows, ends, costs = self._matches(view, at, end, 1 if one else self.most)
         opened, n = self._opened(rows, memo)
+        # What is matched and not read is matched once more.
+        self.most = min(_MOST, 2 * self.most) if n == len(rows) else max(1, n)
         if not n:
             return None
         columns: Columns = [*([same] * n for same in self.constants), *opened]
