@@ -397,3 +397,14 @@ def test_numbers_of_any_size_are_explained(data, tmp_path, unit) -> None:
     y = np.random.default_rng(0).normal(size=len(x)) * unit
     forest = read(stored(fit(x, y, "CatBoostRegressor"), tmp_path))
     assert [one.where for one in forest.leftovers.found if one.kind == "unexplained"] == []
+
+
+@pytest.mark.parametrize("name", ["leaf_values", "leaf_weights"])
+@pytest.mark.parametrize("value", [True, (1 << 53) + 1, None, "1"])
+def test_what_catboost_takes_for_nothing_is_refused(data, tmp_path, name, value) -> None:
+    path = stored(fit(*data), tmp_path)
+    document = json.loads(path.read_text())
+    document["oblivious_trees"][2][name][1] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(ReadError, match=f"{name} holds something else than numbers"):
+        read(path)

@@ -327,6 +327,17 @@ def test_no_line_of_a_tree_stands_behind_its_last() -> None:
         read(moved)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_no_line_of_a_tree_stands_behind_an_empty_one(end) -> None:
+    """LightGBM stops reading there: its questions are then of another kind."""
+    text = train(rounds=3).model_to_string()
+    before, tree = text.split("Tree=2\n")
+    line = re.search(r"decision_type=.*\n", tree)[0]
+    moved = tree.replace(line, "").replace("is_linear=", f"{end}{line}is_linear=")
+    with pytest.raises(ReadError, match="behind an empty one"):
+        read(f"{before}Tree=2\n{moved}")
+
+
 def test_damaged_category_sets_are_one_sentence() -> None:
     text = train(data=HOLES, categorical=[1]).model_to_string()
     assert "cat_threshold" in text

@@ -63,6 +63,25 @@ CHANGES = {
 }
 
 
+@pytest.mark.parametrize("at", [0, 5])
+def test_a_leaf_has_no_right_child_of_its_own(model, at) -> None:
+    """Any negative number would do as well, and hold thirty bits."""
+    document = json.loads(json.dumps(model))
+    trees_of(document)[at]["right_children"][-1] = -77
+    assert f"tree {at}: node" in said(document)
+    assert "negative child" in said(document)
+
+
+@pytest.mark.parametrize("gain", [float("inf"), -float("inf"), 1e30])
+@pytest.mark.parametrize("at", [0, 5])
+def test_endless_gains_follow_from_nothing(model, at, gain) -> None:
+    document = json.loads(json.dumps(model))
+    trees_of(document)[at]["loss_changes"][0] = gain
+    content = unpack(json.dumps(document).replace("Infinity", "1E999").encode())
+    found = xgboost_model.read(content, Source(), None, LIMITS).leftovers.found
+    assert "trees[*]" in [one.where for one in found if one.kind == "unexplained"]
+
+
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("at", [0, 5])
 def test_of_all_as_of_each(model, change, at, monkeypatch) -> None:

@@ -9,8 +9,9 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.people.coding import SeriesColumn, text_of
 
-__all__ = ["ArrowColumn", "taken"]
+__all__ = ["ArrowColumn", "taken", "usual"]
 
+_VIEWS = frozenset(("string_view", "binary_view"))
 _NAMES = {"double": "float64", "float": "float32", "halffloat": "float16"}
 
 
@@ -82,3 +83,16 @@ def taken(held: Any, rows: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of p
 
     places = pa.py_buffer(np.ascontiguousarray(rows, dtype=np.int64))
     return held.take(pa.Array.from_buffers(pa.int64(), len(rows), [None, places]))
+
+
+def usual(array: Any) -> Any:  # noqa: ANN401  # of pyarrow
+    """Return an array as pyarrow takes rows of it, and pandas reads it.
+
+    Neither does of views of texts, or of names among which one is missing.
+    """
+    from pyarrow import types
+
+    kind = str(array.type)
+    if types.is_dictionary(array.type):
+        return array.dictionary_decode() if array.dictionary.null_count else array
+    return array.cast(kind.removesuffix("_view")) if kind in _VIEWS else array

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
-from treeaudit.people.arrow_columns import ArrowColumn, taken
+from treeaudit.people.arrow_columns import ArrowColumn, taken, usual
 from treeaudit.people.coding import Column, SeriesColumn
 from treeaudit.people.files import readable
 from treeaudit.people.text_table import TextTable
@@ -184,7 +184,7 @@ def of_arrow(
         return ArrowColumn(rows.column(name))
 
     def some(chosen: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
-        return pa.table({names[i]: taken(column(i).array, chosen) for i in used})
+        return pa.table({names[i]: taken(usual(column(i).array), chosen) for i in used})
 
     return Batch(n=len(rows), first=first, column=column, rows=some)
 

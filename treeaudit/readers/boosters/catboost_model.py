@@ -48,6 +48,7 @@ _BINARY = b"CBM1"
 _PLACE = b"NaN"
 """Stands for trees in the rest of a text: no number that JSON has."""
 _DIGITS = 20
+_MOST = 1 << 53
 _MARKS = (b'"oblivious_trees"', b'"features_info"', b'"catboost_version_info"', b'"ctr_data"')
 _ARRAYS = ("leaf_values", "leaf_weights", "borders")
 _VERSION = re.compile(r"(?:tags/v|release )(\d+(?:\.\d+)+)")
@@ -141,15 +142,15 @@ def _is_count(one: object) -> bool:
 
 
 def _array(name: str, stored: list[Any]) -> Float:
-    try:
-        array = np.array(stored)
-    except (ValueError, OverflowError):
-        array = np.array("")
     if not stored:
         return np.zeros(0)
-    if array.ndim != 1 or array.dtype.kind not in "iuf" or not np.all(np.isfinite(array)):
+    # CatBoost takes nothing for a logical value, or for a whole number that no float is.
+    whole = (one for one in stored if not isinstance(one, float))
+    plain = {int, float}.issuperset(map(type, stored)) and max(map(abs, whole), default=0) <= _MOST
+    array = np.array(stored, dtype=np.float64) if plain else np.array([np.nan])
+    if not np.all(np.isfinite(array)):
         raise ReadError(f"the CatBoost model is damaged: {name} holds something else than numbers")
-    return array.astype(np.float64)
+    return array
 
 
 def _forest(data: dict[str, Any], source: Source) -> Forest:

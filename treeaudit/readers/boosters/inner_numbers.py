@@ -268,7 +268,8 @@ def _off(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
     lost = np.abs(made - gain)
     size = exact + inner.slack * np.abs(gain)
     size *= np.where(inner.tree < inner.n_moved, _UNSURE, 1)
-    return ~(odd <= big + 1e-30) & sure, ~(lost <= size + 1e-30) & sure
+    endless = ~np.isfinite(inner.gain)
+    return ~(odd <= big + 1e-30) & sure, ~(lost <= size + 1e-30) & sure | endless
 
 
 def _moved(inner: Inner) -> Iterator[tuple[int, slice]]:
@@ -307,7 +308,7 @@ def _slowly(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
     slip = inner.error * height + np.zeros(len(weight))
     exact = inner.slack * _size(inner, np.abs(score)) + 2 * _size(inner, np.abs(weight) * slip)
     gain_of, error = (inner.gain * _units(inner, made, exact)).tolist(), slip.tolist()
-    odd, lost = np.zeros(len(inner.node), np.bool_), np.zeros(len(inner.node), np.bool_)
+    odd, lost = np.zeros(len(inner.node), np.bool_), ~np.isfinite(inner.gain)
     weights, heights = weight.tolist(), height.tolist()
     rows = zip(inner.node.tolist(), inner.left.tolist(), inner.right.tolist(), strict=True)
     for i, (node, left, right) in reversed(list(enumerate(rows))):
@@ -322,13 +323,13 @@ def _slowly(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
         if below or hidden[node] or by.l1:
             continue
         node_, left_, right_ = (
-            2 * push[at] * weights[at] - heights[at] * weights[at] ** 2
+            2 * push[at] * weights[at] - heights[at] * weights[at] * weights[at]
             for at in (node, left, right)
         )
         size = inner.slack * (abs(node_) + abs(left_) + abs(right_) + abs(gain_of[i]))
         size += sum(2 * abs(weights[at]) * error[at] for at in (node, left, right))
         size *= _UNSURE if inner.tree[i] < inner.n_moved else 1
-        lost[i] = not abs(left_ + right_ - node_ - gain_of[i]) <= size
+        lost[i] |= not abs(left_ + right_ - node_ - gain_of[i]) <= size
     return odd, lost
 
 

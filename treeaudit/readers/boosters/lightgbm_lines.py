@@ -11,7 +11,7 @@ from treeaudit.readers.boosters.damage import whole
 from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, Grown, RawTree, Wide
 from treeaudit.readers.limits import Most
 
-__all__ = ["fields_of", "floats", "integers", "tree_of", "words"]
+__all__ = ["fields_of", "fields_of_tree", "floats", "integers", "tree_of", "words"]
 
 _Column = TypeVar("_Column", Wide, Float)
 
@@ -24,6 +24,20 @@ _REAL = (
     *("leaf_weight", "internal_weight", "split_gain", "shrinkage"),
 )
 _LEAST = -(1 << 62)
+
+
+def fields_of_tree(text: bytes) -> dict[str, str]:
+    """Return the lines ``key=value`` of a tree.
+
+    Raises
+    ------
+    ReadError
+        If one stands behind an empty line, where LightGBM stops.
+    """
+    read, _, beyond = text.replace(b"\r\n", b"\n").strip(b"\n").partition(b"\n\n")
+    if beyond:
+        raise ReadError("lines of it stand behind an empty one, where LightGBM stops reading")
+    return fields_of(read)
 
 
 def fields_of(text: bytes) -> dict[str, str]:

@@ -15,6 +15,7 @@ from treeaudit.readers.boosters.lightgbm_beside import in_lightgbm_text
 from treeaudit.readers.boosters.lightgbm_block import Block, joined_blocks
 from treeaudit.readers.boosters.lightgbm_lines import (
     fields_of,
+    fields_of_tree,
     floats,
     integers,
     tree_of,
@@ -150,7 +151,7 @@ def _trees(data: bytes | mmap, bounds: Sequence[int]) -> tuple[Sequence[RawTree]
         if alike is None:
             left += range(part.start, part.stop)
             sections = (data[begin:end] for begin, end in pairwise(at))
-            parts.append(each_tree(sections, lambda one: tree_of(fields_of(one)), part.start))
+            parts.append(each_tree(sections, lambda one: tree_of(fields_of_tree(one)), part.start))
         else:
             parts.append(alike)
     blocks = [one for one in parts if isinstance(one, Block)]

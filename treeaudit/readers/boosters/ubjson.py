@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.boosters.ubjson_alike import Form, Found, form_of, like, numbers, settled
+from treeaudit.readers.boosters.ubjson_alike import (
+    Form,
+    Found,
+    Numbers,
+    form_of,
+    like,
+    numbers,
+    settled,
+)
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
 __all__ = ["parse", "shortest"]
@@ -66,11 +74,12 @@ def shortest(number: int) -> str:
 
 
 class _Parser:
-    __slots__ = ("_at", "_base", "_data", "_flat", "_forms", "_near", "_spend", "_wide")
+    __slots__ = ("_at", "_base", "_data", "_flat", "_forms", "_kinds", "_near", "_spend", "_wide")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
         self._flat = np.frombuffer(data, np.uint8)
+        self._kinds: dict[str, Numbers] = {}
         self._at = 0
         # Some bytes at hand, and where they begin.
         self._near, self._base = b"", 0
@@ -192,8 +201,12 @@ class _Parser:
                 forms = []
                 one = self._value(self._marker(), depth)
                 if i == 0 and size > 1 and isinstance(one, dict):
-                    kinds = {mark: numbers(self._flat, kind) for mark, kind in _NUMBERS.items()}
-                    told = form_of(bytes(self._data[start : self._at]), kinds, _SCALARS)
+                    if not self._kinds:
+                        held = (
+                            (mark, numbers(self._flat, kind)) for mark, kind in _NUMBERS.items()
+                        )
+                        self._kinds.update(held)
+                    told = form_of(bytes(self._data[start : self._at]), self._kinds, _SCALARS)
                     forms = [] if told is None else [told[0]]
             found.append(one)
         return found
@@ -219,8 +232,8 @@ class _Parser:
     def _like(self, forms: Sequence[Form]) -> dict[str, Any] | None:
         """Return the next object where it is written in one of some forms; else take nothing."""
         found = self._as_in(forms)
-        if found is None and self._at > self._base:
-            # Its end may lie beyond the bytes at hand.
+        if found is None and (not self._near or self._at - self._base > _AT_HAND // 8):
+            # Its end may lie beyond the bytes at hand, of which few are copied more than once.
             self._base = self._at
             self._near = bytes(self._data[self._at : self._at + _AT_HAND])
             found = self._as_in(forms)

@@ -118,6 +118,8 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     right = np.where(left < 0, -1, stored_right) if width > 1 else stored_right
     if ((left < 0) != (right < 0)).any():
         raise ReadError(f"node {int(np.argmax((left < 0) != (right < 0)))} has one child")
+    if (right < -1).any():
+        raise ReadError(f"node {int(np.argmax(right < -1))} has a negative child")
     parents = np.flatnonzero(left >= 0)
     links = link(parents, left[parents], right[parents], n)
     at = links.order

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 from copy import copy
 from mmap import mmap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.later import later
 from treeaudit.readers.limits import Limits, Most, show
 from treeaudit.readers.pickles.arrays import LateArray
+from treeaudit.readers.pickles.as_pickle import Outer, would_run
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.construct import ADVICE, call, create, excused
 from treeaudit.readers.pickles.dtypes import DType, gaps
@@ -18,12 +17,6 @@ from treeaudit.readers.pickles.inert import MARK, Global
 from treeaudit.readers.pickles.members import FETCHES
 from treeaudit.readers.pickles.names import file_within, judge, may_fetch, may_mention, not_read
 from treeaudit.readers.pickles.tape import Tape
-
-if TYPE_CHECKING:
-    from treeaudit.readers.pickles.as_pickle import Outer, would_run
-else:
-    Outer = later("treeaudit.readers.pickles.as_pickle", "Outer")
-    would_run = later("treeaudit.readers.pickles.as_pickle", "would_run")
 
 __all__ = ["Step"]
 
