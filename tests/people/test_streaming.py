@@ -392,3 +392,29 @@ def test_values_that_are_equal_to_pandas_keep_their_own_names() -> None:
     apart = [found[code[0]] if code[0] >= 0 else None for code, found in parts]
     assert [names[code] if code >= 0 else None for code in codes] == apart
     assert apart == ["1", "True", "1", "1", "False", "0", None]
+
+
+@pytest.mark.parametrize("kind", ["view", "hole"])
+def test_names_as_few_write_them(tmp_path, kind) -> None:
+    """Views of texts, and dictionaries in which a name is missing: pandas reads neither."""
+    pa = pytest.importorskip("pyarrow")
+    if not hasattr(pa, "string_view"):
+        pytest.skip("this pyarrow has no views of texts")
+    frame = people(3_000)
+    model = model_of(frame, DecisionTreeClassifier(max_depth=4, random_state=0))
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    at = table.column_names.index("job")
+    if kind == "view":
+        column = table["job"].cast(pa.string_view())
+    else:
+        names = ["Sales", None, "Tech", "Farm"]
+        codes = pa.array([names.index(job) for job in frame["job"]], pa.int8())
+        column = pa.DictionaryArray.from_arrays(codes, pa.array(names))
+    table = table.set_column(at, "job", column)
+    with pa.ipc.new_file(tmp_path / "people.arrow", table.schema) as file:
+        file.write_table(table, max_chunksize=701)
+    found = stream_records(source_of(tmp_path / "people.arrow"), model, target="ill")
+    counts = LeafCounts.of(found.node, found.labels, router_of(model).root, 2).counts
+    assert found.whole.n == len(frame)
+    assert np.array_equal(found.whole.counts, counts)
+    assert sorted(found.frame["job"]) == sorted(frame["job"])

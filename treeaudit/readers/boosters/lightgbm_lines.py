@@ -23,6 +23,12 @@ _REAL = (
     *("threshold", "leaf_value", "internal_value"),
     *("leaf_weight", "internal_weight", "split_gain", "shrinkage"),
 )
+_OF_A_TREE = frozenset(
+    (
+        *(*_WHOLE, *_REAL, "num_leaves", "num_cat", "cat_boundaries", "cat_threshold"),
+        *("is_linear", "leaf_const", "num_features", "leaf_features", "leaf_coeff"),
+    )
+)
 _LEAST = -(1 << 62)
 
 
@@ -32,12 +38,13 @@ def fields_of_tree(text: bytes) -> dict[str, str]:
     Raises
     ------
     ReadError
-        If one stands behind an empty line, where LightGBM stops.
+        If one that LightGBM knows stands behind an empty line, where it stops.
     """
     read, _, beyond = text.replace(b"\r\n", b"\n").strip(b"\n").partition(b"\n\n")
-    if beyond:
+    fields, behind = fields_of(read), fields_of(beyond)
+    if not _OF_A_TREE.isdisjoint(behind):
         raise ReadError("lines of it stand behind an empty one, where LightGBM stops reading")
-    return fields_of(read)
+    return {**fields, **behind}
 
 
 def fields_of(text: bytes) -> dict[str, str]:

@@ -37,7 +37,9 @@ def odd_numbers(text: bytes, *, json: bool = True) -> int:
     >>> odd_numbers(b"[0.5, 1e-05, 0.0, 100, -0.0]"), odd_numbers(b"[5E-1,1.5E0,0E0]")
     (0, 0)
     >>> odd_numbers(b"[0.50, 1e-005, -0, 2e-01]"), odd_numbers(b"[5E-1, 0.5]")
-    (4, 1)
+    (4, 2)
+    >>> odd_numbers(b"[1.5E1,15E0,0.15E2,15.0E0]")
+    3
     >>> odd_numbers(b"split_gain=+1 007", json=False)
     2
     """
@@ -74,6 +76,9 @@ def _odd_runs(text: bytes, json: bool, of_xgboost: bool) -> int:
     front = np.where(negative, signs[begin - 2], before)
     if of_xgboost:
         odd |= (fraction & (signs[end] != _BIG)) | (zero & several & (front == _BIG))
+        # One digit stands in front of the point, which is 0 only of nothing.
+        pointed = signs[end] == _POINT
+        odd |= (pointed | ((signs[end] == _BIG) & ~fraction)) & several | (pointed & zero)
     if not json:
         odd |= zero & several & ((front == _BLANK) | (front == _EQUALS))
     return int(np.count_nonzero(odd))
