@@ -8,7 +8,7 @@ charged, how far it came) is then as if it had read them.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import field
-from itertools import count, pairwise
+from itertools import chain, count
 from typing import NamedTuple
 
 from treeaudit.dataclass import dataclass_of_many
@@ -37,21 +37,21 @@ class _Form:
 
 
 class _Row(NamedTuple):
-    """An element that was read: its tables, and how it is written.
+    """Elements that were read: their tables, and how they are written.
 
     Attributes
     ----------
     tables
-        Arrays of records, with the number of the instruction that completes each.
+        Arrays of records, as `Elements` has them.
     written
-        Its instructions, without the beginning of a frame.
+        Their instructions, without the beginning of a frame.
     begin
-        Where it begins.
+        Where these bytes begin in the file.
     cut
-        How many bytes of it stand in front of the beginning of a frame.
+        How many of them stand in front of the beginning of a frame.
     """
 
-    tables: Sequence[tuple[int, Array]]
+    tables: Sequence[tuple[int, int, Array]]
     written: bytes | memoryview
     begin: int
     cut: int
@@ -127,8 +127,7 @@ def _some(m: Machine, stencils: list[Stencil]) -> list[_Row]:
         return []
     used, read = found
     _keep(m, read, read.ends, used.n_instructions)
-    places = zip(read.tables, pairwise((begin, *read.ends)), strict=True)
-    return [_Row(tables, m.view[at:then], at, m.size) for tables, (at, then) in places]
+    return [_Row([*chain.from_iterable(read.tables)], m.view, 0, m.size)]
 
 
 def _one_with_frame(m: Machine, stencils: list[Stencil]) -> list[_Row]:
@@ -153,12 +152,12 @@ def _one_with_frame(m: Machine, stencils: list[Stencil]) -> list[_Row]:
 
 def _note_gaps(m: Machine, row: Sequence[_Row]) -> None:
     """Note what stands between the columns of tables, which nearly always is nothing."""
-    tables = [(one, i, table) for one in row for i, table in one.tables]
+    tables = [(one, stop, n, table) for one in row for stop, n, table in one.tables]
     here, alone = m.at, [table for *_, table in tables]
     alike = all(table.ndim == 1 and table.dtype == alone[0].dtype for table in alone)
     for k in with_gaps(alone) if alike else range(len(tables)):
-        one, i, table = tables[k]
-        place = edges(one.written, 0, i + 1)[-1]
+        one, stop, n, table = tables[k]
+        place = edges(one.written, stop, n)[-1]
         m.at = one.begin + place + (_FRAME if place > one.cut else 0)
         m.note_gaps(table)
     m.at = here

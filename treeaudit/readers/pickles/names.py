@@ -102,12 +102,20 @@ def judge(module: str, name: str) -> Kind:
     return "class" if CLASS.fullmatch(name) else "function"
 
 
+_WITH_PATTERNS = ("builtins.", "exceptions.", "decimal.", "pandas.", "torch.", "statsmodels.")
+
+
 def _is_constructor(full: str, module: str, name: str) -> bool:
     if full in DATA_CALLS or full in PLAIN or full in INERT_CALLS or full in MENTIONED:
         return True
     if name.startswith(_PYX):
         return f"{module}.{name.removeprefix(_PYX)}" in CLASSES
-    return bool(EXCEPTIONS.fullmatch(full) or PUTS_TOGETHER.fullmatch(full) or file_within(full))
+    # Patterns are only made where one may fit.
+    if full.startswith(_WITH_PATTERNS) and (
+        EXCEPTIONS.fullmatch(full) or PUTS_TOGETHER.fullmatch(full)
+    ):
+        return True
+    return file_within(full) is not None
 
 
 def _judge_member(module: str, owner: str, member: str) -> Kind:

@@ -117,11 +117,16 @@ class _Making:
             steps=self._steps,
             recalled=self._recalled,
             stored=self._stored,
-            arrays=self._arrays,
+            arrays=[(*self._behind(i), made) for i, made in self._arrays],
             value=value,
             cost=cost,
             n_instructions=len(self._written),
         )
+
+    def _behind(self, i: int) -> tuple[int, int]:
+        """Return how many arrays have bytes before an instruction, and its place behind these."""
+        before = [k for k, one in enumerate(self._written[:i]) if one.kind == "blob"]
+        return len(before), i - before[-1] if before else i + 1
 
     def _follow(self, i: int, one: Instruction) -> None:
         match one.kind:

@@ -54,7 +54,8 @@ class Elements(NamedTuple):
     stored
         What they store for later, in order.
     tables
-        Of each its arrays of records, with the number of the instruction that completes each.
+        Of each its arrays of records. With each: where bytes end that stand in front of it, and how
+        many instructions behind them complete it.
     cost
         Bytes of the objects that they made, without the charge for instructions.
     """
@@ -62,7 +63,7 @@ class Elements(NamedTuple):
     values: Column
     ends: Sequence[int]
     stored: Iterable[object]
-    tables: Sequence[Sequence[tuple[int, Array]]]
+    tables: Sequence[Sequence[tuple[int, int, Array]]]
     cost: int
 
 
@@ -84,7 +85,8 @@ class Stencil:
     recalled
         Which of what stands in open places are numbers of stored objects.
     arrays
-        Which instructions complete an array, and where that is.
+        Of each array the number of the bytes in front of it, how many instructions behind them
+        complete it, and where it is.
     stored, value
         Where the objects are that an element stores, and where it is itself.
     cost, n_instructions
@@ -100,7 +102,7 @@ class Stencil:
     steps: Sequence[Step]
     recalled: Sequence[int]
     stored: Sequence[int]
-    arrays: Sequence[tuple[int, int]]
+    arrays: Sequence[tuple[int, int, int]]
     value: int
     cost: int
     n_instructions: int
@@ -112,7 +114,7 @@ class Stencil:
         """Return the elements that begin at a place and end before another; None if none does."""
         if any(memo.get(i) is not value for i, value in self.held):
             return None
-        rows, ends, costs = self._matches(view, at, end, 1 if one else self.most)
+        rows, ends, stops, costs = self._matches(view, at, end, 1 if one else self.most)
         opened, n = self._opened(rows, memo)
         # What is matched and not read is matched once more.
         self.most = min(_MOST, 2 * self.most) if n == len(rows) else max(1, n)
@@ -126,37 +128,39 @@ class Stencil:
             self.most = max(1, n // 2)
             return self.read(view, at, end, memo, one=one) if n > 1 else None
         stored = chain.from_iterable(zip(*(columns[i] for i in self.stored), strict=True))
-        tables: list[list[tuple[int, Array]]] = [[] for _ in range(n)]
-        for i, slot in self.arrays:
-            for held, array in zip(tables, map(arrived, columns[slot]), strict=True):
+        tables: list[list[tuple[int, int, Array]]] = [[] for _ in range(n)]
+        for i, n_behind, slot in self.arrays:
+            for k, array in enumerate(map(arrived, columns[slot])):
                 if isinstance(array, np.ndarray) and array.dtype.names:
-                    held.append((i, array))
+                    tables[k].append((stops[k][i], n_behind, array))
         return Elements(columns[self.value], ends[:n], stored, tables, sum(costs[:n]))
 
     def _matches(
         self, view: memoryview, at: int, end: int, most: int
-    ) -> tuple[list[list[object]], list[int], list[int]]:
-        """Return what stands in open places, where elements end and what their bytes cost."""
-        rows, ends, costs = list[list[object]](), list[int](), list[int]()
+    ) -> tuple[list[list[object]], list[int], list[list[int]], list[int]]:
+        """Return what stands in open places, where elements and bytes end, what these cost."""
+        rows, ends, stops, costs = list[list[object]](), list[int](), list[list[int]](), list[int]()
         last = len(self.pieces) - 1
         while len(rows) < most:
-            row, cost = list[object](), self.cost
+            row, stop, cost = list[object](), [at], self.cost
             for i, piece in enumerate(self.pieces):
                 found = piece.match(view, at, end)
                 if found is None:
-                    return rows, ends, costs
+                    return rows, ends, stops, costs
                 at = found.end()
                 row += found.groups()
                 if i < last:
                     n = number(row[-1])  # type: ignore[arg-type]
                     if n is None or n > end - at:
-                        return rows, ends, costs
+                        return rows, ends, stops, costs
                     row[-1] = bytes(view[at : at + n]) if n < SHORT else view[at : at + n]
                     cost, at = cost + blob_cost(n), at + n
+                    stop.append(at)
             rows.append(row)
             ends.append(at)
+            stops.append(stop)
             costs.append(cost)
-        return rows, ends, costs
+        return rows, ends, stops, costs
 
     def _opened(
         self, rows: Sequence[Sequence[object]], memo: Mapping[int, object]
