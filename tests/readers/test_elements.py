@@ -199,7 +199,7 @@ def test_tables_with_bytes_between_columns_are_told_together(
 ) -> None:
     raw = [bytes(part[: len(part) // record.itemsize * record.itemsize]) for part in parts]
     tables = [np.frombuffer(one, record) for one in raw]
-    assert with_gaps(tables) == [i for i, table in enumerate(tables) if gaps(table)]
+    assert with_gaps(tables) == [(i, n) for i, n in enumerate(map(gaps, tables)) if n]
     places = (record.fields or {}).values()
     taken = {at + i for column, at, *_ in places for i in range(column.itemsize)}
     for one, table in zip(raw, tables, strict=True):

@@ -209,13 +209,17 @@ def gaps(table: Array) -> int:
     return int(np.count_nonzero(flat.view(np.uint8).reshape(-1, len(free))[odd][:, free]))
 
 
-def with_gaps(tables: Sequence[Array]) -> list[int]:
-    """Return the numbers of those of some tables of one type, of one axis each, that have any."""
+def with_gaps(tables: Sequence[Array]) -> list[tuple[int, int]]:
+    """Return which of some tables of one type, of one axis each, have any, and how many."""
     end, together = np.cumsum([len(table) for table in tables]), b"".join(tables)  # type: ignore[arg-type]
-    odd = _with_gaps(np.frombuffer(together, tables[0].dtype)) if together else None
+    flat: Array = np.frombuffer(together, tables[0].dtype) if together else np.zeros(0)
+    odd = _with_gaps(flat) if together else None
     if odd is None or not len(odd):
         return []
-    return np.unique(np.searchsorted(end, odd, side="right")).tolist()  # type: ignore[no-any-return]
+    free = _free(flat.dtype)
+    each = np.count_nonzero(flat.view(np.uint8).reshape(-1, len(free))[odd][:, free], axis=1)
+    total = np.bincount(np.searchsorted(end, odd, side="right"), each).astype(np.int64)
+    return [(i, int(total[i])) for i in np.flatnonzero(total).tolist()]
 
 
 def _with_gaps(flat: Array) -> Wide | None:

@@ -12,7 +12,7 @@ from itertools import chain, count
 from typing import NamedTuple
 
 from treeaudit.dataclass import dataclass_of_many
-from treeaudit.readers.pickles.dtypes import with_gaps
+from treeaudit.readers.pickles.dtypes import gaps, with_gaps
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.stencil_making import stencil
 from treeaudit.readers.pickles.stencils import Elements, Stencil, blob_cost
@@ -155,11 +155,11 @@ def _note_gaps(m: Machine, row: Sequence[_Row]) -> None:
     tables = [(one, stop, n, table) for one in row for stop, n, table in one.tables]
     here, alone = m.at, [table for *_, table in tables]
     alike = all(table.ndim == 1 and table.dtype == alone[0].dtype for table in alone)
-    for k in with_gaps(alone) if alike else range(len(tables)):
-        one, stop, n, table = tables[k]
+    for k, found in with_gaps(alone) if alike else enumerate(map(gaps, alone)):
+        one, stop, n, _ = tables[k]
         place = edges(one.written, stop, n)[-1]
         m.at = one.begin + place + (_FRAME if place > one.cut else 0)
-        m.note_gaps(table)
+        m.note_gap(found)
     m.at = here
 
 

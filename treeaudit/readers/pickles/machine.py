@@ -181,9 +181,14 @@ class Machine(Tape):
 
     def note_gaps(self, array: object) -> object:
         """Note what stands between the columns of a table."""
-        if isinstance(array, np.ndarray) and array.dtype.names and (n := gaps(array)):
-            self.note(n, "bytes between the columns of a table, as numpy leaves them in a copy")
+        if isinstance(array, np.ndarray) and array.dtype.names:
+            self.note_gap(gaps(array))
         return array
+
+    def note_gap(self, n: int) -> None:
+        """Note so many bytes of it."""
+        if n:
+            self.note(n, "bytes between the columns of a table, as numpy leaves them in a copy")
 
     def begin_array(self) -> None:
         """Make sure that raw bytes begin exactly where a frame ends, in no other pickle."""
