@@ -86,7 +86,7 @@ def test_the_modules_are_few_enough_to_review() -> None:
     # Tables of numbers and of names are no code to follow.
     code = [name for name in REACHED if name not in ("limits", *TABLES)]
     lines = sum(len(FILES[name].read_text().splitlines()) for name in code)
-    assert lines < 5550
+    assert lines < 5500
     assert importlib.import_module("treeaudit.readers.pickles.pickle_vm")
 
 

@@ -13,7 +13,6 @@ from tests.strategies import examples
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.pickles.arrays import (
     array_from,
-    array_maker,
     object_array,
     scalar_from,
     shape_from,
@@ -75,39 +74,6 @@ def test_an_array_shares_the_bytes_of_the_file() -> None:
     array = array_from(raw, DType("i8", (3, "<", None, None, None, -1, -1, 0)), (2, 2), True)
     assert np.shares_memory(array, np.frombuffer(raw, dtype="u1"))
     assert array.tolist() == [[0, 2], [1, 3]]
-
-
-KINDS = [
-    DType("i8", (3, "<", None, None, None, -1, -1, 0)),
-    DType("u1", (3, "|", None, None, None, -1, -1, 0)),
-    DType("f4", (3, ">", None, None, None, -1, -1, 0)),
-    DType("U1", (3, "<", None, None, None, 4, 4, 8)),
-    DType("S0", (3, "|", None, None, None, 0, 1, 0)),
-    DType("O8"),
-]
-SIZES = st.integers(-1, 9) | st.sampled_from([True, 1.0, 1 << 31, 1 << 62, None, "2"])
-SHAPES = st.lists(SIZES, max_size=9).map(tuple) | st.lists(SIZES, max_size=2) | SIZES
-RAW = st.binary(max_size=80) | st.integers(0, 9).map(lambda n: bytes(8 * n))
-
-
-@examples(400)
-@given(st.sampled_from(KINDS), RAW, SHAPES, st.booleans(), st.sampled_from(["raw", "view", "text"]))
-def test_a_maker_of_arrays_does_what_is_done_for_each(
-    kind: DType, raw: bytes, shape: object, fortran: bool, held: str
-) -> None:
-    data = {"raw": raw, "view": memoryview(raw), "text": raw.decode("latin1")}[held]
-    told = []
-    for make in (
-        array_maker(kind, fortran),
-        lambda *one: array_from(one[0], kind, one[1], fortran),
-    ):
-        try:
-            array = make(data, shape)
-            flags = array.flags.c_contiguous, array.flags.f_contiguous, array.flags.writeable
-            told.append((array.dtype, array.shape, array.tobytes(), flags))
-        except (ReadError, UnsafeModelError) as error:
-            told.append((type(error), str(error)))
-    assert told[0] == told[1]
 
 
 @pytest.mark.parametrize("shape", [-1, (-1,), ("1",), (None,), "1", None, (1 << 40,), (1,) * 33])

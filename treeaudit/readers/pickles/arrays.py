@@ -7,7 +7,6 @@ field lies outside its record makes numpy itself read out of bounds.
 import math
 import sys
 from collections.abc import Callable
-from typing import Any, Literal
 
 import numpy as np
 
@@ -22,7 +21,6 @@ __all__ = [
     "LateArray",
     "Spend",
     "array_from",
-    "array_maker",
     "arrived",
     "axes_from",
     "fill",
@@ -34,9 +32,7 @@ __all__ = [
 Spend = Callable[[int], None]
 
 # Asked of every array: a union would be made anew each time.
-_USUAL = 8
-_ORDERS: tuple[Literal["C"], Literal["F"]] = ("C", "F")
-_ROWS, _BYTES, _PLAIN = (tuple, list), (bytes, bytearray, memoryview, str), {bytes, memoryview}
+_ROWS, _BYTES = (tuple, list), (bytes, bytearray, memoryview, str)
 
 ARRAY_CLASSES = frozenset(
     (
@@ -126,26 +122,6 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
     array = np.ndarray(sizes, real, data or None, 0, None, "F" if fortran else "C")
     array.setflags(write=False)
     return array
-
-
-def array_maker(dtype: DType, fortran: bool) -> Callable[[object, object], Array]:
-    """Return `array_from` for data and shape of one type and order, of which a file has many."""
-    real, order = dtype.build(), _ORDERS[fortran]
-    plain, width = real.itemsize and not real.hasobject and real.kind != "U", real.itemsize
-
-    def made(data: Any, shape: Any) -> Array:  # noqa: ANN401  # whatever the file has
-        usual = type(data) in _PLAIN and type(shape) is tuple and len(shape) < _USUAL
-        if plain and usual and dtype.made is real:
-            n = width
-            for size in shape:
-                n *= size if type(size) is int and size > 0 else 0
-            if 0 < n == len(data) and n <= width * Most.items:
-                array = np.ndarray(shape, real, data, 0, None, order)
-                array.setflags(write=False)
-                return array
-        return array_from(data, dtype, shape, fortran)
-
-    return made
 
 
 def object_array(items: object, shape: object) -> Array:

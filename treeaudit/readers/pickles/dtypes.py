@@ -201,43 +201,30 @@ def gaps(table: Array) -> int:
     """
     # In the order of the file: of a copy numpy leaves these bytes out.
     axes = sorted(range(table.ndim), key=lambda i: -table.strides[i])
-    flat = table.transpose(axes).reshape(-1)
-    odd = _with_gaps(flat)
-    if odd is None or not len(odd):
-        return 0
-    free = _free(table.dtype)
-    return int(np.count_nonzero(flat.view(np.uint8).reshape(-1, len(free))[odd][:, free]))
+    return int(_odd(table.transpose(axes).reshape(-1))[1].sum())
 
 
 def with_gaps(tables: Sequence[Array]) -> list[tuple[int, int]]:
     """Return which of some tables of one type, of one axis each, have any, and how many."""
     end, together = np.cumsum([len(table) for table in tables]), b"".join(tables)  # type: ignore[arg-type]
-    flat: Array = np.frombuffer(together, tables[0].dtype) if together else np.zeros(0)
-    odd = _with_gaps(flat) if together else None
-    if odd is None or not len(odd):
-        return []
-    free = _free(flat.dtype)
-    each = np.count_nonzero(flat.view(np.uint8).reshape(-1, len(free))[odd][:, free], axis=1)
-    total = np.bincount(np.searchsorted(end, odd, side="right"), each).astype(np.int64)
+    rows, n = _odd(np.frombuffer(together, tables[0].dtype)) if together else (end[:0], end[:0])
+    total = np.bincount(np.searchsorted(end, rows, side="right"), n).astype(np.int64)
     return [(i, int(total[i])) for i in np.flatnonzero(total).tolist()]
 
 
-def _with_gaps(flat: Array) -> Wide | None:
-    """Return which records of a table have such bytes; None where no column leaves room."""
-    words = _words(flat.dtype)
-    if not words:
-        return None
-    free = _free(flat.dtype)
-    if len(free) % 8:
-        return np.flatnonzero(flat.view(np.uint8).reshape(-1, len(free))[:, free].any(axis=1))
-    # Eight bytes at a time, as nearly all tables have none.
-    every, n = flat.view(np.uint64), len(free) // 8
-    if not any(np.bitwise_or.reduce(every[i::n]) & mask for i, mask in words):
-        return np.zeros(0, dtype=np.int64)
-    odd = np.zeros(len(flat), dtype=np.bool_)
-    for i, mask in words:
-        odd |= (every[i::n] & mask) != 0
-    return np.flatnonzero(odd)
+def _odd(flat: Array) -> tuple[Wide, Wide]:
+    """Return the records of a table that may have such bytes, and how many each has."""
+    free, in_words = _free(flat.dtype), flat.itemsize % 8 == 0
+    odd = np.full(len(flat), bool(free.any()) and not in_words)
+    for i, mask in _words(flat.dtype) if in_words else ():
+        # Eight bytes at a time, as nearly all tables have none.
+        every = flat.view(np.uint64)[i :: len(free) // 8]
+        if np.bitwise_or.reduce(every) & mask:
+            odd |= (every & mask) != 0
+    if not len(rows := np.flatnonzero(odd)):
+        return rows, rows
+    each = flat.view(np.uint8).reshape(-1, len(free))[rows]
+    return rows, np.count_nonzero(each[:, free], axis=1)
 
 
 @lru_cache(16)

@@ -121,13 +121,11 @@ def _read(m: Machine, stencils: list[Stencil]) -> None:
 
 def _some(m: Machine, stencils: list[Stencil]) -> list[_Row]:
     """Read elements that lie within a frame, or where there are none."""
-    end, begin = m.frame_end if m.at <= m.frame_end else m.size, m.at
-    found = _match(m, stencils, m.view, begin, end)
+    found = _match(m, stencils, m.view, m.at, m.frame_end if m.at <= m.frame_end else m.size)
     if found is None:
         return []
-    used, read = found
-    _keep(m, read, read.ends, used.n_instructions)
-    return [_Row([*chain.from_iterable(read.tables)], m.view, 0, m.size)]
+    _keep(m, found[1], found[1].ends, found[0].n_instructions)
+    return [_Row([*chain.from_iterable(found[1].tables)], m.view, 0, m.size)]
 
 
 def _one_with_frame(m: Machine, stencils: list[Stencil]) -> list[_Row]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.limits import Most
-from treeaudit.readers.pickles.arrays import LateArray, array_maker, fill
+from treeaudit.readers.pickles.arrays import LateArray, array_from, fill
 from treeaudit.readers.pickles.companions import names_companion
 from treeaudit.readers.pickles.construct import carry_out, takes_any
 from treeaudit.readers.pickles.dtypes import DType
@@ -163,8 +163,6 @@ class _Making:
             case _:
                 raise _NoStencilError
 
-    # -- slots ---------------------------------------------------------------
-
     def _constant(self, i: int, value: object) -> None:
         self._constants[i] = value
         self._stack.append(i)
@@ -193,12 +191,6 @@ class _Making:
 
     def _is_constant(self, slot: int) -> bool:
         return slot < len(self._written)
-
-    def _is_empty(self, slot: int) -> bool:
-        value = self._constants[slot] if self._is_constant(slot) else None
-        return isinstance(value, tuple) and not value
-
-    # -- what is made --------------------------------------------------------
 
     def _tuple(self, parts: list[int]) -> None:
         def step(columns: Columns, _: int) -> None:
@@ -230,7 +222,8 @@ class _Making:
             raise _NoStencilError
         parts = self._parts.get(args)
         if parts is None:
-            _needs(self._is_empty(args))
+            value = self._constants[args] if self._is_constant(args) else None
+            _needs(isinstance(value, tuple) and not value)
         elif own:
             _needs(not any(part in self._recalled for part in parts))
         return cls, args
@@ -275,8 +268,13 @@ class _Making:
         dtype, order = (self._constants[part] for part in parts[1::2])
         if not isinstance(dtype, DType) or order not in ("C", "F"):
             return None
-        made = array_maker(dtype, order == "F")
-        return lambda columns, _: columns.append([*map(made, columns[data], columns[shape])])
+        fortran = order == "F"
+
+        def step(columns: Columns, _: int) -> None:
+            rows = zip(columns[data], columns[shape], strict=True)
+            columns.append([array_from(one, dtype, size, fortran) for one, size in rows])
+
+        return step
 
     def _build(self, i: int) -> None:
         state, target = self._pop(), self._top()
@@ -314,7 +312,7 @@ def _fill(targets: Column, states: Column) -> None:
         target.content = fill(state, 0, _nothing_more)
 
 
-def _free_of_charge(n: int) -> None:
+def _free_of_charge(_: int) -> None:
     """Charge nothing: what an element costs is known."""
 
 
