@@ -11,6 +11,7 @@ from tests.libraries import library
 from treeaudit.errors import ReadError
 from treeaudit.readers.boosters import ubjson
 from treeaudit.readers.boosters.ubjson import parse
+from treeaudit.readers.boosters.ubjson_alike import FEW, alike
 from treeaudit.readers.limits import LIMITS
 
 
@@ -63,35 +64,74 @@ def result(data, limits=LIMITS):
         return type(error), str(error)
 
 
-TREES = [tree(i, range(2 * i + 1), str(2 * i + 1).encode()) for i in range(6)]
+N = 2 * FEW + 1
+TREES = [tree(i, range(2 * i + 1), str(2 * i + 1).encode()) for i in range(N)]
 
 
 def test_trees_of_other_sizes(slowly) -> None:
     data = array(*TREES)
     found = parse(data)
-    assert [one["id"] for one in found] == [*range(6)]
-    assert [one["weights"].tolist() for one in found] == [[*range(2 * i + 1)] for i in range(6)]
+    assert [one["id"] for one in found] == [*range(N)]
+    assert [one["weights"].tolist() for one in found] == [[*range(2 * i + 1)] for i in range(N)]
     assert found[4]["param"] == {"n": "9", "w": "1"}
     assert result(data) == slowly(data)
+
+
+def test_they_are_read_together(monkeypatch) -> None:
+    told = []
+
+    def seen(*args):
+        told.append(alike(*args))
+        return told[-1]
+
+    monkeypatch.setattr(ubjson, "alike", seen)
+    parse(array(*TREES))
+    assert [one.n for one in told] == [N - 1]
+    told.clear()
+    parse(array(*TREES * 40))
+    assert sum(one.n for one in told) == 40 * N - 1
+    assert len(told) < 5
+    told.clear()
+    # The one that differs is read alone, and those behind it.
+    parse(array(*TREES[:-1], b"{}", *TREES))
+    assert [one.n for one in told[:1]] == [N - 2]
+
+
+def test_a_name_within_numbers(slowly) -> None:
+    """The bytes with which an object begins stand in an array of one."""
+    held = array(*(tree(i, [1.0], codes=b"{" + text(b"codes") + b"[$U#L") for i in range(N)))
+    assert result(held) == slowly(held)
+
+
+def test_an_object_within_another(slowly) -> None:
+    inner = array(*TREES)
+    held = array(*(b"{" + text(b"trees") + inner + b"}" for _ in range(N)))
+    empty = array(*(b"{" + text(b"none") + b"{}" + b"}" for _ in range(N)))
+    for data in (held, empty, array(*[b"{}"] * N)):
+        assert result(data) == slowly(data)
 
 
 @pytest.mark.parametrize(
     "entries",
     [
-        [*TREES[:3], tree(3, [1.0], codes=b"\x01\x02"), *TREES[:2]],
-        [tree(0, []), tree(0, []), tree(0, [])],
-        [tree(i, [0.5]) for i in (126, 127, 128, 129)],
-        [tree(i, [0.5]) for i in (1, 200, 2)],
-        [*TREES[:2], b"{}", *TREES[:2]],
-        [*TREES[:2], b"Z", TREES[2]],
-        [*TREES[:2], TREES[2].replace(b"weights", b"weighty")],
-        [*TREES[:2], TREES[2].replace(length(1) + b"n", length(1) + b"w")],
-        [*TREES[:2], TREES[2].replace(b"}", b"")],
-        [*TREES[:2], TREES[2][:-3]],
-        [*TREES[:2], TREES[2].replace(b"[$d#L\0", b"[$d#L\xff")],
-        [*TREES[:2], TREES[2].replace(b"[$d#L\0", b"[$d#L\x7f")],
-        [*TREES[:2], TREES[2].replace(length(1) + b"1", length(1) + b"\xff")],
-        [tree(0, [0.0] * 70_000), *TREES[1:3], tree(4, [0.0] * 70_000), *TREES[:2]],
+        [*TREES[:3], tree(3, [1.0], codes=b"\x01\x02"), *TREES],
+        [*TREES, *TREES[:3], tree(3, [1.0], codes=b"\x01\x02"), *TREES],
+        [tree(0, [])] * N,
+        [tree(i, [0.5]) for i in range(126 - N, 127)],
+        [tree(i, [0.5]) for i in range(126 - N, 130)],
+        [tree(i, [0.5]) for i in (1, 200, 2)] * FEW,
+        [tree(i % 100, [0.5], str(i).encode() * i) for i in range(3 * N)],
+        [*TREES, b"{}", *TREES],
+        [*TREES, b"Z", TREES[2]],
+        [*TREES, TREES[2].replace(b"weights", b"weighty")],
+        [*TREES, TREES[2].replace(length(1) + b"n", length(1) + b"w")],
+        [*TREES, TREES[2].replace(b"}", b"")],
+        [*TREES, TREES[2][:-3]],
+        [*TREES, TREES[2].replace(b"[$d#L\0", b"[$d#L\xff")],
+        [*TREES, TREES[2].replace(b"[$d#L\0", b"[$d#L\x7f")],
+        [*TREES, TREES[2].replace(length(1) + b"1", length(1) + b"\xff")],
+        [tree(0, [0.0] * 70_000), *TREES, tree(4, [0.0] * 70_000), *TREES],
+        [*TREES, tree(4, [0.0] * 70_000), *TREES],
     ],
 )
 def test_what_departs_is_parsed_as_ever(entries, slowly) -> None:
@@ -100,7 +140,7 @@ def test_what_departs_is_parsed_as_ever(entries, slowly) -> None:
 
 def test_a_changed_byte(slowly) -> None:
     rng, data = random.Random(0), array(*TREES)
-    for _ in range(600):
+    for _ in range(1500):
         other = bytearray(data)
         at = rng.randrange(len(other))
         other[at : at + rng.randrange(3)] = rng.choice(
@@ -111,7 +151,7 @@ def test_a_changed_byte(slowly) -> None:
 
 def test_the_same_allowance(slowly) -> None:
     data = array(*TREES)
-    for beyond in range(0, 16_000, 400):
+    for beyond in range(0, 120_000, 2_000):
         limits = replace(LIMITS, containers=beyond)
         assert result(data, limits) == slowly(data, limits)
 

@@ -5,22 +5,14 @@ it promises are there. Arrays of one number type become numpy views of the file.
 """
 
 import struct
-from collections.abc import Sequence
 from mmap import mmap
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.boosters.ubjson_alike import (
-    Form,
-    Found,
-    Numbers,
-    form_of,
-    like,
-    numbers,
-    settled,
-)
+from treeaudit.readers.boosters.ubjson_alike import FEW, Numbers, alike, form_of, numbers
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
 __all__ = ["parse", "shortest"]
@@ -33,7 +25,8 @@ _CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
 # What Python needs for an object, a list entry included; about the largest of each.
 _SCALAR_COST = 64
 _CONTAINER_COST = 320
-_AT_HAND = 1 << 18
+# Within how many times the bytes that were alike others are looked for.
+_FURTHER = 8
 
 
 def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) -> object:
@@ -74,15 +67,13 @@ def shortest(number: int) -> str:
 
 
 class _Parser:
-    __slots__ = ("_at", "_base", "_data", "_flat", "_forms", "_kinds", "_near", "_spend", "_wide")
+    __slots__ = ("_at", "_data", "_flat", "_forms", "_kinds", "_spend", "_wide")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
         self._flat = np.frombuffer(data, np.uint8)
         self._kinds: dict[str, Numbers] = {}
         self._at = 0
-        # Some bytes at hand, and where they begin.
-        self._near, self._base = b"", 0
         # How lengths and whole numbers are written, and whether any could be shorter.
         self._forms: tuple[set[str], set[str]] = (set(), set())
         self._wide = False
@@ -190,26 +181,37 @@ class _Parser:
         if (whole := self._whole(size)) is not None:
             return whole
         found: list[Any] = []
-        forms: list[Form] = []
-        for i in self._counted(size):
+        self._counted(size)
+        while len(found) < size:
             start = self._at
-            one: Any = self._like(forms) if forms else None
-            if one is not None and i == 1:
-                forms.insert(0, settled(forms[0], found[0], one))
-            if one is None:
-                # Once they differ they are not held against each other again.
-                forms = []
-                one = self._value(self._marker(), depth)
-                if i == 0 and size > 1 and isinstance(one, dict):
-                    if not self._kinds:
-                        held = (
-                            (mark, numbers(self._flat, kind)) for mark, kind in _NUMBERS.items()
-                        )
-                        self._kinds.update(held)
-                    told = form_of(bytes(self._data[start : self._at]), self._kinds, _SCALARS)
-                    forms = [] if told is None else [told[0]]
-            found.append(one)
+            found.append(self._value(self._marker(), depth))
+            if len(found) == 1 and size > FEW and isinstance(found[0], dict):
+                self._like(start, size, found)
         return found
+
+    def _like(self, start: int, size: int, found: list[Any]) -> None:
+        """Add the objects that are written as the first one, which begins where told."""
+        if not self._kinds:
+            held = ((mark, numbers(self._flat, kind)) for mark, kind in _NUMBERS.items())
+            self._kinds.update(held)
+        told = form_of(bytes(self._data[start : self._at]), self._kinds)
+        if told is None:
+            return
+        form = told[0]
+        n_values = form.n_names + form.n_values
+        window = FEW * _FURTHER * (self._at - start)
+        while len(found) < size:
+            most = size - len(found)
+            more = alike(form, self._flat, self._at, window, most, self._kinds)
+            if more is None:
+                return
+            cost = form.n_containers * _CONTAINER_COST + n_values * _SCALAR_COST + 4 * form.n_bytes
+            self._spend(more.n * cost + 4 * more.n_text)
+            for marker, stored in more.scalars():
+                self._see_all(marker, stored)
+            found += more.values()
+            self._at = more.end
+            window = _FURTHER * (self._at - start)
 
     def _whole(self, size: int) -> list[Any] | None:
         """Return so many whole numbers that are all written with one mark; else take nothing."""
@@ -223,40 +225,10 @@ class _Parser:
         if not (stored["mark"] == ord(marker)).all():
             return None
         self._spend(_SCALAR_COST * size)
-        numbers: list[Any] = stored["number"].tolist()
-        for number in {*numbers}:
-            self._see(marker, number)
+        self._see_all(marker, stored["number"])
         self._at += size * entry.itemsize
-        return numbers
-
-    def _like(self, forms: Sequence[Form]) -> dict[str, Any] | None:
-        """Return the next object where it is written in one of some forms; else take nothing."""
-        found = self._as_in(forms)
-        if found is None and (not self._near or self._at - self._base > _AT_HAND // 8):
-            # Its end may lie beyond the bytes at hand, of which few are copied more than once.
-            self._base = self._at
-            self._near = bytes(self._data[self._at : self._at + _AT_HAND])
-            found = self._as_in(forms)
-        if found is None:
-            return None
-        form, one = found
-        n_bytes = form.n_bytes + sum(one.texts)
-        n_scalars = form.n_names + len(one.texts) + len(one.scalars)
-        self._spend(form.n_containers * _CONTAINER_COST + n_scalars * _SCALAR_COST + 4 * n_bytes)
-        for marker, number in one.scalars:
-            self._see(marker, number)
-        self._at = self._base + one.end
-        return one.value
-
-    def _as_in(self, forms: Sequence[Form]) -> tuple[Form, Found] | None:
-        at = self._at - self._base
-        if not self._near.startswith(b"{", at):
-            return None
-        for form in forms:
-            one = like(form, self._near, at + 1, self._base, len(self._flat) - self._base)
-            if one is not None:
-                return form, one
-        return None
+        whole: list[Any] = stored["number"].tolist()
+        return whole
 
     def _see(self, marker: str, number: int) -> None:
         """Remember how a number is written."""
@@ -265,6 +237,14 @@ class _Parser:
             # XGBoost takes the largest of a form, and the smallest, for too large.
             away = number + 1 if number >= 0 else number - 1
             self._wide |= marker not in (shortest(number), shortest(away))
+
+    def _see_all(self, marker: str, stored: npt.NDArray[Any]) -> None:
+        """Remember how numbers are written, all with one mark."""
+        if marker in _WHOLE:
+            # Those next to 0 could be written in the shortest way.
+            for some, nearest in ((stored[stored >= 0], np.min), (stored[stored < 0], np.max)):
+                if len(some):
+                    self._see(marker, int(nearest(some)))
 
     def _once(self, found: dict[str, object], key: str) -> None:
         """Refuse an object that names something twice: readers would disagree."""

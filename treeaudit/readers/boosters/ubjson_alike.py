@@ -1,29 +1,32 @@
 """Objects of UBJSON that are written like one before them, as the trees of a model are.
 
 All trees have the same names and types in the same order; lengths of arrays, and what they hold,
-differ. Bytes that are the same are compared and not parsed again.
+differ. Where a part of them begins is worked out for all trees at once, part after part.
 """
 
-import struct
-from collections.abc import Mapping
-from dataclasses import field, replace
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from treeaudit.dataclass import dataclass
 from treeaudit.readers.limits import Most
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Array, Flag, Wide
 
-__all__ = ["Form", "Found", "Numbers", "form_of", "like", "numbers", "settled"]
+__all__ = ["FEW", "Alike", "Form", "Numbers", "alike", "form_of", "numbers"]
 
-_LENGTH = struct.Struct(">q")
-_LONG = 9  # bytes of a length of 64 bits and its mark
+_LENGTH = np.dtype(">i8")
+_LONG = 9  # bytes of a length and its mark
 _ARRAY, _TEXT, _OBJECT, _SCALAR = range(4)
-_Types = Mapping[str, Any]
 Bytes = npt.NDArray[np.uint8]
+
+FEW = 32
+"""Fewer objects are not looked at together."""
 
 
 class Numbers(NamedTuple):
@@ -48,53 +51,271 @@ def numbers(data: Bytes, kind: np.dtype[Any]) -> Numbers:
     return Numbers(kind, size, tuple(data[i : i + n].view(kind) for i, n in rows))
 
 
+class _Part(NamedTuple):
+    """An entry of an object: the bytes before what may differ, its name, and what it is.
+
+    ``of`` are the numbers of an array, and the form of an object.
+    """
+
+    head: bytes
+    name: str
+    kind: int
+    of: Any
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """How an object is written.
 
     Attributes
     ----------
-    entries
-        Per entry that may differ: the bytes up to it, the entries that these bytes are, its name,
-        what it is, and the numbers of an array, the types of one, or the form of an object.
-    tail, last
-        The bytes behind these entries, and the entries that they are.
-    texts
-        The lengths of texts that are always the same.
+    parts
+        Its entries.
     n_names, n_bytes
         How many names there are, in the objects in it too, and their bytes.
     n_containers
         How many arrays and objects it is, with itself.
+    n_values
+        How many texts and single numbers there are.
+    least
+        The bytes of the shortest object of this form.
     """
 
-    entries: tuple[tuple[bytes, dict[str, Any], str, int, Any], ...]
+    parts: tuple[_Part, ...]
     n_names: int
     n_bytes: int
     n_containers: int
-    tail: bytes = b"}"
-    last: Mapping[str, Any] = field(default_factory=dict)
-    texts: tuple[int, ...] = ()
+    n_values: int
+    least: int
 
 
-class Found(NamedTuple):
-    """An object that is written in a form.
+def form_of(raw: bytes, types: Mapping[str, Numbers], at: int = 1) -> tuple[Form, int] | None:
+    """Return how a whole object is written, and where it ends; None where it is in no plain way.
 
-    Attributes
+    Parameters
     ----------
-    value
-        The object.
-    end
-        Where it ends.
-    texts
-        The bytes of each text in it.
-    scalars
-        The numbers in it, with their marks.
+    raw
+        Its bytes, which were parsed before.
+    types
+        By their marks, the numbers that the file could hold.
+    at
+        Where its first name is.
+    """
+    parts: list[_Part] = []
+    n_names, n_bytes, n_containers, n_values, least = 0, 0, 1, 0, 2
+    while raw[at : at + 1] != b"}":
+        if raw[at : at + 1] != b"L":
+            return None
+        begin, n = at, _length(raw, at + 1)
+        at += _LONG + n
+        name = raw[begin + _LONG : at].decode("utf-8", "backslashreplace")
+        n_names, n_bytes = n_names + 1, n_bytes + n
+        of: Any = None
+        mark, kind, head = chr(raw[at]), _SCALAR, at
+        if mark == "[" and raw[at + 1 : at + 2] == b"$" and raw[at + 3 : at + 5] == b"#L":
+            kind, head, of = _ARRAY, at + 5, types.get(chr(raw[at + 2]))
+            if of is None:
+                return None
+            at = head + 8 + _length(raw, head) * of.size
+            n_containers, least = n_containers + 1, least + 8
+        elif mark == "S" and raw[at + 1 : at + 2] == b"L":
+            kind, head = _TEXT, at + 2
+            at = head + 8 + _length(raw, head)
+            n_values, least = n_values + 1, least + 8
+        elif mark == "{" and (inside := form_of(raw, types, at + 1)) is not None:
+            kind, head, (of, at) = _OBJECT, at + 1, inside
+            n_names, n_bytes = n_names + of.n_names, n_bytes + of.n_bytes
+            n_containers, n_values = n_containers + of.n_containers, n_values + of.n_values
+            least += of.least - 1
+        elif mark in types:
+            at += 1 + types[mark].size
+            n_values, least = n_values + 1, least + 2
+        else:
+            return None
+        parts.append(_Part(raw[begin:head], name, kind, of))
+        least += head - begin
+    return Form(tuple(parts), n_names, n_bytes, n_containers, n_values, least), at + 1
+
+
+def _length(raw: bytes, at: int) -> int:
+    return int.from_bytes(raw[at : at + 8], "big")
+
+
+class _Found(NamedTuple):
+    """A part in all objects: where it begins, how long it is or its mark, what is in it."""
+
+    part: _Part
+    begin: Wide
+    size: npt.NDArray[Any]
+    inside: "Sequence[_Found]" = ()
+
+
+class _Walk:
+    """Goes through objects that stand behind one another; lets go of those that are not alike.
+
+    Parameters
+    ----------
+    data
+        The bytes of the file.
+    at
+        Where each object begins.
+    types
+        As of `form_of`.
     """
 
-    value: dict[str, object]
-    end: int
-    texts: list[int]
-    scalars: list[tuple[str, Any]]
+    def __init__(self, data: Bytes, at: Wide, types: Mapping[str, Numbers]) -> None:
+        self._data, self.at = data, at
+        self._size = np.zeros(256, dtype=np.int64)
+        self._size[[ord(mark) for mark in types]] = [1 + one.size for one in types.values()]
+
+    def _keep(self, good: Flag) -> None:
+        """Let go of the first object that is not good, and of all behind it."""
+        if not good.all():
+            self.at = self.at[: int(good.argmin())]
+
+    def _room(self, n: int) -> None:
+        self._keep(self.at <= len(self._data) - n)
+
+    def over(self, head: bytes) -> None:
+        """Go over bytes that are to be the same in all."""
+        self._room(len(head))
+        stored = _bytes(self._data, self.at, len(head))
+        self._keep((stored == np.frombuffer(head, np.uint8)).all(axis=1))
+        self.at = self.at + len(head)
+
+    def array(self, part: _Part, size: int, most: int) -> _Found:
+        """Go over an array or a text, of which an entry takes some bytes."""
+        self._room(8)
+        n = _bytes(self._data, self.at, 8).view(_LENGTH)[:, 0].astype(np.int64)
+        left = len(self._data) - self.at - 8
+        self._keep((n >= 0) & (n <= np.minimum(left // size, most)))
+        found = _Found(part, self.at + 8, n)
+        self.at = found.begin + size * n[: len(self.at)]
+        return found
+
+    def scalar(self, part: _Part) -> _Found:
+        """Go over a number and its mark."""
+        self._room(1)
+        mark = self._data[self.at]
+        size = self._size[mark]
+        self._keep((size > 0) & (self.at <= len(self._data) - size))
+        found = _Found(part, self.at + 1, mark)
+        self.at = self.at + size[: len(self.at)]
+        return found
+
+    def parts(self, form: Form) -> Sequence[_Found]:
+        """Go over objects of a form, from their first names on."""
+        found: list[_Found] = []
+        for part in form.parts:
+            if not len(self.at):
+                break
+            self.over(part.head)
+            if part.kind == _ARRAY:
+                found.append(self.array(part, part.of.size, len(self._data)))
+            elif part.kind == _TEXT:
+                found.append(self.array(part, 1, Most.text))
+            elif part.kind == _SCALAR:
+                found.append(self.scalar(part))
+            else:
+                begin = self.at
+                inside = self.parts(part.of)
+                found.append(_Found(part, begin, begin, inside))
+        self.over(b"}")
+        return found
+
+
+def _bytes(data: Bytes, at: Wide, n: int) -> Bytes:
+    """Return some bytes from each of some places on; all of them must be there."""
+    if not len(at) or not n:
+        return np.zeros((len(at), n), dtype=np.uint8)
+    return np.ascontiguousarray(sliding_window_view(data, n)[at])
+
+
+class Alike:
+    """Objects that stand behind one another, all of one form.
+
+    Parameters
+    ----------
+    found
+        Their parts.
+    n, end
+        How many objects there are, and where the last one ends.
+    data, types
+        The bytes of the file, and the numbers that they could be.
+    """
+
+    def __init__(
+        self, found: Sequence[_Found], n: int, end: int, data: Bytes, types: Mapping[str, Numbers]
+    ) -> None:
+        self._found, self.n, self.end = found, n, end
+        self._data, self._types = data, types
+
+    @property
+    def n_text(self) -> int:
+        """The bytes of all texts in them."""
+        return sum(int(one.size.sum()) for one in self._all(_TEXT, self._found))
+
+    def scalars(self) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+        """Return the single numbers in them, with their marks."""
+        for one in self._all(_SCALAR, self._found):
+            for mark, _, stored in self._by_mark(one):
+                yield mark, stored
+
+    def values(self) -> list[dict[str, object]]:
+        """Return the objects."""
+        return self._objects(self._found)
+
+    def _all(self, kind: int, found: Sequence[_Found]) -> Iterator[_Found]:
+        for one in found:
+            if one.part.kind == kind:
+                yield one._replace(begin=one.begin[: self.n], size=one.size[: self.n])
+            yield from self._all(kind, one.inside)
+
+    def _by_mark(self, one: _Found) -> Iterator[tuple[str, Flag, npt.NDArray[Any]]]:
+        for code in {*one.size.tolist()}:
+            where = one.size == code
+            of = self._types[chr(code)]
+            raw = _bytes(self._data, one.begin[where], of.size)
+            yield chr(code), where, raw.view(of.kind)[:, 0]
+
+    def _objects(self, found: Sequence[_Found]) -> list[dict[str, object]]:
+        if not found:
+            return [{} for _ in range(self.n)]
+        make = {
+            _ARRAY: self._arrays,
+            _TEXT: self._texts,
+            _OBJECT: lambda one: self._objects(one.inside),
+            _SCALAR: self._numbers,
+        }
+        names = [one.part.name for one in found]
+        columns = [
+            make[one.part.kind](one._replace(begin=one.begin[: self.n], size=one.size[: self.n]))
+            for one in found
+        ]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _arrays(self, one: _Found) -> Sequence[object]:
+        of: Numbers = one.part.of
+        if not one.size.any():
+            return [_empty(of.kind)] * self.n
+        first, begun = np.divmod(one.begin, of.size)
+        places = zip(begun.tolist(), first.tolist(), (first + one.size).tolist(), strict=True)
+        return [of.begun[i][begin:end] for i, begin, end in places]
+
+    def _texts(self, one: _Found) -> Sequence[object]:
+        data, n = self._data, int(one.size[0])
+        if (one.size == n).all():
+            stored = _bytes(data, one.begin, n)
+            if (stored == stored[0]).all():
+                return [_text(stored[0])] * self.n
+        ends = (one.begin + one.size).tolist()
+        return [_text(data[a:b]) for a, b in zip(one.begin.tolist(), ends, strict=True)]
+
+    def _numbers(self, one: _Found) -> Sequence[object]:
+        held: npt.NDArray[np.object_] = np.empty(self.n, dtype=object)
+        for _, where, stored in self._by_mark(one):
+            held[where] = stored.tolist()
+        return held.tolist()  # type: ignore[no-any-return]
 
 
 @lru_cache(16)
@@ -102,134 +323,39 @@ def _empty(of: np.dtype[Any]) -> Array:
     return np.frombuffer(b"", of)
 
 
-def form_of(raw: bytes, types: _Types, scalars: _Types, at: int = 1) -> tuple[Form, int] | None:
-    """Return how a whole object is written, and where it ends; None where it is in no plain way.
-
-    Parameters
-    ----------
-    raw
-        Its bytes, which were parsed before.
-    types, scalars
-        By their marks: the `Numbers` of arrays, and how single ones are unpacked.
-    at
-        Where its first name is.
-    """
-    entries: list[tuple[bytes, dict[str, Any], str, int, Any]] = []
-    n_names, n_bytes, n_containers = 0, 0, 1
-    while raw[at : at + 1] != b"}":
-        if raw[at : at + 1] != b"L":
-            return None
-        begin, n = at, _LENGTH.unpack_from(raw, at + 1)[0]
-        at += _LONG + n
-        name = raw[begin + _LONG : at].decode("utf-8", "backslashreplace")
-        n_names, n_bytes = n_names + 1, n_bytes + n
-        mark = chr(raw[at])
-        if mark == "[" and raw[at + 1 : at + 2] == b"$" and raw[at + 3 : at + 5] == b"#L":
-            of, at = types.get(chr(raw[at + 2])), at + 5
-            if of is None:
-                return None
-            entries.append((raw[begin:at], {}, name, _ARRAY, of))
-            at += 8 + _LENGTH.unpack_from(raw, at)[0] * of.size
-            n_containers += 1
-        elif mark == "S" and raw[at + 1 : at + 2] == b"L":
-            at += 2
-            entries.append((raw[begin:at], {}, name, _TEXT, None))
-            at += 8 + _LENGTH.unpack_from(raw, at)[0]
-        elif mark == "{" and (inside := form_of(raw, types, scalars, at + 1)) is not None:
-            entries.append((raw[begin : at + 1], {}, name, _OBJECT, inside[0]))
-            n_names, n_bytes = n_names + inside[0].n_names, n_bytes + inside[0].n_bytes
-            n_containers, at = n_containers + inside[0].n_containers, inside[1]
-        elif mark in scalars:
-            entries.append((raw[begin:at], {}, name, _SCALAR, scalars))
-            at += 1 + scalars[mark].size
-        else:
-            return None
-    return Form(tuple(entries), n_names, n_bytes, n_containers), at + 1
+def _text(raw: Bytes) -> str:
+    return raw.tobytes().decode("utf-8", "backslashreplace")
 
 
-def settled(form: Form, one: Mapping[str, Any], other: Mapping[str, Any]) -> Form:
-    """Return the form of objects that have the texts, and the arrays of nothing, of two others.
-
-    Parameters
-    ----------
-    form
-        That of both, in which nothing is settled.
-    one, other
-        The two.
-    """
-    entries: list[tuple[bytes, dict[str, Any], str, int, Any]] = []
-    texts: list[int] = []
-    begin, fixed = b"", dict[str, Any]()
-    for head, _, name, kind, of in form.entries:
-        first, second = one[name], other[name]
-        begin += head
-        if kind == _ARRAY and len(first) == len(second) == 0:
-            begin += bytes(8)
-            fixed[name] = _empty(of.kind)
-        elif kind == _TEXT and first == second and first.isascii():
-            begin += _LENGTH.pack(len(first)) + first.encode()
-            fixed[name] = first
-            texts.append(len(first))
-        else:
-            inside = settled(of, first, second) if kind == _OBJECT else of
-            entries.append((begin, fixed, name, kind, inside))
-            begin, fixed = b"", {}
-    return replace(
-        form, entries=tuple(entries), tail=begin + form.tail, last=fixed, texts=tuple(texts)
-    )
-
-
-def like(form: Form, near: bytes, at: int, base: int, most: int) -> Found | None:
-    """Return an object where it is written in a form to its end; None where it is not.
+def alike(
+    form: Form, data: Bytes, at: int, window: int, most: int, types: Mapping[str, Numbers]
+) -> Alike | None:
+    """Return the objects from a place on that are written in a form; None where they are few.
 
     Parameters
     ----------
     form
         The form.
-    near, at
-        Bytes of the file, and where in them the first name of the object is.
-    base, most
-        Where in the file these bytes begin, and how many are behind that.
+    data
+        The bytes of the file.
+    at, window
+        Where the first object would begin, and within how many bytes all of them are to begin.
+    most
+        How many there may be.
+    types
+        As of `form_of`.
     """
-    value: dict[str, object] = {}
-    texts = [*form.texts]
-    scalars: list[tuple[str, Any]] = []
-    try:
-        for head, fixed, name, kind, of in form.entries:
-            if not near.startswith(head, at):
-                return None
-            if fixed:
-                value.update(fixed)
-            at += len(head)
-            if kind == _ARRAY:
-                n = _LENGTH.unpack_from(near, at)[0]
-                first, begun = divmod(base + at + 8, of.size)
-                at += 8 + n * of.size
-                if n < 0 or at > most:
-                    return None
-                value[name] = of.begun[begun][first : first + n] if n else _empty(of.kind)
-            elif kind == _TEXT:
-                n = _LENGTH.unpack_from(near, at)[0]
-                begin, at = at + 8, at + 8 + n
-                if not 0 <= n <= Most.text or at > len(near):
-                    return None
-                value[name] = near[begin:at].decode("utf-8", "backslashreplace")
-                texts.append(n)
-            elif kind == _OBJECT:
-                inside = like(of, near, at, base, most)
-                if inside is None:
-                    return None
-                value[name], at = inside.value, inside.end
-                texts += inside.texts
-                scalars += inside.scalars
-            else:
-                mark = chr(near[at])
-                number = of[mark].unpack_from(near, at + 1)[0]
-                value[name], at = number, at + 1 + of[mark].size
-                scalars.append((mark, number))
-    except (struct.error, KeyError, IndexError):
+    if not form.parts:
         return None
-    if not near.startswith(form.tail, at):
+    head = re.compile(re.escape(b"{" + form.parts[0].head))
+    most = min(most, (len(data) - at) // form.least)
+    begun = (match.start() for match in head.finditer(data.data, at, at + window))
+    start = np.fromiter(islice(begun, most), np.int64)
+    if len(start) < FEW:
         return None
-    value.update(form.last)
-    return Found(value, at + len(form.tail), texts, scalars)
+    walk = _Walk(data, start + 1, types)
+    found = walk.parts(form)
+    # What stands where one ends is the next one.
+    good = start[: len(walk.at)] == np.concatenate([[at], walk.at[:-1]])
+    n = len(good) if good.all() else int(good.argmin())
+    return Alike(found, n, int(walk.at[n - 1]), data, types) if n else None

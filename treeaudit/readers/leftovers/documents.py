@@ -44,9 +44,11 @@ def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Lefto
     [('trees[1].rows', 20)]
     """
     if isinstance(document, list | tuple):
+        silent = {name for name, rule in keys.items() if rule is None}
         for i, part in enumerate(document):
             if isinstance(part, Mapping):
-                yield from unexplained(part, keys, f"{where}[{i}]")
+                if not part.keys() <= silent:
+                    yield from unexplained(part, keys, f"{where}[{i}]")
             elif part is not None:
                 yield not_explained(f"{where}[{i}]", part)
     elif isinstance(document, Mapping):
