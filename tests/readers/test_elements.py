@@ -4,7 +4,8 @@ import copy
 import pickle
 import pickletools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from struct import pack
 from typing import Any
 
@@ -27,8 +28,9 @@ from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles import elements
 from treeaudit.readers.pickles.arrays import LateArray
-from treeaudit.readers.pickles.dtypes import DType, gaps, with_gaps
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.filling import build
+from treeaudit.readers.pickles.gaps import between_columns, gaps, with_gaps
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.machine import Machine, Step
 from treeaudit.readers.pickles.opcodes import STEPS
@@ -124,6 +126,10 @@ def _assert_alike(data: bytes, limits: Limits = LIMITS) -> None:
     fast, made, failed = _run(data, STEPS, limits)
     assert failed == error
     assert fast.oddities == slow.oddities
+    (places, tables), (slow_places, others) = map(_by_place, (fast.tables, slow.tables))
+    assert places == slow_places
+    assert all(map(np.array_equal, tables, others))
+    assert [one.dtype for one in tables] == [one.dtype for one in others]
     assert list(map(str, fast.doubts)) == list(map(str, slow.doubts))
     if error is None:
         assert [getattr(fast, name) for name in KEPT] == [getattr(slow, name) for name in KEPT]
@@ -135,17 +141,25 @@ def _assert_alike(data: bytes, limits: Limits = LIMITS) -> None:
         )
 
 
+def _by_place(tables: list[tuple[int, np.ndarray]]) -> tuple[list[int], list[np.ndarray]]:
+    found = sorted(tables, key=lambda one: one[0])
+    return [place for place, _ in found], [table for _, table in found]
+
+
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Where elements ended that were read by a stencil."""
     ends: list[int] = []
-    keep: Callable[..., None] = elements._keep
+    some = elements._some
 
-    def counted(m: Machine, read: object, places: list[int], n: int) -> None:
-        ends.extend(places)
-        keep(m, read, places, n)
+    def counted(m: Machine, stencils: list[Stencil], within: elements._Passage) -> int:
+        begin, n_before = m.at, len(m.stack)
+        n = some(m, stencils, within)
+        assert len(m.stack) == n_before + n
+        ends.extend(np.linspace(begin, m.at, n + 1)[1:].astype(int).tolist())
+        return n
 
-    monkeypatch.setattr(elements, "_keep", counted)
+    monkeypatch.setattr(elements, "_some", counted)
     return ends
 
 
@@ -173,6 +187,64 @@ def test_frames_begin_anywhere(kept: list[int]) -> None:
     assert all(any(at < end < at + 10_000 for end in kept) for at in within)
 
 
+def _in_frames(data: bytes, cuts: Sequence[int]) -> bytes:
+    """Return a pickle, whose frames were taken out, with others that begin at some places."""
+    bare = bytearray(data)
+    for op, _, at in reversed([*pickletools.genops(data)]):
+        if op.name == "FRAME":
+            del bare[at : at + 9]
+    places = sorted({2, *(max(2, cut % len(bare)) for cut in cuts), len(bare)})
+    parts = [bytes(bare[a:b]) for a, b in pairwise(places)]
+    return bytes(bare[:2]) + b"".join(b"\x95" + pack("<Q", len(part)) + part for part in parts)
+
+
+def _edges(name: str) -> list[int]:
+    """Return where instructions begin in a file without frames."""
+    bare = _in_frames(FILES[name, 5], [])
+    return [at - 9 for op, _, at in pickletools.genops(bare) if at > 11]
+
+
+EDGES = {name: _edges(name) for name in ("copied", "forest")}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_many_frames_are_read_at_once(
+    name: str, kept: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crossed: list[int] = []
+
+    def whole(within: elements._Passage, ends: Sequence[int], n: int) -> bool:
+        crossed.append(sum(cut < ends[-1] for cut in within.cuts))
+        return is_whole(within, ends, n)
+
+    is_whole = elements._Passage.is_whole
+    monkeypatch.setattr(elements._Passage, "is_whole", whole)
+    data = _in_frames(FILES[name, 5], EDGES[name][50::400])
+    _assert_alike(data)
+    assert len(kept) > 20
+    assert max(crossed) > 1
+
+
+@pytest.mark.parametrize("name", EDGES)
+@given(data=st.data())
+@examples(40)
+def test_frames_are_those_that_the_interpreter_takes(name: str, data: st.DataObject) -> None:
+    cuts = data.draw(st.lists(st.sampled_from(EDGES[name]), max_size=30))
+    # Nearly all lie between two instructions, and one perhaps within one.
+    cuts += data.draw(st.lists(st.integers(2, 1 << 20), max_size=1))
+    _assert_alike(_in_frames(FILES[name, 5], cuts))
+
+
+def test_frames_of_nothing_and_too_many_bytes() -> None:
+    data = _in_frames(FILES["copied", 5], EDGES["copied"][50::150])
+    frames = [at for op, _, at in pickletools.genops(data) if op.name == "FRAME"]
+    for at in frames[5:15:3]:
+        _assert_alike(data[:at] + b"\x95" + bytes(8) + data[at:])
+        _assert_alike(data[:at] + 3 * (b"\x95" + bytes(8)) + data[at:])
+        for size in (1, 1 << 20, 1 << 62):
+            _assert_alike(data[: at + 1] + pack("<Q", size) + data[at + 9 :])
+
+
 def test_bytes_between_the_columns_are_noted_where_they_stand() -> None:
     data = bytearray(FILES["forest", 5])
     blobs = [at for op, n, at in pickletools.genops(bytes(data)) if op.name == "BYTEARRAY8"]
@@ -181,7 +253,10 @@ def test_bytes_between_the_columns_are_noted_where_they_stand() -> None:
         data[at + 9 + 60] = 7
     _assert_alike(bytes(data))
     vm, _, _ = _run(bytes(data), STEPS)
-    assert len(vm.oddities) == 4
+    assert [n for _, n, _ in between_columns(vm.tables)] == [1] * 4
+    for (place, n, _), at in zip(between_columns(vm.tables), tables[20:30:3], strict=True):
+        # What is behind the bytes of a table: their type, the sizes and how they are put together.
+        assert 0 < place + n - (at + 9 + int.from_bytes(data[at + 1 : at + 9], "little")) < 60
 
 
 RECORDS = [
@@ -205,6 +280,28 @@ def test_tables_with_bytes_between_columns_are_told_together(
     for one, table in zip(raw, tables, strict=True):
         free = (byte for i, byte in enumerate(one) if i % record.itemsize not in taken)
         assert gaps(table) == sum(byte != 0 for byte in free)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*RECORDS, np.dtype([("a", "i8")])]),
+            st.sampled_from([(), (0,), (1,), (3,), (2, 2), (40_000,)]),
+            st.sampled_from([0, 7]),
+        ),
+        max_size=6,
+    )
+)
+@examples(50)
+def test_tables_of_any_kind_are_told_with_their_places(
+    parts: list[tuple[np.dtype[Any], tuple[int, ...], int]],
+) -> None:
+    tables = [
+        (10 * i, np.full(int(np.prod(shape)) * one.itemsize, fill, "u1").view(one).reshape(shape))
+        for i, (one, shape, fill) in enumerate(parts)
+    ]
+    expected = [(place, n) for place, table in tables if (n := gaps(table))]
+    assert [(at + n, n) for at, n, _ in between_columns(tables)] == expected
 
 
 def test_what_is_wrong_with_one_is_said_as_the_interpreter_says_it() -> None:

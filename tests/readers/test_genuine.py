@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.strategies import examples
 from treeaudit.readers.pickles.as_pickle import would_run
+from treeaudit.readers.pickles.gaps import between_columns
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 
@@ -171,7 +172,7 @@ def graphs(draw: st.DrawFn) -> object:
 
 def _is_genuine(data: bytes) -> object:
     read = read_pickle(data)
-    assert read.oddities == ()
+    assert (read.oddities, [*between_columns(read.tables)]) == ((), [])
     assert read.end == len(data)
     return read.root
 

@@ -44,6 +44,7 @@ from treeaudit.defenses import (
     Strip,
 )
 from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.gaps import between_columns
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.repair.attempts import applied
 from treeaudit.writers import pickle_bytes, suffixes_of
@@ -236,7 +237,7 @@ def test_a_pickle_has_one_spelling(tmp_path) -> None:
     values["arrays"] = [np.arange(6.0).reshape(2, 3).T, np.array(["a", 1], dtype=object)]
     data = pickle_bytes.dumps(values)
     read, loaded = read_pickle(data), pickle.loads(data)
-    assert (read.oddities, read.end) == ((), len(data))
+    assert (read.oddities, [*between_columns(read.tables)], read.end) == ((), [], len(data))
     for one in (read.root, loaded):
         assert {k: v for k, v in one.items() if k not in ("arrays", "o")} == {
             k: v for k, v in values.items() if k not in ("arrays", "o")

@@ -1,5 +1,6 @@
 """One decision tree: a row per node, with the condition that leads to it."""
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,7 +144,7 @@ class Tree:
     @property
     def n_bytes(self) -> int:
         """How much memory the arrays take."""
-        arrays = [array for name in ARRAYS if (array := getattr(self, name)) is not None]
+        arrays = [array for array in _arrays_of(self) if array is not None]
         if self.categories is not None:
             arrays += [self.categories.start, self.categories.codes]
         return sum([array.nbytes for array in arrays])
@@ -275,6 +276,8 @@ ARRAYS: dict[str, type[np.generic]] = {
     "n_records": np.int64,
 }
 """The arrays of a tree, one row per node, and what each holds."""
+
+_arrays_of = attrgetter(*ARRAYS)
 
 
 def _freeze(instance: object, name: str, dtype: type[np.generic]) -> None:

@@ -1,6 +1,6 @@
 """Small trees whose arrays stand behind one another: checked together, cut out one by one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +11,11 @@ from treeaudit.errors import DataError
 from treeaudit.model.tree import ARRAYS, Tree
 
 __all__ = ["TreeRow", "cut"]
+
+# A tree is frozen: what it holds is put where it stands.
+_PUT: dict[str, Callable[[Tree, object], None]] = {
+    name: getattr(Tree, name).__set__ for name in (*ARRAYS, "categories")
+}
 
 
 class TreeRow:
@@ -47,7 +52,7 @@ class TreeRow:
                   if array is not None}  # fmt: skip
         _check(frozen, np.array(ends))
         self._ends = ends
-        self._arrays = [(name, frozen.get(name)) for name in ARRAYS]
+        self._arrays = [(put, frozen.get(name)) for name, put in _PUT.items()]
 
     def __len__(self) -> int:
         """How many trees there are."""
@@ -56,10 +61,9 @@ class TreeRow:
     def tree(self, i: int) -> Tree:
         """Return one of them."""
         part = slice(self._ends[i], self._ends[i + 1])
-        tree, put = object.__new__(Tree), object.__setattr__
-        put(tree, "categories", None)
-        for name, array in self._arrays:
-            put(tree, name, None if array is None else array[part])
+        tree = object.__new__(Tree)
+        for put, array in self._arrays:
+            put(tree, None if array is None else array[part])
         return tree
 
 

@@ -271,6 +271,10 @@ def _uncollected() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                # What was read is kept: as old objects it is not walked at once, and once more.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

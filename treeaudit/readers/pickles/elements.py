@@ -6,24 +6,26 @@ until an element does not match. What the interpreter keeps beside the objects (
 charged, how far it came) is then as if it had read them.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import field
-from itertools import chain, count
+from itertools import count
 from typing import NamedTuple
 
+import numpy as np
+
 from treeaudit.dataclass import dataclass_of_many
-from treeaudit.readers.pickles.dtypes import gaps, with_gaps
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.stencil_making import stencil
 from treeaudit.readers.pickles.stencils import Elements, Stencil, blob_cost
 from treeaudit.readers.pickles.traces import Instruction, edges, trace
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Wide
 
 __all__ = ["read_alike"]
 
 _MOST_LEARNT = 256
 _MOST_FORMS = 8
-_BEGINS_FRAME, _FRAME, _MOST_CUT = 0x95, 9, 1 << 16
+_BEGINS_FRAME, _FRAME, _MOST_CUT, _MOST_FRAMES = 0x95, 9, 1 << 16, 16
 _LEFT_OPEN = frozenset({"number", "recall", "G", "blob"})
 
 
@@ -36,25 +38,40 @@ class _Form:
     stencil: Stencil | None = None
 
 
-class _Row(NamedTuple):
-    """Elements that were read: their tables, and how they are written.
+class _Passage(NamedTuple):
+    """Instructions of elements, without the beginnings of frames.
 
     Attributes
     ----------
-    tables
-        Arrays of records, as `Elements` has them.
-    written
-        Their instructions, without the beginning of a frame.
+    written, at, end
+        The bytes, where in them the next element begins, and where they end.
     begin
-        Where these bytes begin in the file.
-    cut
-        How many of them stand in front of the beginning of a frame.
+        Where the bytes begin in the file.
+    cuts
+        How many of them stand in front of the beginning of each frame.
+    frames
+        Where in the file the frame ends that they begin in, and each of the others.
     """
 
-    tables: Sequence[tuple[int, int, Array]]
-    written: bytes | memoryview
+    written: memoryview
+    at: int
+    end: int
     begin: int
-    cut: int
+    cuts: Sequence[int]
+    frames: Sequence[int]
+
+    def in_file(self, places: Wide) -> list[int]:
+        """Return where in the file some of the bytes are."""
+        crossed = np.searchsorted(self.cuts, places) if self.cuts else 0
+        return (self.begin + places + _FRAME * crossed).tolist()  # type: ignore[no-any-return]
+
+    def is_whole(self, ends: Sequence[int], n: int) -> bool:
+        """Tell whether frames begin between instructions of elements, which have so many each."""
+        for cut in self.cuts[: bisect_right(self.cuts, ends[-1])]:
+            i = bisect_left(ends, cut)
+            if cut not in edges(self.written, ends[i - 1] if i else 0, n):
+                return False
+        return True
 
 
 @dataclass_of_many(slots=True)
@@ -113,65 +130,66 @@ def _learn(m: Machine, known: Alike) -> None:
 
 
 def _read(m: Machine, stencils: list[Stencil]) -> None:
-    rows: list[_Row] = []
-    while stencils and (some := _some(m, stencils) or _one_with_frame(m, stencils)):
-        rows += some
-    _note_gaps(m, rows)
+    n_frames = 1
+    while stencils:
+        end = m.frame_end if m.at <= m.frame_end else m.size
+        if _some(m, stencils, _Passage(m.view, m.at, end, 0, (), (m.frame_end,))):
+            continue
+        across = _across_frames(m, n_frames)
+        n = 0 if across is None else _some(m, stencils, across)
+        if across is None or not n:
+            break
+        # Of small elements more are read at once.
+        n_frames = min(2 * n_frames, _MOST_FRAMES) if n > 2 * len(across.cuts) else 1
 
 
-def _some(m: Machine, stencils: list[Stencil]) -> list[_Row]:
-    """Read elements that lie within a frame, or where there are none."""
-    found = _match(m, stencils, m.view, m.at, m.frame_end if m.at <= m.frame_end else m.size)
-    if found is None:
-        return []
-    _keep(m, found[1], found[1].ends, found[0].n_instructions)
-    return [_Row([*chain.from_iterable(found[1].tables)], m.view, 0, m.size)]
+def _across_frames(m: Machine, most: int) -> _Passage | None:
+    """Return the rest of the frame, which is short, with some of those behind it."""
+    at = m.frame_end
+    if not 0 <= at - m.at < _MOST_CUT:
+        return None
+    pieces, cuts, frames = [m.view[m.at : at]], list[int](), [at]
+    while len(cuts) < most and at + _FRAME <= m.size and m.data[at] == _BEGINS_FRAME:
+        tail = at + _FRAME
+        at = tail + int.from_bytes(m.view[at + 1 : tail], "little")
+        if at > m.size:
+            break
+        cuts.append(sum(map(len, pieces)))
+        pieces.append(m.view[tail : min(at, tail + 2 * _MOST_CUT)])
+        frames.append(at)
+        if len(pieces[-1]) < at - tail:
+            break
+    written = memoryview(b"".join(pieces))
+    return _Passage(written, 0, len(written), m.at, cuts, frames) if cuts else None
 
 
-def _one_with_frame(m: Machine, stencils: list[Stencil]) -> list[_Row]:
-    """Read an element in front of which, or between two instructions of which, a frame begins."""
-    begin, cut, tail = m.at, m.frame_end - m.at, m.frame_end + _FRAME
-    if not 0 <= cut < _MOST_CUT or tail > m.size or m.data[m.frame_end] != _BEGINS_FRAME:
-        return []
-    n = int.from_bytes(m.view[m.frame_end + 1 : tail], "little")
-    if n > m.size - tail:
-        return []
-    written = bytes(m.view[begin : m.frame_end]) + bytes(m.view[tail : tail + min(n, _MOST_CUT)])
-    found = _match(m, stencils, memoryview(written), 0, len(written), one=True)
-    if found is None:
-        return []
+def _some(m: Machine, stencils: list[Stencil], within: _Passage) -> int:
+    """Read elements, and return how many."""
+    found = _match(m, stencils, within)
+    if found is None or not within.is_whole(found[1].ends, found[0].n_instructions):
+        return 0
     used, read = found
-    if cut not in edges(written, 0, used.n_instructions)[:-1]:
-        return []
-    m.frame_end = tail + n
-    _keep(m, read, [tail + read.ends[0] - cut], used.n_instructions + 1)
-    return [_Row(read.tables[0], written, begin, cut)]
-
-
-def _note_gaps(m: Machine, row: Sequence[_Row]) -> None:
-    """Note what stands between the columns of tables, which nearly always is nothing."""
-    tables = [(one, stop, n, table) for one in row for stop, n, table in one.tables]
-    here, alone = m.at, [table for *_, table in tables]
-    alike = all(table.ndim == 1 and table.dtype == alone[0].dtype for table in alone)
-    for k, found in with_gaps(alone) if alike else enumerate(map(gaps, alone)):
-        one, stop, n, _ = tables[k]
-        place = edges(one.written, stop, n)[-1]
-        m.at = one.begin + place + (_FRAME if place > one.cut else 0)
-        m.note_gap(found)
-    m.at = here
+    complete = np.array([edges(within.written, stop, n)[-1] for stop, n, _ in read.tables])
+    tables = zip(within.in_file(complete), read.tables, strict=True)
+    m.tables += ((place, table) for place, (*_, table) in tables)
+    crossed = bisect_left(within.cuts, read.ends[-1])
+    m.frame_end = within.frames[crossed]
+    (m.at,) = within.in_file(np.array(read.ends[-1:]))
+    _keep(m, read, used.n_instructions * len(read.ends) + crossed)
+    return len(read.ends)
 
 
 def _match(
-    m: Machine, stencils: list[Stencil], view: memoryview, at: int, end: int, *, one: bool = False
+    m: Machine, stencils: list[Stencil], within: _Passage
 ) -> tuple[Stencil, Elements] | None:
     """Return the elements that are next, and the stencil that they were read with."""
-    base = len(m.memo)
+    base, where = len(m.memo), within[:3]
     for i, known in enumerate(stencils):
-        found = known.read(view, at, end, m.memo, one=one)
+        found = known.read(*where, m.memo, one=False)
         n = 0 if found is None else len(known.stored) * len(found.ends)
         # Of one by one it is known that none takes the number of something that is stored already.
         if not m.memo.keys().isdisjoint(range(base, base + n)):
-            found = known.read(view, at, end, m.memo, one=True)
+            found = known.read(*where, m.memo, one=True)
             if not m.memo.keys().isdisjoint(range(base, base + len(known.stored))):
                 found = None
         if found is not None:
@@ -181,16 +199,15 @@ def _match(
     return None
 
 
-def _keep(m: Machine, read: Elements, ends: Sequence[int], n_instructions: int) -> None:
-    """Leave the machine as if it had read elements that end at these places."""
+def _keep(m: Machine, read: Elements, n_instructions: int) -> None:
+    """Leave the machine as if it had read elements."""
     base = len(m.memo)
     m.memo.update(zip(count(base), read.stored))
     m.highest = len(m.memo) - 1 if len(m.memo) > base else m.highest
-    m.at = ends[-1]
-    m.instructions += n_instructions * len(ends)
+    m.instructions += n_instructions
     while m.instructions > m.paid:
         m.pay()
     m.spend(read.cost)
     m.stack += read.values
     top = len(m.stack) + 1
-    m.unfinished.update(dict.fromkeys(range(top - len(ends), top)))
+    m.unfinished.update(dict.fromkeys(range(top - len(read.ends), top)))

@@ -55,15 +55,15 @@ def build(m: Machine) -> None:
             if is_wrapper(target):
                 if is_array_class(subclass := target.get("subclass")):
                     m.excused.add(id(subclass))
-                m.stack[-1] = m.note_gaps(read_array(m, target))
+                m.stack[-1] = m.note_table(read_array(m, target))
             elif names_companion(target):
-                m.stack[-1] = m.note_gaps(read_companion(m, target))
+                m.stack[-1] = m.note_table(read_companion(m, target))
         case DType():
             target.describe(state)
             m.spend(256 * target.n_fields)
         case LateArray():
             target.content = fill(state, m.at - 1, m.spend)
-            m.note_gaps(target.content)
+            m.note_table(target.content)
             m.announced -= 1
         case _:
             raise ReadError(f"the state at byte {m.at - 1:,} belongs to nothing")

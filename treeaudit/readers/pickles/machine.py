@@ -12,7 +12,7 @@ from treeaudit.readers.pickles.arrays import LateArray
 from treeaudit.readers.pickles.as_pickle import Outer, would_run
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.construct import ADVICE, call, create, excused
-from treeaudit.readers.pickles.dtypes import DType, gaps
+from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import MARK, Global
 from treeaudit.readers.pickles.members import FETCHES
 from treeaudit.readers.pickles.names import file_within, judge, may_fetch, may_mention, not_read
@@ -172,23 +172,18 @@ class Machine(Tape):
         self.excused.update(excused(target, args, made))
         if isinstance(target, Global) and str(target) in FETCHES:
             self.mentioned += [made] if isinstance(made, Global) else []
-        return self.note_gaps(made)
+        return self.note_table(made)
 
     def create(self, target: object, args: object) -> object:
         made = create(target, args, self.at - 1, self.spend)
         self.excused.update([id(target)] if isinstance(target, Global) else ())
         return made
 
-    def note_gaps(self, array: object) -> object:
-        """Note what stands between the columns of a table."""
+    def note_table(self, array: object) -> object:
+        """Keep in mind a table of records, between whose columns something may stand."""
         if isinstance(array, np.ndarray) and array.dtype.names:
-            self.note_gap(gaps(array))
+            self.tables.append((self.at, array))
         return array
-
-    def note_gap(self, n: int) -> None:
-        """Note so many bytes of it."""
-        if n:
-            self.note(n, "bytes between the columns of a table, as numpy leaves them in a copy")
 
     def begin_array(self) -> None:
         """Make sure that raw bytes begin exactly where a frame ends, in no other pickle."""

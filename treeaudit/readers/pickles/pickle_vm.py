@@ -45,6 +45,7 @@ from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.inert import Global, Oddity
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.opcodes import STEPS
+from treeaudit.readers.types import Array
 
 __all__ = ["Unpickled", "read_pickle"]
 
@@ -65,6 +66,9 @@ class Unpickled:
         The files beside it that were read too, with their sizes.
     oddities
         Bytes that no pickler writes and that change nothing: where, how many, what they are.
+    tables
+        All arrays of records, each with the place where it was complete; `gaps` counts what
+        stands between their columns.
     spellings
         How many instructions no pickler takes where they stand, though they load as the same
         thing, by the number of bits that the choice of one can tell.
@@ -75,6 +79,7 @@ class Unpickled:
     mentioned: Sequence[Global]
     companions: Mapping[str, int] = field(default_factory=dict)
     oddities: Sequence[Oddity] = ()
+    tables: Sequence[tuple[int, Array]] = ()
     spellings: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -127,5 +132,5 @@ def read_pickle(
         raise vm.doubts[0]
     vm.refuse_files_within()
     opened = companions.opened if companions is not None else {}
-    odd = tuple(vm.oddities)
-    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, odd, vm.spellings)
+    told = (tuple(vm.oddities), tuple(vm.tables), vm.spellings)
+    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, *told)

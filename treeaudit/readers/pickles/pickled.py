@@ -13,6 +13,7 @@ from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.companions import Companions
+from treeaudit.readers.pickles.gaps import between_columns
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
@@ -63,7 +64,7 @@ def parse(content: Content, limits: Limits) -> Unpickled:
 
 def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
     says = "which change nothing when the file is loaded"
-    for at, n, what in unpickled.oddities:
+    for at, n, what in (*unpickled.oddities, *between_columns(unpickled.tables)):
         yield Leftover(kind="unexplained", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
     told, other = _told(unpickled)
     if told > _MOST_TOLD:

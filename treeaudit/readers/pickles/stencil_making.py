@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.limits import Most
-from treeaudit.readers.pickles.arrays import LateArray, array_from, fill
+from treeaudit.readers.pickles.arrays import LateArray, arrays_from, fill
 from treeaudit.readers.pickles.companions import names_companion
 from treeaudit.readers.pickles.construct import carry_out, takes_any
 from treeaudit.readers.pickles.dtypes import DType
@@ -271,8 +271,7 @@ class _Making:
         fortran = order == "F"
 
         def step(columns: Columns, _: int) -> None:
-            rows = zip(columns[data], columns[shape], strict=True)
-            columns.append([array_from(one, dtype, size, fortran) for one, size in rows])
+            columns.append(arrays_from(columns[data], dtype, columns[shape], fortran))
 
         return step
 

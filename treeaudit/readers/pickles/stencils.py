@@ -54,8 +54,8 @@ class Elements(NamedTuple):
     stored
         What they store for later, in order.
     tables
-        Of each its arrays of records. With each: where bytes end that stand in front of it, and how
-        many instructions behind them complete it.
+        Where bytes end that stand in front of an array of records, how many instructions behind
+        them complete it, and the array.
     cost
         Bytes of the objects that they made, without the charge for instructions.
     """
@@ -63,7 +63,7 @@ class Elements(NamedTuple):
     values: Column
     ends: Sequence[int]
     stored: Iterable[object]
-    tables: Sequence[Sequence[tuple[int, int, Array]]]
+    tables: Sequence[tuple[int, int, Array]]
     cost: int
 
 
@@ -128,11 +128,12 @@ class Stencil:
             self.most = max(1, n // 2)
             return self.read(view, at, end, memo, one=one) if n > 1 else None
         stored = chain.from_iterable(zip(*(columns[i] for i in self.stored), strict=True))
-        tables: list[list[tuple[int, int, Array]]] = [[] for _ in range(n)]
-        for i, n_behind, slot in self.arrays:
-            for k, array in enumerate(map(arrived, columns[slot])):
-                if isinstance(array, np.ndarray) and array.dtype.names:
-                    tables[k].append((stops[k][i], n_behind, array))
+        tables = [
+            (stop[i], n_behind, array)
+            for i, n_behind, slot in self.arrays
+            for stop, array in zip(stops, map(arrived, columns[slot]))  # noqa: B905  # of a part
+            if isinstance(array, np.ndarray) and array.dtype.names
+        ]
         return Elements(columns[self.value], ends[:n], stored, tables, sum(costs[:n]))
 
     def _matches(
@@ -150,7 +151,8 @@ class Stencil:
                 at = found.end()
                 row += found.groups()
                 if i < last:
-                    n = number(row[-1])  # type: ignore[arg-type]
+                    told: bytes = row[-1]  # type: ignore[assignment]
+                    n = told[1] if len(told) == 2 else number(told)
                     if n is None or n > end - at:
                         return rows, ends, stops, costs
                     row[-1] = bytes(view[at : at + n]) if n < SHORT else view[at : at + n]

@@ -6,6 +6,7 @@ from mmap import mmap
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Most, text_bytes
 from treeaudit.readers.pickles.inert import Oddity
+from treeaudit.readers.types import Array
 
 __all__ = ["Tape"]
 
@@ -18,6 +19,7 @@ class Tape:
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.oddities: list[Oddity] = []
+        self.tables: list[tuple[int, Array]] = []
         self.spellings = Counter[int]()
         self.doubts: list[ReadError] = []
 
