@@ -142,19 +142,24 @@ def _blocks(table: Float) -> Iterator[slice]:
 
 def _of_shares(value: Float, weight: Float, found: Float) -> Float | None:
     """Return shares times weights, each number read once; None where they may be no shares."""
+    in_rows = value.shape[1] > _FEW
     with np.errstate(over="ignore"):
         few, their = _sums(value[:_FIRST]), weight[:_FIRST]
         if _near(few, their, _SLACK * (1 + their)):
             return None
         for part in _blocks(value):
-            # A run of numbers for each class.
-            share = np.array(value[part].T, order="C")
-            total = _sums(share.T)
+            share, each = value[part], weight[part]
+            if not in_rows:
+                # A run of numbers for each class.
+                share = np.array(share.T, order="C")
+            total = _sums(share if in_rows else share.T)
             if not (share.min() >= 0 and total.max() - 1 <= _SLACK and 1 - total.min() <= _SLACK):
                 return None
-            weights = _near_whole(share * weight[part])
+            if in_rows:
+                found[part] = _near_whole(share * each[:, None])
+                continue
             # A column at a time: numpy turns a table on its side slowly.
-            for i, column in enumerate(weights):
+            for i, column in enumerate(_near_whole(share * each)):
                 found[part, i] = column
     return found
 
