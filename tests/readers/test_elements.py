@@ -27,6 +27,7 @@ from tests.strategies import examples
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles import elements
+from treeaudit.readers.pickles import gaps as module_of_gaps
 from treeaudit.readers.pickles.arrays import LateArray
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.filling import build
@@ -302,6 +303,69 @@ def test_tables_of_any_kind_are_told_with_their_places(
     ]
     expected = [(place, n) for place, table in tables if (n := gaps(table))]
     assert [(at + n, n) for at, n, _ in between_columns(tables)] == expected
+
+
+def test_tables_of_no_rows_and_of_wide_records_cost_their_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wide = np.dtype({"names": ["a"], "formats": ["u1"], "offsets": [0], "itemsize": 1 << 16})
+    words = _counted(monkeypatch, module_of_gaps, "_words")
+    none, some = np.zeros(0, wide), np.full(3 << 16, 7, "u1").view(wide)
+    assert [gaps(none), gaps(some)] == [0, 3 * ((1 << 16) - 1)]
+    assert not [*between_columns([(9, none), (9, np.zeros(0, "u1"))] * 50)]
+    assert not words
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> list[object]:
+    """Keep what the calls of a function return."""
+    told: list[object] = []
+    call = getattr(owner, name)
+
+    def counting(*args: object) -> object:
+        told.append(call(*args))
+        return told[-1]
+
+    monkeypatch.setattr(owner, name, counting)
+    return told
+
+
+def _estimators(others: bytes, forms: int = 8) -> bytes:
+    """A list of objects, some of each of so many forms, and what comes behind them."""
+
+    def text(value: bytes) -> bytes:
+        return b"\x8c" + bytes([len(value)]) + value + b"\x94"
+
+    begin = text(b"sklearn.tree._classes") + text(b"DecisionTreeClassifier") + b"\x93\x94"
+    alike = b"".join(
+        b"h\x02)\x81}(h\x03K" + bytes([value]) + b"u" + b"(u" * form + b"b"
+        for form in range(1, forms + 1)
+        for value in range(4)
+    )
+    return b"\x80\x04(" + begin + text(b"max_depth") + b"]\x94(" + alike + others + b"et."
+
+
+def test_elements_that_are_like_none_are_seldom_held_against_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = b"h\x02)\x81}b"
+    data = _in_frames(_estimators(other * 8_000), range(500, 49_000, 30 * len(other)))
+    tries = _counted(monkeypatch, Stencil, "read")
+    joined = _counted(monkeypatch, elements, "_across_frames")
+    _assert_alike(data)
+    # The first thousand, of those behind them one of sixteen, and each for eight forms; and no
+    # frame is joined with others twice.
+    assert len(tries) < 2 * 8 * (1_000 + 8_000 // 16)
+    assert len(joined) < 2 * data.count(b"\x95")
+
+
+def test_what_takes_the_next_number_ahead_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    element = b"h\x02)\x81\x94}b"
+    ahead = b"h\x02)\x81r" + pack("<I", 90) + b"}b"
+    data = _estimators(element * 8 + ahead + element * 2_000, forms=0)
+    _assert_alike(data)
+    kept = _counted(monkeypatch, elements, "_match")
+    _run(data, STEPS)
+    assert len(kept) < 20
 
 
 def test_what_is_wrong_with_one_is_said_as_the_interpreter_says_it() -> None:

@@ -103,6 +103,29 @@ def test_a_name_within_numbers(slowly) -> None:
     assert result(held) == slowly(held)
 
 
+def test_what_looks_like_the_beginning_of_one_ends_the_search(monkeypatch, slowly) -> None:
+    looked = []
+
+    def seen(*args):
+        looked.append(alike(*args))
+        return looked[-1]
+
+    monkeypatch.setattr(ubjson, "alike", seen)
+    decoy = b"{" + text(b"codes") + b"[$U#L"
+    held = array(*(tree(i % 9, [1.0], codes=decoy) for i in range(40 * N)))
+    parse(held)
+    assert len(looked) == 1
+    assert result(held) == slowly(held)
+
+
+def test_names_of_any_length(slowly) -> None:
+    for n in (0, 1, 50, 51, 52, 60, 5_000):
+        one = b"{" + text(b"n" * n) + b"i\x01" + text(b"m" * n + b"m") + b"i\x02}"
+        other = one.replace(b"nn", b"nm", 1)
+        held = array(*[one] * N, other, *[one] * N)
+        assert result(held) == slowly(held)
+
+
 def test_an_object_within_another(slowly) -> None:
     inner = array(*TREES)
     held = array(*(b"{" + text(b"trees") + inner + b"}" for _ in range(N)))

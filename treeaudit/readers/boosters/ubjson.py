@@ -211,6 +211,8 @@ class _Parser:
                 self._see_all(marker, stored)
             found += more.values()
             self._at = more.end
+            if more.broken:
+                return
             window = _FURTHER * (self._at - start)
 
     def _whole(self, size: int) -> list[Any] | None:

@@ -23,6 +23,7 @@ __all__ = ["FEW", "Alike", "Form", "Numbers", "alike", "form_of", "numbers"]
 _LENGTH = np.dtype(">i8")
 _LONG = 9  # bytes of a length and its mark
 _ARRAY, _TEXT, _OBJECT, _SCALAR = range(4)
+_HEAD = 64  # bytes by which beginnings of objects are found
 Bytes = npt.NDArray[np.uint8]
 
 FEW = 32
@@ -240,14 +241,22 @@ class Alike:
         Their parts.
     n, end
         How many objects there are, and where the last one ends.
+    broken
+        Whether what looked like the beginning of one more was none.
     data, types
         The bytes of the file, and the numbers that they could be.
     """
 
     def __init__(
-        self, found: Sequence[_Found], n: int, end: int, data: Bytes, types: Mapping[str, Numbers]
+        self,
+        found: Sequence[_Found],
+        n: int,
+        end: int,
+        broken: bool,
+        data: Bytes,
+        types: Mapping[str, Numbers],
     ) -> None:
-        self._found, self.n, self.end = found, n, end
+        self._found, self.n, self.end, self.broken = found, n, end, broken
         self._data, self._types = data, types
 
     @property
@@ -347,7 +356,7 @@ def alike(
     """
     if not form.parts:
         return None
-    head = re.compile(re.escape(b"{" + form.parts[0].head))
+    head = re.compile(re.escape(b"{" + form.parts[0].head[:_HEAD]))
     most = min(most, (len(data) - at) // form.least)
     begun = (match.start() for match in head.finditer(data.data, at, at + window))
     start = np.fromiter(islice(begun, most), np.int64)
@@ -358,4 +367,4 @@ def alike(
     # What stands where one ends is the next one.
     good = start[: len(walk.at)] == np.concatenate([[at], walk.at[:-1]])
     n = len(good) if good.all() else int(good.argmin())
-    return Alike(found, n, int(walk.at[n - 1]), data, types) if n else None
+    return Alike(found, n, int(walk.at[n - 1]), n < len(start), data, types) if n else None

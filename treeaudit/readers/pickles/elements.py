@@ -26,6 +26,7 @@ __all__ = ["read_alike"]
 _MOST_LEARNT = 256
 _MOST_FORMS = 8
 _BEGINS_FRAME, _FRAME, _MOST_CUT, _MOST_FRAMES = 0x95, 9, 1 << 16, 16
+_MANY_TRIES, _SELDOM = 1_000, 16
 _LEFT_OPEN = frozenset({"number", "recall", "G", "blob"})
 
 
@@ -76,13 +77,24 @@ class _Passage(NamedTuple):
 
 @dataclass_of_many(slots=True)
 class Alike:
-    """What was learnt of the elements of a list, and where the last one ended."""
+    """What was learnt of the elements of a list, and where the last one ended.
+
+    Attributes
+    ----------
+    in_vain
+        The end of the last frame that was joined with others of which nothing was read.
+    tries, found
+        How often elements were looked for, and how many were read.
+    """
 
     last: object = None
     end: int = -1
     told: tuple[int, ...] = ()
     budget: int = 0
     learnt: int = 0
+    in_vain: int = -1
+    tries: int = 0
+    found: int = 0
     forms: dict[Hashable, _Form] = field(default_factory=dict)
 
 
@@ -90,7 +102,7 @@ def read_alike(m: Machine) -> None:
     """Read the elements behind one that is complete, as far as they are alike.
 
     It has stood first in a list, or behind one of its class, of a file by itself that a pickler
-    of protocol 4 or later wrote.
+    of protocol 4 or later wrote: then the next number of a stored object is free.
     """
     stack, before, known = m.stack, m.stack[-2], m.alike
     if not isinstance(known, Alike):
@@ -98,14 +110,17 @@ def read_alike(m: Machine) -> None:
     if before is known.last and known.told == _told(m) and known.learnt < _MOST_LEARNT:
         known.learnt += 1
         _learn(m, known)
-    _read(m, [form.stencil for form in known.forms.values() if form.stencil is not None])
+    # Where hardly any is alike, few are held against the others.
+    known.tries, n = known.tries + 1, len(stack)
+    if known.tries < _MANY_TRIES + known.found or known.tries % _SELDOM == 0:
+        _read(m, known, [one.stencil for one in known.forms.values() if one.stencil is not None])
+        known.found += len(stack) - n
     known.last, known.end, known.told, known.budget = stack[-1], m.at, _told(m), m.budget
 
 
 def _told(m: Machine) -> tuple[int, ...]:
     """Return what an element that is like others leaves as it is."""
-    noted = (len(m.doubts), len(m.mentioned), len(m.excused), m.spellings.total())
-    return (*noted, m.announced, m.paid)
+    return len(m.mentioned), len(m.excused), m.announced, m.paid
 
 
 def _learn(m: Machine, known: Alike) -> None:
@@ -129,15 +144,16 @@ def _learn(m: Machine, known: Alike) -> None:
         form.stencil = stencil(written, form.open, m.memo, base, cost)
 
 
-def _read(m: Machine, stencils: list[Stencil]) -> None:
+def _read(m: Machine, known: Alike, stencils: list[Stencil]) -> None:
     n_frames = 1
     while stencils:
         end = m.frame_end if m.at <= m.frame_end else m.size
         if _some(m, stencils, _Passage(m.view, m.at, end, 0, (), (m.frame_end,))):
             continue
-        across = _across_frames(m, n_frames)
+        across = _across_frames(m, n_frames) if m.frame_end != known.in_vain else None
         n = 0 if across is None else _some(m, stencils, across)
         if across is None or not n:
+            known.in_vain = m.frame_end
             break
         # Of small elements more are read at once.
         n_frames = min(2 * n_frames, _MOST_FRAMES) if n > 2 * len(across.cuts) else 1
@@ -169,9 +185,8 @@ def _some(m: Machine, stencils: list[Stencil], within: _Passage) -> int:
     if found is None or not within.is_whole(found[1].ends, found[0].n_instructions):
         return 0
     used, read = found
-    complete = np.array([edges(within.written, stop, n)[-1] for stop, n, _ in read.tables])
-    tables = zip(within.in_file(complete), read.tables, strict=True)
-    m.tables += ((place, table) for place, (*_, table) in tables)
+    ends = np.array([edges(within.written, stop, n)[-1] for stop, n, _ in read.tables])
+    m.tables += zip(within.in_file(ends), [table for *_, table in read.tables], strict=True)
     crossed = bisect_left(within.cuts, read.ends[-1])
     m.frame_end = within.frames[crossed]
     (m.at,) = within.in_file(np.array(read.ends[-1:]))
@@ -183,15 +198,8 @@ def _match(
     m: Machine, stencils: list[Stencil], within: _Passage
 ) -> tuple[Stencil, Elements] | None:
     """Return the elements that are next, and the stencil that they were read with."""
-    base, where = len(m.memo), within[:3]
     for i, known in enumerate(stencils):
-        found = known.read(*where, m.memo, one=False)
-        n = 0 if found is None else len(known.stored) * len(found.ends)
-        # Of one by one it is known that none takes the number of something that is stored already.
-        if not m.memo.keys().isdisjoint(range(base, base + n)):
-            found = known.read(*where, m.memo, one=True)
-            if not m.memo.keys().isdisjoint(range(base, base + len(known.stored))):
-                found = None
+        found = known.read(*within[:3], m.memo)
         if found is not None:
             # The next ones are likely written like these.
             stencils.insert(0, stencils.pop(i))

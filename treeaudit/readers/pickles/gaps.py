@@ -54,20 +54,23 @@ def with_gaps(tables: Sequence[Array]) -> list[tuple[int, int]]:
 
 def _odd(flat: Array) -> tuple[Wide, Wide]:
     """Return the records of a table that may have such bytes, and how many each has."""
-    free, in_words = _free(flat.dtype), flat.itemsize % 8 == 0
-    odd = np.full(len(flat), bool(free.any()) and not in_words)
-    for i, mask in _words(flat.dtype) if in_words else ():
-        # Eight bytes at a time, as nearly all tables have none.
-        every = flat.view(np.uint64)[i :: len(free) // 8]
-        if np.bitwise_or.reduce(every) & mask:
-            odd |= (every & mask) != 0
-    if not len(rows := np.flatnonzero(odd)):
+    free = _free(flat.dtype) if len(flat) else np.zeros(0, dtype=np.bool_)
+    rows = np.arange(len(flat) if free.any() else 0)
+    if len(rows) > flat.itemsize // 8 and flat.itemsize % 8 == 0:
+        # Eight bytes of all records at a time, as nearly all tables have none.
+        odd = np.zeros(len(flat), dtype=np.bool_)
+        for i, mask in _words(flat.dtype):
+            every = flat.view(np.uint64)[i :: len(free) // 8]
+            if np.bitwise_or.reduce(every) & mask:
+                odd |= (every & mask) != 0
+        rows = np.flatnonzero(odd)
+    if not len(rows):
         return rows, rows
     each = flat.view(np.uint8).reshape(-1, len(free))[rows]
     return rows, np.count_nonzero(each[:, free], axis=1)
 
 
-@lru_cache(16)
+@lru_cache(64)
 def _free(record: np.dtype[Any]) -> Flag:
     """Return which bytes of a record no column takes."""
     free = np.ones(record.itemsize, dtype=np.bool_)
@@ -76,7 +79,7 @@ def _free(record: np.dtype[Any]) -> Flag:
     return free
 
 
-@lru_cache(16)
+@lru_cache(64)
 def _words(record: np.dtype[Any]) -> tuple[tuple[int, np.uint64], ...]:
     """Return the words of eight bytes that hold such bytes, with a mask of these."""
     padded = np.zeros(-(-record.itemsize // 8) * 8, dtype=np.uint8)

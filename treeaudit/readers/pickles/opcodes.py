@@ -173,7 +173,8 @@ def duplicate(m: Machine) -> None:
 
 def complete(m: Machine) -> None:
     build(m)
-    if len(m.stack) > 1 and m.version >= 4 and m.outer is None:
+    plain = m.version >= 4 and m.outer is None and not (m.doubts or m.spellings)
+    if plain and len(m.stack) > 1:
         made, before = m.stack[-1], m.stack[-2]
         if isinstance(made, Inert) and (before is MARK or _is_like(before, made)):
             read_alike(m)

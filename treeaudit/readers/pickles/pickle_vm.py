@@ -67,8 +67,7 @@ class Unpickled:
     oddities
         Bytes that no pickler writes and that change nothing: where, how many, what they are.
     tables
-        All arrays of records, each with the place where it was complete; `gaps` counts what
-        stands between their columns.
+        All arrays of records, each with the place where it was complete; see `gaps`.
     spellings
         How many instructions no pickler takes where they stand, though they load as the same
         thing, by the number of bits that the choice of one can tell.

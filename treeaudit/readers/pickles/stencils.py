@@ -109,12 +109,12 @@ class Stencil:
     most: int = _MOST
 
     def read(
-        self, view: memoryview, at: int, end: int, memo: Mapping[int, object], *, one: bool
+        self, view: memoryview, at: int, end: int, memo: Mapping[int, object]
     ) -> Elements | None:
         """Return the elements that begin at a place and end before another; None if none does."""
         if any(memo.get(i) is not value for i, value in self.held):
             return None
-        rows, ends, stops, costs = self._matches(view, at, end, 1 if one else self.most)
+        rows, ends, stops, costs = self._matches(view, at, end, self.most)
         opened, n = self._opened(rows, memo)
         # What is matched and not read is matched once more.
         self.most = min(_MOST, 2 * self.most) if n == len(rows) else max(1, n)
@@ -126,7 +126,7 @@ class Stencil:
                 step(columns, n)
         except (ReadError, IndexError, ValueError, TypeError, OverflowError):
             self.most = max(1, n // 2)
-            return self.read(view, at, end, memo, one=one) if n > 1 else None
+            return self.read(view, at, end, memo) if n > 1 else None
         stored = chain.from_iterable(zip(*(columns[i] for i in self.stored), strict=True))
         tables = [
             (stop[i], n_behind, array)
