@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.boosters.ubjson_alike import FEW, Numbers, alike, form_of, numbers
+from treeaudit.readers.boosters.ubjson_alike import FEW, alike
+from treeaudit.readers.boosters.ubjson_form import Numbers, form_of, numbers
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
 __all__ = ["parse", "shortest"]

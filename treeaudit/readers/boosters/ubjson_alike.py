@@ -14,138 +14,32 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from treeaudit.dataclass import dataclass
+from treeaudit.readers.boosters.ubjson_form import (
+    ARRAY,
+    OBJECT,
+    SCALAR,
+    TEXT,
+    Bytes,
+    Form,
+    Numbers,
+    Part,
+)
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Array, Flag, Wide
 
-__all__ = ["FEW", "Alike", "Form", "Numbers", "alike", "form_of", "numbers"]
+__all__ = ["FEW", "Alike", "alike"]
 
 _LENGTH = np.dtype(">i8")
-_LONG = 9  # bytes of a length and its mark
-_ARRAY, _TEXT, _OBJECT, _SCALAR = range(4)
 _HEAD = 64  # bytes by which beginnings of objects are found
-Bytes = npt.NDArray[np.uint8]
 
 FEW = 32
 """Fewer objects are not looked at together."""
 
 
-class Numbers(NamedTuple):
-    """The bytes of a file as numbers of a type: beginning at byte 0, 1, up to the size of one."""
-
-    kind: np.dtype[Any]
-    size: int
-    begun: tuple[Array, ...]
-
-
-def numbers(data: Bytes, kind: np.dtype[Any]) -> Numbers:
-    """Return the bytes of a file as numbers of a type, which may stand anywhere in it.
-
-    Examples
-    --------
-    >>> data = np.frombuffer(bytes([7, 0, 1, 2, 3]), dtype=np.uint8)
-    >>> [one.tolist() for one in numbers(data, np.dtype(">i2")).begun]
-    [[1792, 258], [1, 515]]
-    """
-    size = kind.itemsize
-    rows = ((i, (len(data) - i) // size * size) for i in range(min(size, len(data) + 1)))
-    return Numbers(kind, size, tuple(data[i : i + n].view(kind) for i, n in rows))
-
-
-class _Part(NamedTuple):
-    """An entry of an object: the bytes before what may differ, its name, and what it is.
-
-    ``of`` are the numbers of an array, and the form of an object.
-    """
-
-    head: bytes
-    name: str
-    kind: int
-    of: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How an object is written.
-
-    Attributes
-    ----------
-    parts
-        Its entries.
-    n_names, n_bytes
-        How many names there are, in the objects in it too, and their bytes.
-    n_containers
-        How many arrays and objects it is, with itself.
-    n_values
-        How many texts and single numbers there are.
-    least
-        The bytes of the shortest object of this form.
-    """
-
-    parts: tuple[_Part, ...]
-    n_names: int
-    n_bytes: int
-    n_containers: int
-    n_values: int
-    least: int
-
-
-def form_of(raw: bytes, types: Mapping[str, Numbers], at: int = 1) -> tuple[Form, int] | None:
-    """Return how a whole object is written, and where it ends; None where it is in no plain way.
-
-    Parameters
-    ----------
-    raw
-        Its bytes, which were parsed before.
-    types
-        By their marks, the numbers that the file could hold.
-    at
-        Where its first name is.
-    """
-    parts: list[_Part] = []
-    n_names, n_bytes, n_containers, n_values, least = 0, 0, 1, 0, 2
-    while raw[at : at + 1] != b"}":
-        if raw[at : at + 1] != b"L":
-            return None
-        begin, n = at, _length(raw, at + 1)
-        at += _LONG + n
-        name = raw[begin + _LONG : at].decode("utf-8", "backslashreplace")
-        n_names, n_bytes = n_names + 1, n_bytes + n
-        of: Any = None
-        mark, kind, head = chr(raw[at]), _SCALAR, at
-        if mark == "[" and raw[at + 1 : at + 2] == b"$" and raw[at + 3 : at + 5] == b"#L":
-            kind, head, of = _ARRAY, at + 5, types.get(chr(raw[at + 2]))
-            if of is None:
-                return None
-            at = head + 8 + _length(raw, head) * of.size
-            n_containers, least = n_containers + 1, least + 8
-        elif mark == "S" and raw[at + 1 : at + 2] == b"L":
-            kind, head = _TEXT, at + 2
-            at = head + 8 + _length(raw, head)
-            n_values, least = n_values + 1, least + 8
-        elif mark == "{" and (inside := form_of(raw, types, at + 1)) is not None:
-            kind, head, (of, at) = _OBJECT, at + 1, inside
-            n_names, n_bytes = n_names + of.n_names, n_bytes + of.n_bytes
-            n_containers, n_values = n_containers + of.n_containers, n_values + of.n_values
-            least += of.least - 1
-        elif mark in types:
-            at += 1 + types[mark].size
-            n_values, least = n_values + 1, least + 2
-        else:
-            return None
-        parts.append(_Part(raw[begin:head], name, kind, of))
-        least += head - begin
-    return Form(tuple(parts), n_names, n_bytes, n_containers, n_values, least), at + 1
-
-
-def _length(raw: bytes, at: int) -> int:
-    return int.from_bytes(raw[at : at + 8], "big")
-
-
 class _Found(NamedTuple):
     """A part in all objects: where it begins, how long it is or its mark, what is in it."""
 
-    part: _Part
+    part: Part
     begin: Wide
     size: npt.NDArray[Any]
     inside: "Sequence[_Found]" = ()
@@ -184,7 +78,7 @@ class _Walk:
         self._keep((stored == np.frombuffer(head, np.uint8)).all(axis=1))
         self.at = self.at + len(head)
 
-    def array(self, part: _Part, size: int, most: int) -> _Found:
+    def array(self, part: Part, size: int, most: int) -> _Found:
         """Go over an array or a text, of which an entry takes some bytes."""
         self._room(8)
         n = _bytes(self._data, self.at, 8).view(_LENGTH)[:, 0].astype(np.int64)
@@ -194,7 +88,7 @@ class _Walk:
         self.at = found.begin + size * n[: len(self.at)]
         return found
 
-    def scalar(self, part: _Part) -> _Found:
+    def scalar(self, part: Part) -> _Found:
         """Go over a number and its mark."""
         self._room(1)
         mark = self._data[self.at]
@@ -211,11 +105,11 @@ class _Walk:
             if not len(self.at):
                 break
             self.over(part.head)
-            if part.kind == _ARRAY:
+            if part.kind == ARRAY:
                 found.append(self.array(part, part.of.size, len(self._data)))
-            elif part.kind == _TEXT:
+            elif part.kind == TEXT:
                 found.append(self.array(part, 1, Most.text))
-            elif part.kind == _SCALAR:
+            elif part.kind == SCALAR:
                 found.append(self.scalar(part))
             else:
                 begin = self.at
@@ -262,11 +156,11 @@ class Alike:
     @property
     def n_text(self) -> int:
         """The bytes of all texts in them."""
-        return sum(int(one.size.sum()) for one in self._all(_TEXT, self._found))
+        return sum(int(one.size.sum()) for one in self._all(TEXT, self._found))
 
     def scalars(self) -> Iterator[tuple[str, npt.NDArray[Any]]]:
         """Return the single numbers in them, with their marks."""
-        for one in self._all(_SCALAR, self._found):
+        for one in self._all(SCALAR, self._found):
             for mark, _, stored in self._by_mark(one):
                 yield mark, stored
 
@@ -291,10 +185,10 @@ class Alike:
         if not found:
             return [{} for _ in range(self.n)]
         make = {
-            _ARRAY: self._arrays,
-            _TEXT: self._texts,
-            _OBJECT: lambda one: self._objects(one.inside),
-            _SCALAR: self._numbers,
+            ARRAY: self._arrays,
+            TEXT: self._texts,
+            OBJECT: lambda one: self._objects(one.inside),
+            SCALAR: self._numbers,
         }
         names = [one.part.name for one in found]
         columns = [
