@@ -96,7 +96,8 @@ class _Parser:
 
     def _take(self, size: int) -> memoryview:
         if size > len(self._data) - self._at:
-            raise self._damaged(f"{size:,} bytes are announced and the file ends before")
+            what = "1 byte is" if size == 1 else f"{size:,} bytes are"
+            raise self._damaged(f"{what} announced and the file ends before")
         start = self._at
         self._at += size
         return self._data[start : self._at]
