@@ -14,7 +14,7 @@ import numpy as np
 
 from treeaudit.readers.columns import Columns
 from treeaudit.readers.links import Links
-from treeaudit.readers.types import Flag, Float
+from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["underived"]
 
@@ -62,27 +62,31 @@ def underived(
     if most is None:
         most = _most(stored) + (1.0 if of_classes else min(_most(values), 1e150) ** 2)
     slack = cache(partial(_slack, nodes, links))
+    of_shares = cache(partial(_slack_of_shares, nodes, links, slack))
     n_impurities = n_values = 0
     # Per output and class one run of numbers. Shares of classes sum up to 1: one of them follows.
     n_outputs, n_free = values.shape[1], values.shape[2] - of_classes
     across = np.empty((n_outputs, n_free, len(values)), dtype=values.dtype)
-    size = min(_MOST_NODES, max(1, _MOST_NUMBERS // max(1, values[0].size)))
-    for begin in range(0, len(values), size):
-        some = slice(begin, begin + size)
+    step = min(_MOST_NODES, max(1, _MOST_NUMBERS // max(1, values[0].size)))
+    for begin in range(0, len(values), step):
+        some = slice(begin, begin + step)
         own = values[some].transpose(1, 2, 0)
         if of_classes:
             own = np.array(own, order="C")
             own /= _total(own)[:, None]
             if known and not clipped:
-                n_impurities += _odd_impurities_of_classes(stored, own, some, criterion, slack)
+                n_impurities += _odd_impurities_of_classes(stored, own, some, criterion, of_shares)
         across[:, :, some] = own[:, :n_free]
     reach = cache(partial(_reach, stored, across, links))
     of_numbers = known and (clipped or not of_classes)
     if of_numbers:
-        alone = nodes["n_node_samples"] <= 1
-        n_impurities += int(np.count_nonzero(alone & ~(np.abs(stored) <= 1e-9 * most)))
-    for begin in range(0, len(links.inner), size):
-        some = slice(begin, begin + size)
+        size = np.abs(stored)
+        odd = (nodes["n_node_samples"] <= 1) & ~(size <= 1e-9 * most)
+        if odd.any():
+            bound = _digits(_above(nodes, links)) * slack() / _ROUNDING * reach()
+            n_impurities += int(np.count_nonzero(odd & ~(size <= bound)))
+    for begin in range(0, len(links.inner), step):
+        some = slice(begin, begin + step)
         block = _Block(nodes, across, links, some, slack, reach, of_classes=of_classes)
         n_values += 0 if clipped else block.odd_values(criterion, changed)
         if of_numbers:
@@ -160,7 +164,7 @@ class _Block:
             sums = [part + _mean(each) for part, each in zip(below, gs, strict=True)]
             gap = np.abs(self._excess(own + _mean(g), sums))
             # Sums of as many squares as there are people.
-            digits = 2e-13 + 8e-14 * np.sqrt(people)
+            digits = _digits(people)
             bound = digits * (_largest(g[:, None]) + np.abs(own))
             if not (gap <= 3 * bound).all():
                 slack, reach = self.slack() / _ROUNDING, self.reach()
@@ -182,6 +186,19 @@ def _largest(a: Float) -> Float:
     return largest
 
 
+def _digits(people: Wide) -> Float:
+    """Return by which part of itself a sum of so many squares may be off."""
+    return 2e-13 + 8e-14 * np.sqrt(people)
+
+
+def _above(nodes: Columns, links: Links) -> Wide:
+    """Return how many people are in the node above each."""
+    people = nodes["n_node_samples"]
+    above = people.copy()
+    above[links.left] = above[links.right] = people[links.inner]
+    return above
+
+
 def _slack(nodes: Columns, links: Links) -> Float:
     """Return how far a number of each node may be off, which was summed up with the one beside."""
     weight = nodes["weighted_n_node_samples"]
@@ -189,6 +206,15 @@ def _slack(nodes: Columns, links: Links) -> Float:
     for side in (links.left, links.right):
         slack[side] *= np.maximum(1, weight[links.inner] / np.maximum(weight[side], 1e-300))
     return slack
+
+
+def _slack_of_shares(nodes: Columns, links: Links, slack: Callable[[], Float]) -> Float:
+    """Return the same for shares of classes: weights that are no whole numbers add up inexactly."""
+    weight = nodes["weighted_n_node_samples"]
+    if np.array_equal(weight, np.rint(weight)):
+        return slack()
+    # Half a unit in the last place for everybody who is added: all may be rounded to one side.
+    return slack() * (1 + 2.0**-53 / _ROUNDING * _above(nodes, links))
 
 
 def _reach(stored: Float, across: Float, links: Links) -> Float:
