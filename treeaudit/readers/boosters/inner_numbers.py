@@ -228,7 +228,7 @@ def _rates(inner: Inner, l2: float, l1: float, usual: Float) -> Float:
 def _grown(inner: Inner, by: _Constants) -> Float:
     """Return the weights of all nodes as they were grown."""
     of_node = np.zeros(len(inner.weight), dtype=np.int64)
-    of_node[inner.left] = of_node[inner.right] = inner.tree
+    of_node[inner.node] = of_node[inner.left] = of_node[inner.right] = inner.tree
     grown = np.where(inner.scaled, inner.weight * by.per_rate[of_node], inner.weight)
     return grown - by.added[of_node] if inner.n_moved else grown
 

@@ -151,6 +151,9 @@ def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inne
     known[begins] = mass[begins] > 0
     for i in np.flatnonzero(~known[begins]):
         mass[begins[i]] = grown[i].leaf_weight.sum()
+    # Nor is it where leaves are linear: it is zero, or where boosting began.
+    began = (value[begins] == 0) | (np.arange(len(raws)) < n_moved)
+    known[begins] &= ~(began & np.array([raw.linear for raw in raws]))
     by_set = np.concatenate([raw.categorical for raw in raws])
     for side in zip(*((raw.left, raw.right) for raw in raws), strict=True):
         child = np.concatenate(side)[by_set]
