@@ -5,7 +5,9 @@ scikit-learn (imbalanced-learn, XGBoost, LightGBM) has and pickles it; run it
 under each version. ``python tools/inventory.py collect FOLDER...`` reads the
 pickles of all versions, and any other folder of honest models, with treeaudit
 itself and writes ``treeaudit/readers/leftovers/attributes.txt``. ``python tools/inventory.py own``
-writes the trainers of this package into it anew, from what they state.
+writes the trainers of this package into it anew, from what they state, and
+``python tools/inventory.py boosters`` all parameters of XGBoost and LightGBM, which may be given
+to their wrappers, and the words that these may be set to.
 """
 
 import contextlib
@@ -137,6 +139,44 @@ def own() -> None:
     OUT.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
+def boosters() -> None:
+    """Add what the wrappers of XGBoost and LightGBM may be told, and hold of a training."""
+    from lightgbm.basic import _ConfigAliases
+
+    from treeaudit.readers.boosters import lightgbm_names, xgboost_names
+
+    first, *lines = OUT.read_text(encoding="utf-8").splitlines()
+    words, kept = set(first.split()[1:]), {line.split()[0]: set(line.split()[1:]) for line in lines}
+    aliases = _ConfigAliases._get_all_param_aliases()
+    theirs = {
+        f"{alias}:{form}" if form else alias
+        for name, form in lightgbm_names.FORMS.items()
+        for alias in (name, *aliases.get(name, ()))
+    }
+    for of, like in (("Classifier", ""), ("Regressor", ""), ("Ranker", "Regressor")):
+        _add(kept, f"LGBM{of}", {*theirs, *kept.get(f"LGBM{like}", ()), "n_features_in_"})
+    own = {*xgboost_names.PARAMETERS.split(), *xgboost_names.OF_WRAPPERS.split()}
+    for of, like in zip(
+        ("Classifier", "Regressor", "RFClassifier", "RFRegressor", "Ranker"),
+        ("", "", "", "", "Regressor"),
+        strict=True,
+    ):
+        _add(kept, f"XGB{of}", {*own, *kept.get(f"XGB{like}", ())})
+    _add(kept, "EarlyStopping", set(xgboost_names.OF_CALLBACKS.split()))
+    words |= {"XGBRanker", "LGBMRanker", *lightgbm_names.WORDS_OF_WRAPPERS}
+    words |= {*xgboost_names.WORDS, *xgboost_names.WORDS_OF_WRAPPERS.split()}
+    text = ["words " + " ".join(sorted(words - {""}))]
+    text += [f"{kind} {' '.join(sorted(kept[kind]))}".rstrip() for kind in sorted(kept)]
+    OUT.write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+def _add(kept: dict[str, set[str]], kind: str, names: set[str]) -> None:
+    """Add attributes of a class; what is known of one already stays where that allows more."""
+    every = sorted(names | kept.get(kind, set()), key=lambda one: len(one.partition(":")[2]))
+    longest = {one.partition(":")[0]: one for one in every}
+    kept[kind] = set(longest.values())
+
+
 def _bare(line: str) -> list[str]:
     return [each.partition(":")[0] for each in line.split()]
 
@@ -206,7 +246,7 @@ def _codes(part: object, depth: int) -> set[str]:
 
 if __name__ == "__main__":
     command, *rest = sys.argv[1:]
-    if command == "own":
-        own()
+    if command in ("own", "boosters"):
+        own() if command == "own" else boosters()
     else:
         fit(Path(rest[0])) if command == "fit" else collect([Path(folder) for folder in rest])

@@ -1,8 +1,11 @@
 """What people train with the settings that they tune explains itself: no false alarm."""
 
+import pickle
+
 import lightgbm as lgb
 import numpy as np
 import pytest
+import xgboost as xgb
 
 import treeaudit as ta
 
@@ -31,6 +34,101 @@ def people(asked: str):
 
 def unexplained(path):
     return [one.says for one in ta.load(path).leftovers.found if one.kind == "unexplained"]
+
+
+XGBOOST_WRAPPED = [
+    {"grow_policy": "lossguide", "max_leaves": 8},
+    {"booster": "dart", "rate_drop": 0.1, "sample_type": "weighted", "normalize_type": "forest"},
+    {"tree_method": "exact", "importance_type": "total_gain", "device": "cpu"},
+    {"tree_method": "approx", "multi_strategy": "one_output_per_tree", "seed": 3, "nthread": 1},
+    {"monotone_constraints": (1, 0, 0, -1), "feature_weights": [1, 2, 1, 1.0]},
+    {"monotone_constraints": "(1,0,0,-1)", "interaction_constraints": "[[0, 1], [2, 3]]"},
+    {"eval_metric": ["auc", "error@0.7"], "alpha": 0.3, "eta": 0.2, "feature_types": ["q"] * 4},
+]
+LIGHTGBM_WRAPPED = [
+    {"boosting_type": "rf", "subsample": 0.7, "subsample_freq": 1},
+    {"boosting_type": "dart", "drop_rate": 0.2, "importance_type": "gain"},
+    {"data_sample_strategy": "goss", "metric": ["auc", "binary_logloss"], "device": "cpu"},
+    {"extra_trees": True, "path_smooth": 1.0, "max_bin": 63, "feature_fraction": 0.8},
+    {"bagging_fraction": 0.8, "bagging_freq": 1, "lambda_l1": 0.3, "lambda_l2": 0.3, "seed": 3},
+    {"monotone_constraints": [1, 0, 0, 0], "monotone_constraints_method": "advanced"},
+    {"class_weight": {0: 1, 1: 2}, "min_data_in_leaf": 7, "num_threads": 1, "verbosity": -1},
+]
+
+
+def wrapped(tmp_path, model):
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps(model))
+    return [
+        (one.where, one.says)
+        for one in ta.load(path).leftovers.found
+        if one.kind in ("unexplained", "unseen")
+    ]
+
+
+@pytest.mark.parametrize("params", XGBOOST_WRAPPED, ids=str)
+def test_wrappers_of_xgboost(tmp_path, params) -> None:
+    model = xgb.XGBClassifier(n_estimators=3, n_jobs=1, verbosity=0, **params)
+    assert wrapped(tmp_path, model.fit(*people("binary"))) == []
+
+
+@pytest.mark.parametrize("params", LIGHTGBM_WRAPPED, ids=str)
+def test_wrappers_of_lightgbm(tmp_path, params) -> None:
+    model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, **{"verbose": -1, **params})
+    assert wrapped(tmp_path, model.fit(*people("binary"))) == []
+
+
+def stopped(kind):
+    x, y = people("binary")
+    seen = {"X": x[:900], "y": y[:900], "eval_set": [(x[:900], y[:900]), (x[900:], y[900:])]}
+    if kind == "lightgbm":
+        model = lgb.LGBMClassifier(n_estimators=60, n_jobs=1, verbose=-1, learning_rate=1)
+        return model.fit(**seen, callbacks=[lgb.early_stopping(3, verbose=False)])
+    stop = xgb.callback.EarlyStopping(rounds=3, min_delta=1e-3)
+    model = xgb.XGBClassifier(n_estimators=60, n_jobs=1, learning_rate=1, callbacks=[stop])
+    return model.fit(**seen, verbose=False)
+
+
+@pytest.mark.filterwarnings("ignore:The argument .eval_set. is deprecated")
+@pytest.mark.parametrize("kind", ["lightgbm", "xgboost"])
+def test_scores_of_rounds_that_were_tried(tmp_path, kind) -> None:
+    assert wrapped(tmp_path, stopped(kind)) == []
+
+
+SECRET = [33.5, 54.25, 41.125] * 40
+PLANTS = {
+    "more rounds than were asked for": ("evals_result_", {"a": {"auc": SECRET}}),
+    "labels for scores": ("evals_result_", {"a": {"auc": [0, 1, 1, 0, 1]}}),
+    "people for sets": ("evals_result_", {"Ann Lee;33;ill": {"auc": [0.5]}}),
+    "a list beside": ("evals_result_", {"a": [0.5, 0.25]}),
+    "many sets": ("evals_result_", {f"a{chr(97 + i)}": {"auc": [0.5]} for i in range(20)}),
+    "blanks": ("monotone_constraints", "(1,  0,0,-1)"),
+    "brackets": ("interaction_constraints", "[[0,1],(2,3)]"),
+    "ages": ("monotone_constraints", (33, 54, 41, 29)),
+    "groups of nobody": ("interaction_constraints", [[33, 54], [41, 29]]),
+    "a column over and over": ("interaction_constraints", [[0, 0, 1, 1, 0]]),
+    "many groups": ("interaction_constraints", [[i % 4] for i in range(40)]),
+    "names of nobody": ("monotone_constraints", {"Ann": 1}),
+    "rows": ("kwargs", {"alpha": SECRET}),
+    "a key": ("kwargs", {"Ann Lee, 33, ill": 1}),
+    "a metric": ("eval_metric", "Ann@33"),
+}
+
+
+@pytest.mark.parametrize("where", PLANTS)
+def test_what_is_planted_there_is_told(tmp_path, where) -> None:
+    name, secret = PLANTS[where]
+    model = xgb.XGBClassifier(n_estimators=60, max_depth=1, n_jobs=1).fit(*people("binary"))
+    assert wrapped(tmp_path, model) == []
+    model.__dict__[name] = secret
+    assert any(at.startswith(name) for at, _ in wrapped(tmp_path, model))
+
+
+@pytest.mark.parametrize("key", ["Ann Lee, 33, ill", "patient_33"])
+def test_parameters_that_lightgbm_does_not_have_are_told(tmp_path, key) -> None:
+    model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
+    model.booster_.params |= {f"{key}{i}": i for i in range(40)}
+    assert any("params" in at for at, _ in wrapped(tmp_path, model))
 
 
 @pytest.mark.parametrize("asked", LIGHTGBM_ASKED)

@@ -21,8 +21,10 @@ from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import from_inert, held_by, is_trainer
 
-__all__ = ["over_data", "stored_model"]
+__all__ = ["BOOSTED", "over_data", "stored_model"]
 
+BOOSTED = ("XGBoost", "LightGBM")
+"""Libraries whose wrappers do not say how wide their models are."""
 _BOOSTERS = ("xgboost", "lightgbm", "catboost")
 
 

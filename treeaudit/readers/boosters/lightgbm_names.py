@@ -4,7 +4,7 @@ import re
 
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
 
-__all__ = ["OBJECTIVE", "is_parameter"]
+__all__ = ["FORMS", "OBJECTIVE", "WORDS", "WORDS_OF_WRAPPERS", "is_parameter"]
 
 OBJECTIVE = re.compile(rf"[a-z_0-9]{{1,30}}(?: (?:sqrt|[a-z_]{{1,24}}:{NUMBER})){{0,4}}")
 _NUMBERS = (
@@ -37,7 +37,7 @@ _LISTS = (
     "ignore_column interaction_constraints label_column label_gain max_bin_by_feature "
     "monotone_constraints weight_column"
 )
-_WORDS = frozenset(
+WORDS = frozenset(
     (
         "gbdt gbrt rf random_forest dart goss bagging serial feature data voting cpu gpu cuda "
         "basic intermediate advanced train predict refit none None custom binary multiclass "
@@ -47,6 +47,14 @@ _WORDS = frozenset(
         "multi_logloss multi_error xentropy xentlambda kullback_leibler kldiv mae mse softmax"
     ).split()
 )
+WORDS_OF_WRAPPERS = WORDS | frozenset(
+    (
+        "split gain mean_absolute_error mean_squared_error mean_absolute_percentage_error l2_root "
+        "root_mean_squared_error ova ovr multiclass_ova mean_average_precision xentropy xendcg "
+        "xe_ndcg xe_ndcg_mart xendcg_mart feature_parallel data_parallel voting_parallel na null"
+    ).split()
+)
+"""What LightGBM is told in Python: other names of the same things too."""
 _OF_WORDS = (
     "boosting boosting_type data_sample_strategy device_type metric monotone_constraints_method "
     "objective task tree_learner"
@@ -65,6 +73,12 @@ _KIND = {
     **dict.fromkeys(_OF_WORDS.split(), "word"),
     **dict.fromkeys(_PATHS.split(), "path"),
 }
+FORMS = {
+    name: {"list": "s1", "word": "s"}.get(kind, "")
+    for name, kind in _KIND.items()
+    if name not in ("data", "valid") and not name.endswith("_column")
+}
+"""Parameters that name nothing in the data, with the forms of their values as attributes have."""
 
 
 def is_parameter(name: str, value: str, n_columns: int) -> bool:
@@ -89,7 +103,7 @@ def is_parameter(name: str, value: str, n_columns: int) -> bool:
             return value == "" or setting(value)
         case "word":
             words = value.split(",")
-            return value == "" or (len(set(words)) == len(words) and _WORDS.issuperset(words))
+            return value == "" or (len(set(words)) == len(words) and WORDS.issuperset(words))
         case "list":
             most = 26 * max(n_columns, 40)
             return len(value) <= most and _LIST.fullmatch(value) is not None

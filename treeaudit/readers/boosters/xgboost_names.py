@@ -12,9 +12,14 @@ __all__ = [
     "LEARNER",
     "METRIC",
     "OBJECTIVE",
+    "OF_CALLBACKS",
     "OF_OBJECTIVES",
+    "OF_WRAPPERS",
+    "PARAMETERS",
     "TRAINING",
     "UPDATERS",
+    "WORDS",
+    "WORDS_OF_WRAPPERS",
     "is_setting",
 ]
 
@@ -44,7 +49,7 @@ UPDATERS = (
     "grow_quantile_histmaker_sycl"
 ).split()
 _DIGITS, _MOST_DIGITS = 9, 17
-_WORDS = frozenset(
+WORDS = frozenset(
     (
         "auto approx exact hist gpu_hist default update uniform gradient_based depthwise lossguide "
         "gbtree gblinear dart tree forest one_output_per_tree multi_output_tree normal logistic "
@@ -75,6 +80,28 @@ OF_OBJECTIVES: Keys = {
     "tweedie_regression_param": ("tweedie_variance_power"),
     "pseudo_huber_param": ("huber_slope"),
 }
+PARAMETERS = (
+    f"{TRAINING} {GENERIC} {LEARNER} {DART} aft_loss_distribution aft_loss_distribution_scale "
+    "base_score colsample_bylevel enable_categorical eval_metric expectile_alpha huber_slope "
+    "interaction_constraints monotone_constraints num_parallel_tree predictor process_type "
+    "quantile_alpha scale_pos_weight tree_method tweedie_variance_power updater use_label_encoder "
+    "max_cached_hist_node lambdarank_bias_norm lambdarank_num_pair_per_sample "
+    "lambdarank_pair_method lambdarank_unbiased ndcg_exp_gain silent missing"
+)
+"""What may be given to a training by name, of all versions."""
+OF_WRAPPERS = (
+    "best_iteration best_score best_ntree_limit callbacks:o eval_metric:s evals_result_:d2 "
+    "feature_types:s1 feature_weights:1 kwargs:ds n_features_in_"
+)
+"""What a wrapper holds beside, with the forms of attributes."""
+OF_CALLBACKS = (
+    "_min_delta _tol best_scores:d2 current_rounds data maximize metric_name min_delta "
+    "rounds save_best starting_round stopping_history:d2"
+)
+"""What a wrapper was told to stop by."""
+WORDS_OF_WRAPPERS = (
+    f"{' '.join(_METRICS)} c q i int float categorical total_gain total_cover gain weight cover"
+)
 
 
 def is_setting(part: object) -> bool:
@@ -85,7 +112,7 @@ def is_setting(part: object) -> bool:
     >>> is_setting("1.7642294E8"), is_setting("[0.5]"), is_setting("1.76422940012345E8")
     (True, False, False)
     """
-    if not isinstance(part, str) or part in _WORDS:
+    if not isinstance(part, str) or part in WORDS:
         return is_plain(part, 40)
     if setting(part):
         # Numbers of 32 bits, also written as of 64, and seeds. What Python writes of a large one

@@ -15,7 +15,9 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.alike import Quiet
 from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.attributes import listed
+from treeaudit.readers.leftovers.constraints import is_constraint
 from treeaudit.readers.leftovers.distributions import is_distribution
+from treeaudit.readers.leftovers.fitted_values import CURVES
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.inner_objects import InnerObjects
 from treeaudit.readers.leftovers.nodes import Sound, unused_in_trees
@@ -40,7 +42,8 @@ _MOST_ALIKE = 256
 # Of what there is more with each object, whatever is in it; and what is known beforehand.
 _GROWING = frozenset(("_facts", "_seen", "_todo", "_trees"))
 # Settings that hold a number for each class or column.
-_BY_CLASS = frozenset(("class_weight", "monotonic_cst"))
+_CONSTRAINTS = ("monotone_constraints", "interaction_constraints")
+_BY_CLASS = frozenset(("class_weight", "monotonic_cst", *_CONSTRAINTS))
 
 
 def _is_plain(value: object) -> bool:
@@ -209,12 +212,19 @@ class Account(InnerObjects):
             # Searches and stacks state none: their names are those of a model of the file.
             lent = width is None and model.kind.endswith(_LENT)
             self.check(value, "n", place, name, sizes if lent else frozenset({width or 0}), name)
-        elif name == "class_weight" and isinstance(value, dict | list):
+        elif name in ("class_weight", "_class_weight") and isinstance(value, dict | list):
             self.class_weight(value, place, sizes)
+        elif name in CURVES and isinstance(value, dict | Inert):
+            stated = [owner.get("n_estimators") for owner in (model, *place.owners())]
+            self.curves(value, [n for n in stated if type(n) is int], place, name)
         elif name == "cv_results_" and isinstance(value, dict | Inert):
             self.results(value, place)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
             self.path_lengths(value, model, place, name)
+        elif name in _CONSTRAINTS and is_constraint(
+            value, max(sizes, default=0), self._facts.texts
+        ):
+            size_of(value, self._seen)
         elif model.kind == "Booster" and name == handle_name(model):
             # The reader of its format goes through it.
             self._seen.add(id(value))

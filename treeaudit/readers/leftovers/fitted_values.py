@@ -10,21 +10,26 @@ from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.leftovers.values import FEW, Values
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
-__all__ = ["FittedValues"]
+__all__ = ["CURVES", "FittedValues"]
+
+CURVES = frozenset("evals_result_ _evals_result stopping_history best_scores".split())
+"""Attributes of boosted models that hold scores round by round."""
 
 _GENERATORS = frozenset("random_state _random_state random_state_ _rng rng".split())
 _OWN_GENERATORS = frozenset({"_rng", "_feature_subsample_rng"})
 _MOST_CANDIDATES = 1_000
+_MOST_ROUNDS, _USUAL_ROUNDS, _MOST_CURVES = 2_000, 100, 8
 _RESULT = pattern(
     r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
     r"|n_features|split\d{1,4}_(ranking|support)"
 )
 
+_SCORED = pattern(r"[A-Za-z_]{2,40}(@[0-9.]{1,5}-?)?[0-9_]{0,3}")
 _SUMMARY = pattern(r"(mean|std|rank)_(test|train)_(\w{1,40})")
 
 
@@ -161,6 +166,40 @@ class FittedValues(Values):
                 self._seen.add(id(part))
             else:
                 self.leave(place, f"{name}[{i}]", part)
+
+    def curves(self, value: object, stated: list[int], place: Place, name: str) -> None:
+        """Explain scores of sets of people round by round, and no more rounds than were asked for.
+
+        Boosting may have stopped before, and kept no tree of the last rounds.
+        """
+        most, n = min(max(stated, default=_USUAL_ROUNDS), _MOST_ROUNDS), 0
+        for step, of_set in self._named(value, place, name):
+            for way, curve in self._named(of_set, place, step):
+                n += 1
+                scores = curve if isinstance(curve, list) and n <= _MOST_CURVES else [None]
+                if len(scores) <= most and all(type(one) is float for one in scores):
+                    self._seen.add(id(curve))
+                else:
+                    self.leave(place, way, curve)
+
+    def _named(self, value: object, place: Place, step: str) -> list[tuple[str, object]]:
+        """Return what a dictionary holds under plain names, with the way to it; leave all else."""
+        pairs = value.pairs if isinstance(value, Inert) else value
+        if isinstance(value, Inert):
+            made_of = all(isinstance(one, Global) for one in value.args) and len(value.args) < 2
+            plain = value.cls.module == "collections" and made_of
+            pairs = pairs if plain and not value.items and value.state is None else None
+        if not isinstance(pairs, dict):
+            self.leave(place, step, value)
+            return []
+        self._seen.add(id(value))
+        held: list[tuple[str, object]] = []
+        for key, part in pairs.items():
+            if isinstance(key, str) and _SCORED.fullmatch(key) and self.takes_key(key):
+                held.append((f"{step}['{key}']", arrived(part)))
+            else:
+                self.leave(place, f"{step}['{masked(str(key))}']", part, key)
+        return held
 
     def results(self, value: dict[object, object] | Inert, place: Place) -> None:
         """Explain the table of a search: a row per candidate."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from treeaudit.model.leftovers import FEWEST_RECORDS, Leftover
+from treeaudit.readers.leftovers.attributes import is_name
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array
@@ -158,7 +159,7 @@ def rows(place: Place, n_records: int) -> Iterator[Leftover]:
     frame = _frame(place)
     if n_records < FEWEST_RECORDS or not _has_rows(value, n_records, frame is not None):
         return
-    if place.step in _NOT_ROWS or _is_size(place, n_records):
+    if place.step in _NOT_ROWS or _is_size(place, n_records) or _are_parameters(value):
         return
     where = place if frame is None else frame
     says = f"an entry for each of {n_records:,} training records, {_form(value)}"
@@ -180,12 +181,17 @@ def long_values(place: Place) -> Iterator[Leftover]:
     if n < FEWEST_RECORDS or not _has_rows(value, n, turned=False):
         return
     part = place.above is not None and isinstance(place.above.value, list | tuple | dict)
-    if part or place.step in _NOT_ROWS or _is_size(place, n):
+    if part or place.step in _NOT_ROWS or _is_size(place, n) or _are_parameters(value):
         return
     if owner is not None and owner.cls.module.startswith(_EXPLAINED_ELSEWHERE):
         return
     says = f"{_form(value)}, {n:,} entries long: the file does not tell whether they are records"
     yield Leftover(kind="unseen", where=place.path or "the file itself", n=n, says=says)
+
+
+def _are_parameters(value: object) -> bool:
+    """Tell whether these are settings by their names, as LightGBM holds them of a training."""
+    return isinstance(value, dict) and all(isinstance(key, str) and is_name(key) for key in value)
 
 
 def _frame(place: Place) -> Place | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.account import Account
 from treeaudit.readers.leftovers.known_flaws import flaws
@@ -38,6 +39,7 @@ def leftovers(
     unread: Iterable[str] = (),
     written_by: tuple[str, object] | None = None,
     sound: Sound | None = None,
+    boosted: Forest | None = None,
 ) -> Leftovers:
     """Return what else a file gives away, with the way to it.
 
@@ -59,6 +61,9 @@ def leftovers(
         known flaws.
     sound
         The trees that were looked at already, as `stored_model` does, and are sound.
+    boosted
+        The model that was read, where its library keeps it as a document: objects around it do
+        not tell its sizes and names.
 
     Examples
     --------
@@ -74,7 +79,7 @@ def leftovers(
     """
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
-        beside, untold = _find(root, n_records, mentioned, sound or Sound())
+        beside, untold = _find(root, n_records, mentioned, sound or Sound(), boosted)
     says = "nothing in the model needs it, and it was not read"
     beside += [Leftover(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
     beside += flaws(*written_by) if written_by is not None else ()
@@ -87,13 +92,19 @@ def leftovers(
 
 
 def _find(
-    root: object, n_records: int | None, mentioned: Sequence[Global], sound: Sound
+    root: object,
+    n_records: int | None,
+    mentioned: Sequence[Global],
+    sound: Sound,
+    boosted: Forest | None,
 ) -> tuple[list[Leftover], frozenset[Kind]]:
     """Return what was found, and what may be told by numbers of nobody knows how many people."""
     found: list[Leftover] = []
     trees: list[Place] = []
     claimed: set[int] = set()
     facts = Facts(n_records)
+    if boosted is not None:
+        facts.note_boosted(boosted.schema)
     untold: set[Kind] = set()
     nested = 0
     passed: list[Place] = []

@@ -9,6 +9,7 @@ import numpy as np
 
 from treeaudit.dataclass import dataclass
 from treeaudit.later import pattern
+from treeaudit.model.schema import Schema
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -176,6 +177,16 @@ class Facts:
                 self.classes |= {n, int((1 + (1 + 8 * n) ** 0.5) / 2)}
         for name in _NAMED:
             self._add(arrived(state.get(name)))
+
+    def note_boosted(self, schema: Schema) -> None:
+        """Take in the columns and labels of a model that is kept as a document."""
+        n_classes = len(schema.classes or ())
+        self.sizes |= {len(schema.features), n_classes}
+        self.classes |= {n_classes} if n_classes else set()
+        self.texts.update(schema.names)
+        for one in schema.features:
+            self.texts.update(one.categories or ())
+        self.texts.update(label for label in schema.classes or () if isinstance(label, str))
 
     def _test(self, width: int, tables: Iterable[object], name: str) -> None:
         """Take in which columns some trees test."""

@@ -167,6 +167,7 @@ treeaudit.trainers.smooth_sensitivity_forest: SmoothSensitivityForestClassifier
 treeaudit.trainers.sulq_id3: SulqID3Classifier
 treeaudit.trainers.threshold_forest: ThresholdForestClassifier
 treeaudit.trainers.top_down_specialization: TopDownSpecializationClassifier
+xgboost.callback: EarlyStopping
 xgboost.core: Booster
 xgboost.sklearn: XGBClassifier XGBModel XGBRFClassifier XGBRFRegressor XGBRanker XGBRegressor
 """

@@ -15,7 +15,7 @@ from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.gaps import between_columns
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
-from treeaudit.readers.stored import stored_model
+from treeaudit.readers.stored import BOOSTED, stored_model
 from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "parse", "read"]
@@ -49,7 +49,13 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
         leftovers=forest.leftovers.beside(
-            leftovers(unpickled.root, forest.n_records, unpickled.mentioned, sound=sound)
+            leftovers(
+                unpickled.root,
+                forest.n_records,
+                unpickled.mentioned,
+                sound=sound,
+                boosted=forest if forest.source.library in BOOSTED else None,
+            )
         ).beside(
             Leftovers(found=few(_unexplained(unpickled, len(content.data))), looked_for=KINDS)
         ),

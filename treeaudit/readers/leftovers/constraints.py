@@ -1,0 +1,71 @@
+"""Which way columns have to go, and which may meet: settings as long as a model is wide."""
+
+import json
+from collections.abc import Set
+
+from treeaudit.readers.pickles.arrays import arrived
+
+__all__ = ["is_constraint"]
+
+_MOST_GROUPS_OF_ONE = 4
+_LONGEST = 1 << 16
+
+
+def is_constraint(value: object, width: int, names: Set[str]) -> bool:
+    """Tell whether a value constrains columns, and says no more.
+
+    Parameters
+    ----------
+    value
+        A direction for each column (-1, 0 or 1; by name too), or groups of columns; as text too.
+    width
+        How many columns there are.
+    names
+        What they may be called.
+
+    Examples
+    --------
+    >>> is_constraint((1, 0, -1), 3, set()), is_constraint("(1,0,-1)", 3, set())
+    (True, True)
+    >>> is_constraint([[0, 1], ["age"]], 2, {"age"}), is_constraint([[33, 54]], 3, {"age"})
+    (True, False)
+    """
+    if isinstance(value, str):
+        value = _read(value)
+    if isinstance(value, dict):
+        named = all(isinstance(name, str) and name in names for name in value)
+        return named and all(map(_is_direction, value.values()))
+    if not isinstance(value, list | tuple):
+        return False
+    parts = [arrived(part) for part in value]
+    if all(map(_is_direction, parts)):
+        return len(parts) <= width
+    groups = [part for part in parts if isinstance(part, list | tuple | set | frozenset)]
+    members = [arrived(one) for group in groups for one in group]
+    few = len(groups) == len(parts) <= max(width, 1) and len(members) <= _MOST_GROUPS_OF_ONE * width
+    apart = all(len({*map(str, map(arrived, group))}) == len(group) for group in groups)
+    return few and apart and all(_is_column(one, width, names) for one in members)
+
+
+def _read(text: str) -> object:
+    """Return the list that a text spells in one way: another at each place would say something."""
+    plain = text.replace("(", "[").replace(")", "]").replace("'", '"')
+    both = any(one in text and other in text for one, other in ("([", ")]", "'\""))
+    if len(text) > _LONGEST or both:
+        return None
+    try:
+        read = json.loads(plain)
+    except (ValueError, RecursionError):
+        return None
+    ways = (json.dumps(read), json.dumps(read, separators=(",", ":")))
+    return read if plain in ways else None
+
+
+def _is_direction(part: object) -> bool:
+    return type(part) is int and part in (-1, 0, 1)
+
+
+def _is_column(part: object, width: int, names: Set[str]) -> bool:
+    if isinstance(part, str):
+        return part in names
+    return type(part) is int and 0 <= part < width
