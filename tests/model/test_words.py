@@ -61,6 +61,8 @@ def test_conditions(low, high, text) -> None:
         (-0.25, "-0.25"),
         (1234567.5, "1,234,568"),
         (3e12, "3e+12"),
+        (-INF, "-inf"),
+        (INF, "inf"),
     ],
 )
 def test_numbers_with_separators(value, text) -> None:

@@ -4,10 +4,12 @@ import pickle
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 
 import treeaudit as ta
+from treeaudit.reports import render
 
 LIGHTGBM = {
     "a penalty and a bag": {"reg_lambda": 1.0, "subsample": 0.8, "subsample_freq": 1},
@@ -34,6 +36,25 @@ def people(asked: str):
 
 def unexplained(path):
     return [one.says for one in ta.load(path).leftovers.found if one.kind == "unexplained"]
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("seed", range(3))
+def test_categories_with_values_missing_are_put_into_words(tmp_path, library, seed) -> None:
+    rng = np.random.default_rng(seed)
+    job = pd.Series(rng.choice(["a", "b", "c"], 300)).astype(object)
+    job = job.where(rng.random(300) > 0.2, None)
+    x = pd.DataFrame({"job": pd.Categorical(job), "age": rng.integers(18, 90, 300)})
+    y = (40 * job.isna() + x["age"] + 9 * rng.normal(size=300) > 70).astype(int)
+    path = tmp_path / ("m.txt" if library == "lightgbm" else "m.json")
+    if library == "lightgbm":
+        model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(x, y)
+        model.booster_.save_model(path)
+    else:
+        model = xgb.XGBClassifier(n_estimators=3, n_jobs=1, enable_categorical=True).fit(x, y)
+        model.save_model(path)
+    report = ta.scan(path)
+    assert all("-inf" not in render(report, form) for form in ("txt", "html", "md"))
 
 
 XGBOOST_WRAPPED = [

@@ -77,13 +77,13 @@ def number(value: float, separator: str = "") -> str:
 
     Examples
     --------
-    >>> number(0.800000011920929), number(5095.5, ","), number(3e12)
-    ('0.8', '5,095.5', '3e+12')
+    >>> number(0.800000011920929), number(5095.5, ","), number(3e12), number(-math.inf, ",")
+    ('0.8', '5,095.5', '3e+12', '-inf')
     """
     if value == int(value) if math.isfinite(value) and abs(value) < 1e9 else False:
         return f"{int(value):{separator}}"
     text = f"{value:.7g}"
-    if "e" in text or not separator:
+    if "e" in text or not separator or not math.isfinite(value):
         return text
     whole, dot, rest = text.partition(".")
     return f"{int(whole):{separator}}{dot}{rest}" if whole not in ("-0", "0") else text
