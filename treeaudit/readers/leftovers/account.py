@@ -42,7 +42,7 @@ _MOST_ALIKE = 256
 # Of what there is more with each object, whatever is in it; and what is known beforehand.
 _GROWING = frozenset(("_facts", "_seen", "_todo", "_trees"))
 # Settings that hold a number for each class or column.
-_CONSTRAINTS = ("monotone_constraints", "interaction_constraints")
+_CONSTRAINTS = ("monotone_constraints", "interaction_constraints", "interaction_cst")
 _BY_CLASS = frozenset(("class_weight", "monotonic_cst", *_CONSTRAINTS))
 
 
@@ -221,6 +221,8 @@ class Account(InnerObjects):
             self.results(value, place)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
             self.path_lengths(value, model, place, name)
+        elif name == "_raw_predict" and _is_own(value, model, name):
+            self._seen.add(id(value))
         elif name in _CONSTRAINTS and is_constraint(
             value, max(sizes, default=0), self._facts.texts
         ):
@@ -309,6 +311,17 @@ class Account(InnerObjects):
             self._plain -= 1
             return
         self.leave(above, step, value)
+
+
+def _is_own(value: object, model: Inert, name: str) -> bool:
+    """Tell whether a value is the method of this name of the object that holds it.
+
+    scikit-learn leaves one behind where boosting stopped by a score.
+    """
+    if not isinstance(value, Inert) or len(value.args) != 1 or value.args[0] is not model:
+        return False
+    bare = value.state is None and not value.items and not value.pairs
+    return bare and str(value.cls) == f"{model.cls}.{name}"
 
 
 def _ensemble_of(place: Place) -> int | None:

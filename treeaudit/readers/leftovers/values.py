@@ -173,6 +173,10 @@ class Values:
                     self.check(value.pairs, f"d{forms}", place, step, sizes, name, depth)
                 elif id(value) not in self._seen:
                     self.leave(place, step, value)
+            case Inert(state=None) if forms and str(value.cls) == "builtins.range":
+                # What a search tries: up to three whole numbers.
+                for part in value.args:
+                    self.check(part, "", place, step, sizes, name, depth + 1)
             case Inert():
                 helper = listed(value) is None
                 if not _bears_tree(value):

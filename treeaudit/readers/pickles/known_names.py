@@ -291,7 +291,7 @@ METHODS = pattern(
     r"|(sklearn|imblearn|xgboost\.sklearn|lightgbm\.sklearn)\.[\w.]+\."
     r"(transform|inverse_transform|predict|predict_proba|predict_log_proba|decision_function"
     r"|score|score_samples|apply|decision_path|staged_predict|staged_predict_proba"
-    r"|kneighbors|get_feature_names_out|get_params)"
+    r"|kneighbors|get_feature_names_out|get_params|_raw_predict)"
     # Members of enumerations, by which Python 3.11.0 to 3.11.3 names them.
     r"|(re\.RegexFlag|http\.HTTPStatus)\.[A-Z][A-Z_]*",
     re.ASCII,

@@ -1,0 +1,82 @@
+"""What people train with scikit-learn, with settings that they use: no false alarm."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.feature_selection import SelectFromModel
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(300, 5))
+Y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+WEIGHT = RNG.random(300)
+
+MODELS = {
+    "weights": lambda: HistGradientBoostingClassifier(max_iter=4).fit(X, Y, sample_weight=WEIGHT),
+    "weights of numbers": lambda: HistGradientBoostingRegressor(max_iter=4).fit(
+        X, X[:, 0], sample_weight=WEIGHT
+    ),
+    "stopped by a score": lambda: HistGradientBoostingClassifier(
+        max_iter=20, early_stopping=True, scoring="roc_auc"
+    ).fit(X, Y),
+    "columns that may meet": lambda: HistGradientBoostingClassifier(
+        max_iter=4, interaction_cst=[{0, 1}, {2, 3, 4}], monotonic_cst=[1, 0, 0, 0, -1]
+    ).fit(X, Y),
+    "out of bag": lambda: ExtraTreesRegressor(9, bootstrap=True).fit(X, X[:, 0]),
+    "half of the rows": lambda: GradientBoostingClassifier(n_estimators=4, subsample=0.5).fit(X, Y),
+    "stopped": lambda: GradientBoostingClassifier(n_estimators=30, n_iter_no_change=3).fit(X, Y),
+    "bags of columns": lambda: BaggingClassifier(
+        DecisionTreeClassifier(), 4, max_features=0.6, bootstrap_features=True
+    ).fit(X, Y),
+    "grid": lambda: GridSearchCV(
+        RandomForestClassifier(3),
+        {"max_depth": [2, None], "criterion": ["gini", "entropy"]},
+        cv=3,
+        scoring="roc_auc",
+    ).fit(X, Y),
+    "ranges": lambda: RandomizedSearchCV(
+        DecisionTreeClassifier(), {"max_depth": range(2, 9), "min_samples_leaf": [1, 5]}, n_iter=4
+    ).fit(X, Y),
+}
+
+
+def found(model):
+    loaded = ta.load(pickle.loads(pickle.dumps(model)))
+    return [one.where for one in loaded.leftovers.found if one.kind in ("unexplained", "unseen")]
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_ordinary_models_explain_themselves(kind) -> None:
+    assert found(MODELS[kind]()) == []
+
+
+def test_a_selection_of_columns_is_another_model_and_nothing_else() -> None:
+    chosen = SelectFromModel(RandomForestClassifier(3), max_features=3)
+    model = make_pipeline(chosen, DecisionTreeClassifier(max_depth=3)).fit(X, Y)
+    assert found(model) == ["steps['selectfrommodel'].estimator_"]
+
+
+def test_a_method_of_another_model_is_told() -> None:
+    model = MODELS["stopped by a score"]()
+    other = HistGradientBoostingClassifier(max_iter=4).fit(X, 1 - Y)
+    model._raw_predict = other._raw_predict
+    assert "_raw_predict" in found(model)
+
+
+def test_a_range_hides_no_more_than_numbers() -> None:
+    model = MODELS["ranges"]()
+    model.param_distributions["max_depth"] = range(10**30)
+    assert any("max_depth" in where for where in found(model))
