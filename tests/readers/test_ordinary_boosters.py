@@ -1,5 +1,6 @@
 """What people train with the settings that they tune explains itself: no false alarm."""
 
+import json
 import pickle
 
 import lightgbm as lgb
@@ -9,6 +10,7 @@ import pytest
 import xgboost as xgb
 
 import treeaudit as ta
+from tests.libraries import library
 from treeaudit.reports import render
 
 LIGHTGBM = {
@@ -55,6 +57,31 @@ def test_categories_with_values_missing_are_put_into_words(tmp_path, library, se
         model.save_model(path)
     report = ta.scan(path)
     assert all("≤ -inf" not in render(report, form) for form in ("txt", "html", "md"))
+
+
+def of_catboost(path):
+    catboost = library("catboost")
+    rng = np.random.default_rng(1)
+    x = pd.DataFrame({"a": rng.normal(size=900), "b": rng.normal(size=900)})
+    x["c"], x["d"] = rng.integers(0, 6, 900).astype(str), rng.choice([*"xyzw"], 900)
+    x["e"] = rng.choice(["p", "q"], 900)
+    y = (x["c"] > "2") ^ (x["a"] > 0) ^ x["d"].isin(["x", "w"]) ^ ((x["e"] == "p") & (x["b"] > 0))
+    quiet = {"verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    model = catboost.CatBoostClassifier(iterations=20, depth=5, one_hot_max_size=2, **quiet)
+    pool = catboost.Pool(x, y.astype(int), cat_features=[*"cde"])
+    model.fit(pool).save_model(str(path), format="json", pool=pool)
+    return json.loads(path.read_text())
+
+
+def test_categories_that_catboost_counts_are_explained(tmp_path) -> None:
+    path = tmp_path / "m.json"
+    document = of_catboost(path)
+    names = document["features_info"]["cat_features_hash"]
+    assert len(names) == 12
+    assert unexplained(path) == []
+    names += [{"hash": 1000 + i, "value": f"patient {i}"} for i in range(8)]
+    path.write_text(json.dumps(document))
+    assert unexplained(path) == ["no audited model accounts for it: a list of 9 entries"]
 
 
 XGBOOST_WRAPPED = [

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Label
 from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
@@ -145,7 +147,7 @@ def in_catboost(
     if not oblivious:
         for i, tree in enumerate(data["trees"]):
             yield from _nodes(f"trees[{i}]", tree, n_outputs)
-    yield from columns.unasked()
+    yield from columns.unasked(nested(data, "ctr_data"))
     info, n_texts = data["features_info"], _size_beside(data) - _PER_TREE * len(trees)
     categories = {0: [one.get("value") for one in info.get("cat_features_hash") or ()]}
     each = [feature.name for feature in columns.features]
@@ -177,6 +179,7 @@ def _table(table: object) -> Keys:
     size = table.get("hash_map") if isinstance(table, dict) else None
     return {
         "hash_map": lambda part: isinstance(part, int),
+        "hash_keys": lambda part: isinstance(part, np.ndarray),
         "hash_stride": lambda part: (
             isinstance(part, int) and isinstance(size, int) and part > 0 and size % part == 0
         ),

@@ -14,6 +14,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Feature
+from treeaudit.readers.boosters.catboost_hashes import categories_needed
 from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.types import Float, Table, Wide
@@ -146,8 +147,12 @@ class ColumnTable:
         if known is None or not _is_int(at) or known != at:
             raise ReadError(_TWO)
 
-    def unasked(self) -> Iterator[Leftover]:
-        """Yield the borders, categories and names that no tree asks about."""
+    def unasked(self, statistics: Mapping[str, Any]) -> Iterator[Leftover]:
+        """Yield the borders, categories and names that no tree asks about.
+
+        Of as many categories as are asked about one by one, CatBoost names others beside: of two
+        that a column has, one is asked about.
+        """
         asked = {(feature, border) for feature, border, code in self._asked if code < 0}
         sets = {(feature, code) for feature, _, code in self._asked if code >= 0}
         for index, entry in self._floats.items():
@@ -160,7 +165,9 @@ class ColumnTable:
             if spare := [h for h, code in codes.items() if (flat, code) not in sets]:
                 yield not_explained(f"features_info.categorical_features[{index}].values", spare)
         known = {hashed for codes in self._codes.values() for hashed in codes}
-        if names := [text for hashed, text in self._hashes.items() if hashed not in known]:
+        needed = known | categories_needed(statistics, {*self._hashes} - known)
+        names = [text for hashed, text in self._hashes.items() if hashed not in needed]
+        if len(names) > len(known):
             yield not_explained("features_info.cat_features_hash", names)
         if len(self._ctrs) > len(self._used):
             left = [0.0] * (len(self._ctrs) - len(self._used))

@@ -130,6 +130,8 @@ def _compact(found: dict[str, Any]) -> dict[str, Any]:
     if isinstance(found.get("hash_map"), list):
         if not all(map(_is_count, found["hash_map"])):
             raise ReadError("the CatBoost model is damaged: a table of statistics holds no numbers")
+        keys = [int(one) for one in found["hash_map"] if isinstance(one, str)]
+        found["hash_keys"] = np.array([one for one in keys if one < 1 << 64], dtype=np.uint64)
         found["hash_map"] = len(found["hash_map"])
     return found
 
