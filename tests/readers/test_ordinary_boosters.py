@@ -59,6 +59,30 @@ def test_categories_with_values_missing_are_put_into_words(tmp_path, library, se
     assert all("≤ -inf" not in render(report, form) for form in ("txt", "html", "md"))
 
 
+@pytest.mark.parametrize("asked", ["multi:softprob", "reg:squarederror", "reg:tweedie"])
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_that_have_to_go_one_way(tmp_path, asked, seed) -> None:
+    x, y = people(asked)
+    kind = xgb.XGBClassifier if asked.startswith("multi") else xgb.XGBRegressor
+    some = np.random.default_rng(seed).permutation(len(x))[:900]
+    given = {"n_estimators": 12, "n_jobs": 1, "objective": asked}
+    model = kind(**given, monotone_constraints=(1, 0, -1, 0)).fit(x[some], y[some])
+    model.save_model(tmp_path / "m.json")
+    assert unexplained(tmp_path / "m.json") == []
+
+
+def test_a_bound_on_steps_that_one_node_meets(tmp_path) -> None:
+    x, y = people("count:poisson")
+    weight = np.random.default_rng(0).random(len(x)) + 0.1
+    for leaves in (4, 8, 16):
+        model = xgb.XGBRegressor(
+            n_estimators=12, n_jobs=1, objective="count:poisson", max_leaves=leaves,
+            grow_policy="lossguide",
+        )  # fmt: skip
+        model.fit(x, y, sample_weight=weight).save_model(tmp_path / "m.json")
+        assert unexplained(tmp_path / "m.json") == []
+
+
 def of_catboost(path):
     catboost = library("catboost")
     rng = np.random.default_rng(1)

@@ -50,6 +50,8 @@ class Inner:
         unit of their own.
     same
         How far a number may be from the same one stored elsewhere, relative to it.
+    bound
+        The largest size of a weight as it is grown, where the file tells.
     """
 
     node: Wide
@@ -65,6 +67,7 @@ class Inner:
     error: Float | float = 0.0
     n_moved: int = 0
     same: float = 4e-7
+    bound: float = np.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +174,19 @@ def _penalties(inner: Inner, columns: int, apart: bool) -> tuple[float, float, f
 
 
 def _at_the_bound(inner: Inner) -> Flag:
-    """Tell which weights are as large as a bound lets them be, where several are."""
-    found = np.zeros(len(inner.weight), dtype=np.bool_)
+    """Tell which weights are as large as a bound lets them be, where several are or it is known."""
+    found = ~inner.scaled & _bounded(inner, inner.weight)
     for some in (inner.scaled, ~inner.scaled):
         magnitude = np.where(some, np.abs(inner.weight), 0)
         at = some & (magnitude >= magnitude.max(initial=0) * (1 - inner.same))
         if np.count_nonzero(at) > 1:
             found |= at
     return found
+
+
+def _bounded(inner: Inner, grown: Float) -> Flag:
+    at: Flag = np.abs(grown) >= inner.bound * (1 - 4 * inner.same)
+    return at
 
 
 def _every(inner: Inner, at: Flag) -> Flag:
@@ -296,7 +304,8 @@ def _units(inner: Inner, made: Float, size: Float) -> Float:
 def _slowly(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
     """Return what `strays` does, where bounds pin some weights: node by node from the leaves up."""
     weight = _grown(inner, by)
-    pinned = (_at_the_bound(inner) | _in_the_middle(inner, weight)).tolist()
+    bounded = _at_the_bound(inner) | _bounded(inner, weight)
+    pinned = (bounded | _in_the_middle(inner, weight)).tolist()
     height = inner.cover + by.l2
     # What the gradient is, the other way round, where it can be known.
     push = (weight * height + np.sign(weight) * by.l1).tolist()
@@ -336,13 +345,15 @@ def _slowly(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
 def _in_the_middle(inner: Inner, weight: Float) -> Flag:
     """Tell which weights are the middle of the two sides of a split above: a bound of theirs."""
     found = np.zeros(len(weight), dtype=np.bool_)
-    middles: dict[int, frozenset[float]] = {}
+    middles: dict[int, frozenset[tuple[float, float]]] = {}
     rows = zip(inner.node.tolist(), inner.left.tolist(), inner.right.tolist(), strict=True)
     for node, left, right in rows:
         above = middles.pop(node, frozenset())
-        middle = float(weight[left] + weight[right]) / 2
+        low, high = float(weight[left]), float(weight[right])
+        # Of numbers on both sides of zero hardly a digit is left in the middle.
+        middle = (low + high) / 2, inner.same * (abs(low) + abs(high)) / 2
         for side in (left, right):
             middles[side] = above | {middle} if len(above) < _MOST_ABOVE else above
             value = float(weight[side])
-            found[side] = any(abs(value - one) <= inner.same * abs(one) for one in above)
+            found[side] = any(abs(value - one) <= room for one, room in above)
     return found

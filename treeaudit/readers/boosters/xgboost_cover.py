@@ -59,6 +59,8 @@ class Loss:
         Classes of a multi-class model, otherwise 1.
     n_first_round
         How many trees were grown in the first round.
+    max_delta_step
+        What no step of a leaf is larger than, where its objective says so.
     """
 
     objective: str
@@ -66,6 +68,7 @@ class Loss:
     scale_pos_weight: float | None
     n_outputs: int
     n_first_round: int
+    max_delta_step: float | None = None
 
     def probability(self, output: int) -> float | None:
         """Return the prediction for one class before the first round."""

@@ -249,13 +249,14 @@ def _loss(
     stated = objective if isinstance(objective, dict) else {}
     regression = stated.get("reg_loss_param")
     weight = regression.get("scale_pos_weight") if isinstance(regression, dict) else None
-    name = stated.get("name")
+    name, poisson = stated.get("name"), stated.get("poisson_regression_param")
     return Loss(
         objective=clean(name) if isinstance(name, str) and len(name) < 100 else "",
         base_score=_base_scores(shape.get("base_score")),
         scale_pos_weight=_float(weight),
         n_outputs=n_outputs,
         n_first_round=one_round,
+        max_delta_step=_float(poisson.get("max_delta_step")) if isinstance(poisson, dict) else None,
     )
 
 

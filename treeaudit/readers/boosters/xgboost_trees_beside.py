@@ -250,6 +250,7 @@ def _strays(booster: Booster, trees: Sequence[StoredTree], row: StoredRow | None
         told=~(leaf & (weight == 0)) if bare else np.ones(len(weight), dtype=np.bool_),
         gain=gain,
         slack=_SLACK,
+        bound=booster.loss.max_delta_step or np.inf,
     )
     odd = np.abs(cover[left] + cover[right] - cover[node]) > _SAME_COVER * cover[node]
     weights, gains = strays(inner)
