@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -18,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from treeaudit.people.records import read_records
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 5))
@@ -80,3 +82,25 @@ def test_a_range_hides_no_more_than_numbers() -> None:
     model = MODELS["ranges"]()
     model.param_distributions["max_depth"] = range(10**30)
     assert any("max_depth" in where for where in found(model))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("gap", [None, np.nan, "missing", "None"], ids=str)
+@pytest.mark.parametrize("by", ["column", "type"])
+def test_histograms_over_categories_with_gaps(seed, gap, by) -> None:
+    rng = np.random.default_rng(seed)
+    job = pd.Series(rng.choice([*"abc"], 300)).astype(object)
+    job[rng.random(300) < 0.2] = gap
+    if gap == "None":
+        job[rng.random(300) < 0.1] = None
+    x = pd.DataFrame({"age": rng.integers(18, 90, 300), "job": job})
+    y = (40 * job.isna() + x["age"] + 20 * (job == "b") > 70).astype(int)
+    if by == "type":
+        x["job"] = x["job"].astype("category")
+    chosen = ["job"] if by == "column" else "from_dtype"
+    model = HistGradientBoostingClassifier(max_iter=3, categorical_features=chosen).fit(x, y)
+    loaded = ta.load(pickle.loads(pickle.dumps(model)))
+    node = read_records(x.assign(label=y), loaded, target="label").node
+    steps = sum(tree.value[node[:, i]] for i, tree in enumerate(loaded.trees))
+    odds = model.decision_function(x)
+    assert np.ptp(odds - steps) < 1e-6

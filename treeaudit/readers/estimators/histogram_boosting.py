@@ -188,8 +188,10 @@ def _schema(
     named = budget.named(names_in(found.estimator), width)
     features = named or budget.unnamed(width)
     if any(known is not None for known in categories.names):
-        both = zip(features, categories.names, strict=True)
-        features = tuple(Feature(name=one.name, categories=known) for one, known in both)
+        each = zip(features, categories.names, categories.fill, strict=True)
+        features = tuple(
+            Feature(name=one.name, categories=known, fill=fill) for one, known, fill in each
+        )
     return Schema(features=features, classes=classes, named=named is not None)
 
 

@@ -19,6 +19,7 @@ __all__ = ["Categories", "categories_of", "code_sets"]
 
 _MOST_CODES = 256
 _ENCODER = "OrdinalEncoder"
+_NONE = ("None", "no value", "no value at all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,6 +32,9 @@ class Categories:
         For each column as the trees number them, the column of the data.
     names
         For each column of the data, its categories, or None for a number.
+    fill
+        For each column of the data, the category that missing values are; None where they are
+        missing.
     size
         For each column as the trees number them, how many categories it has;
         0 for a number.
@@ -40,6 +44,7 @@ class Categories:
 
     home: Wide
     names: tuple[tuple[str, ...] | None, ...]
+    fill: tuple[str | None, ...]
     size: Wide
     values: Wide
 
@@ -58,19 +63,22 @@ def categories_of(found: Found, width: int) -> Categories:
     """
     flags = arrived(found.get("is_categorical_"))
     names: list[tuple[str, ...] | None] = [None] * width
+    fill: list[str | None] = [None] * width
     if not isinstance(flags, np.ndarray) or flags.shape != (width,) or not flags.any():
-        return _categories(np.arange(width), names, [()] * width)
+        return _categories(np.arange(width), names, fill, [()] * width)
     chosen = np.flatnonzero(flags)
     encoded = found.get("_preprocessor")
     if isinstance(encoded, Inert):
         home = np.concatenate([chosen, np.flatnonzero(flags == 0)])
         _check_places(encoded, flags != 0)
-        known = _encoder_names(encoded)
+        known, instead = _encoder_names(encoded)
         if len(known) != len(chosen):
             raise ReadError("the model is damaged: its encoder does not fit its columns")
         values = [tuple(range(len(each))) for each in known]
         if _binned(found, np.arange(len(chosen))) != values:
             raise ReadError("the model is inconsistent: its bins know other categories")
+        for column, name in zip(chosen.tolist(), instead, strict=True):
+            fill[column] = name
     else:
         home = np.arange(width)
         values = _binned(found, chosen)
@@ -79,37 +87,52 @@ def categories_of(found: Found, width: int) -> Categories:
     places = range(len(chosen)) if isinstance(encoded, Inert) else chosen.tolist()
     for place, column, each, numbers in zip(places, chosen.tolist(), known, values, strict=True):
         names[column], coded[place] = each, numbers
-    return _categories(home, names, coded)
+    return _categories(home, names, fill, coded)
 
 
 def _categories(
-    home: Wide, names: list[tuple[str, ...] | None], coded: list[tuple[int, ...]]
+    home: Wide,
+    names: list[tuple[str, ...] | None],
+    fill: list[str | None],
+    coded: list[tuple[int, ...]],
 ) -> Categories:
     return Categories(
         home=home.astype(np.int64),
         names=tuple(names),
+        fill=tuple(fill),
         size=np.array([len(each) for each in coded], dtype=np.int64),
         values=np.array([value for each in coded for value in each], dtype=np.int64),
     )
 
 
-def _encoder_names(preprocessor: Inert) -> list[tuple[str, ...]]:
-    """Return the categories of the encoder; the missing ones have no number."""
+def _encoder_names(preprocessor: Inert) -> tuple[list[tuple[str, ...]], list[str | None]]:
+    """Return the categories of the encoder, and the one that missing values are, of each column.
+
+    What pandas has no value for has no number; of objects, None is a category like any other.
+    """
     for step in elements(preprocessor.get("transformers_")):
         encoder = arrived(step[1]) if isinstance(step, tuple) and len(step) > 1 else None
         if isinstance(encoder, Inert) and encoder.kind == _ENCODER:
-            known = []
-            for each in elements(encoder.get("categories_")):
+            unnumbered = arrived(encoder.get("_missing_indices")) or {}
+            known, instead = list[tuple[str, ...]](), list[str | None]()
+            for i, each in enumerate(elements(encoder.get("categories_"))):
                 if not isinstance(each, np.ndarray) or each.ndim != 1 or each.dtype.names:
                     raise ReadError("the model is damaged: its encoder lost its categories")
-                listed = [text_of(arrived(v)) for v in each[: _MOST_CODES + 1].tolist()]
+                values = [arrived(v) for v in each[: _MOST_CODES + 1].tolist()]
+                listed, last = [text_of(v) for v in values], len(values) - 1
                 if len(listed) > _MOST_CODES:
                     raise ReadError("the model is damaged: a column has too many categories")
-                known.append(tuple(listed[:-1] if listed[-1:] == ["missing"] else listed))
+                name = next(one for one in _NONE if one not in listed[:-1])
+                numbered = not isinstance(unnumbered, dict) or unnumbered.get(i) != last
+                none = numbered and values[-1:] == [None]
+                known.append(tuple(listed if numbered else listed[:-1]))
+                if none:
+                    known[-1] = (*listed[:-1], name)
+                instead.append(name if none else None)
                 _refuse_too_many(known)
             _check_codes(encoder, known)
-            return known
-    return []
+            return known, instead
+    return [], []
 
 
 def _check_places(preprocessor: Inert, flags: Flag) -> None:
