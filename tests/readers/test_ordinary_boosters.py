@@ -83,6 +83,31 @@ def test_a_bound_on_steps_that_one_node_meets(tmp_path) -> None:
         assert unexplained(tmp_path / "m.json") == []
 
 
+STUMPS = {
+    "the usual": {},
+    "penalties": {"reg_lambda": 5.5, "reg_alpha": 0.3},
+    "no penalty": {"reg_lambda": 0},
+    "the first one": {"reg_lambda": 0, "reg_alpha": 0.3},
+    "a rate of one": {"reg_lambda": 5.5, "learning_rate": 1},
+    "a lower rate": {"learning_rate": 0.1, "reg_alpha": 0.3},
+}
+
+
+@pytest.mark.parametrize("asked", ["binary:logistic", "multi:softprob", "reg:squarederror"])
+@pytest.mark.parametrize("params", STUMPS.values(), ids=STUMPS)
+def test_stumps_whose_roots_weigh_nothing(tmp_path, params, asked) -> None:
+    x, y = people(asked)
+    kind = xgb.XGBRegressor if asked.startswith("reg") else xgb.XGBClassifier
+    model = kind(n_estimators=8, max_depth=1, n_jobs=1, objective=asked, **params).fit(x, y)
+    model.save_model(tmp_path / "m.json")
+    assert unexplained(tmp_path / "m.json") == []
+    document = json.loads((tmp_path / "m.json").read_text())
+    tree = document["learner"]["gradient_booster"]["model"]["trees"][3]
+    tree["loss_changes"][0] *= 1.001
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    assert unexplained(tmp_path / "m.json") != []
+
+
 def of_catboost(path):
     catboost = library("catboost")
     rng = np.random.default_rng(1)

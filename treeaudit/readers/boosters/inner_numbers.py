@@ -14,70 +14,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
-from treeaudit.readers.types import Flag, Float, Wide
+from treeaudit.readers.boosters.inner_constants import (
+    LEAST_RATE,
+    Constants,
+    candidates,
+    rates_of_trees,
+    usual,
+)
+from treeaudit.readers.boosters.inner_nodes import Inner, at_the_bound, bounded, every
+from treeaudit.readers.types import Flag, Float
 
-__all__ = ["Inner", "strays"]
+__all__ = ["strays"]
 
-_ROUNDS, _LOOSE, _UNSURE = 12, 1e-4, 10
-_ENOUGH, _MOST_ABOVE, _CLOSE = 4000, 64, 1e-5
+_LOOSE, _UNSURE, _MOST_ABOVE = 1e-4, 10, 64
 _MOST_SLOW = 500_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Inner:
-    """The nodes of all trees; those of one tree lie together, children behind their parents.
-
-    Attributes
-    ----------
-    node, left, right, tree
-        Shape ``(n_inner,)``: positions of inner nodes, ascending, and of their children; the
-        tree they are of.
-    cover, weight
-        Shape ``(n_nodes,)``.
-    scaled
-        Shape ``(n_nodes,)``: whether the weight is stored times the learning rate.
-    told
-        Shape ``(n_nodes,)``: whether the file tells the weight as the node was grown.
-    gain
-        Shape ``(n_inner,)``: what the split gained.
-    slack
-        The error of sums of the numbers as they are stored, relative to their size.
-    error
-        Shape ``(n_nodes,)``: of the weights, where it is larger than that.
-    n_moved
-        How many trees, the first ones, may have all weights moved by one number, and gains in a
-        unit of their own.
-    same
-        How far a number may be from the same one stored elsewhere, relative to it.
-    bound
-        The largest size of a weight as it is grown, where the file tells.
-    """
-
-    node: Wide
-    left: Wide
-    right: Wide
-    tree: Wide
-    cover: Float
-    weight: Float
-    scaled: Flag
-    told: Flag
-    gain: Float
-    slack: float
-    error: Float | float = 0.0
-    n_moved: int = 0
-    same: float = 4e-7
-    bound: float = np.inf
-
-
-@dataclass(frozen=True, slots=True)
-class _Constants:
-    """The penalties of a model; one over the learning rate, and what is added, of each tree."""
-
-    l2: float
-    l1: float
-    per_rate: Float
-    added: Float
 
 
 def strays(inner: Inner) -> tuple[Flag, Flag]:
@@ -103,137 +53,46 @@ def strays(inner: Inner) -> tuple[Flag, Flag]:
     return weight, gain
 
 
-def _solved(inner: Inner) -> tuple[_Constants, tuple[Flag, Flag]]:
+def _solved(inner: Inner) -> tuple[Constants, tuple[Flag, Flag]]:
     """Return the constants that explain the most nodes, and what they leave; the fewest first."""
     n_trees = int(inner.tree.max(initial=-1)) + 1
     added = np.zeros(n_trees)
     # LightGBM has no penalties unless told to.
-    best = (
-        _Constants(0.0, 0.0, np.ones(n_trees), added) if inner.n_moved else _usual(inner, n_trees)
-    )
+    best = Constants(0.0, 0.0, np.ones(n_trees), added) if inner.n_moved else usual(inner, n_trees)
     off = _off(inner, best)
-    fewest = int(np.count_nonzero(off[0]))
-    if not fewest:
+    fewest = _left(inner, off)
+    if not any(fewest):
         return best, off
-    for columns, apart in ((3, False), (4, False), (3, True), (4, True)):
-        l2, per_rate, l1 = _penalties(inner, columns, apart)
+    for l2, per_rate, l1, apart in candidates(inner):
+        if not per_rate > LEAST_RATE:
+            continue
         l2, l1 = max(l2, 0.0), max(l1, 0.0)
         rates = np.full(n_trees, per_rate)
-        one = _Constants(l2, l1, _rates(inner, l2, l1, rates) if apart else rates, added)
+        one = Constants(l2, l1, rates_of_trees(inner, l2, l1, rates) if apart else rates, added)
         one = replace(one, added=_added(inner, one))
         left = _off(inner, one)
-        n = int(np.count_nonzero(left[0]))
+        n = _left(inner, left)
         if n < fewest:
             best, fewest, off = one, n, left
-        if n == 0:
+        if not any(n):
             break
     return best, off
 
 
-def _penalties(inner: Inner, columns: int, apart: bool) -> tuple[float, float, float]:
-    """Solve for the penalties and the rate, again and again without what does not fit.
-
-    With ``apart`` only nodes are taken whose numbers have no rate in them.
-    """
-    kept = _every(inner, inner.told & ~_at_the_bound(inner))
-    sign = np.sign(inner.weight)
-    if columns == 4:
-        kept &= _every(inner, sign != 0)
-    if apart:
-        kept &= _every(inner, ~inner.scaled)
-    if np.any(settled := kept & (inner.tree >= inner.n_moved)):
-        kept = settled
-    # Some of many are enough to solve for three numbers: all are held against them afterwards.
-    some = np.flatnonzero(kept)
-    some = some[:: len(some) // _ENOUGH + 1]
-    node, left, right = inner.node[some], inner.left[some], inner.right[some]
-
-    def gap(at: Float) -> Float:
-        return at[node] - at[left] - at[right]
-
-    grown, scaled = np.where(inner.scaled, 0, inner.weight), np.where(inner.scaled, inner.weight, 0)
-    cover, mass = inner.cover, np.abs(inner.weight) * (inner.cover + 1)
-    size = mass[node] + mass[left] + mass[right] + 1e-300
-    table = np.column_stack([gap(grown), gap(scaled * cover), gap(scaled), gap(sign)][:columns])
-    rest = -gap(grown * cover)
-    good = np.isfinite(table).all(axis=1) & np.isfinite(rest)
-    table, rest = table[good] / size[good, None], rest[good] / size[good]
-    width = np.abs(table).max(axis=0, initial=0)
-    width[width == 0] = 1
-    table = table / width
-    solved, fits = np.zeros(columns), np.ones(len(rest), dtype=np.bool_)
-    for _ in range(_ROUNDS if len(rest) else 0):
-        solved = np.linalg.lstsq(table[fits], rest[fits], rcond=1e-12)[0]
-        off = np.abs(table @ solved - rest)
-        before, fits = fits, off <= max(_LOOSE, 2 * float(np.median(off)))
-        if np.array_equal(before, fits):
-            break
-    solved = solved / width
-    l1 = float(solved[3]) if columns == 4 else 0.0
-    return float(solved[0]), float(solved[1]) or 1.0, l1
-
-
-def _at_the_bound(inner: Inner) -> Flag:
-    """Tell which weights are as large as a bound lets them be, where several are or it is known."""
-    found = ~inner.scaled & _bounded(inner, inner.weight)
-    for some in (inner.scaled, ~inner.scaled):
-        magnitude = np.where(some, np.abs(inner.weight), 0)
-        at = some & (magnitude >= magnitude.max(initial=0) * (1 - inner.same))
-        if np.count_nonzero(at) > 1:
-            found |= at
-    return found
-
-
-def _bounded(inner: Inner, grown: Float) -> Flag:
-    at: Flag = np.abs(grown) >= inner.bound * (1 - 4 * inner.same)
-    return at
-
-
-def _every(inner: Inner, at: Flag) -> Flag:
-    return at[inner.node] & at[inner.left] & at[inner.right]
+def _left(inner: Inner, off: tuple[Flag, Flag]) -> tuple[int, int]:
+    """Count the nodes whose weights, and whose gains where these are plain, are not explained."""
+    n = int(np.count_nonzero(off[0]))
+    if inner.n_moved or not inner.gain.any():
+        return n, 0
+    # What a pinned weight gained is more than its score says.
+    return n, int(np.count_nonzero(off[1] & every(inner, ~at_the_bound(inner))))
 
 
 def _size(inner: Inner, at: Float) -> Float:
     return at[inner.node] + at[inner.left] + at[inner.right]
 
 
-def _ratios(inner: Inner, l2: float, l1: float) -> Float:
-    """Return what one over the rate would be for each inner node; not finite where none is."""
-    term = inner.weight * (inner.cover + l2)
-    grown = np.where(inner.scaled, np.sign(inner.weight) * l1, term + np.sign(inner.weight) * l1)
-    scaled = np.where(inner.scaled, term, 0)
-    below = scaled[inner.left] + scaled[inner.right]
-    ratio: Float = (grown[inner.node] - grown[inner.left] - grown[inner.right]) / below
-    return ratio
-
-
-def _usual(inner: Inner, n_trees: int) -> _Constants:
-    """Return the penalties that XGBoost takes unless told otherwise, with the rate of most."""
-    ratio = _ratios(inner, 1.0, 0.0)
-    ratio = np.sort(ratio[np.isfinite(ratio) & (ratio > 0)])
-    # The one that most others are the same as: bounds on weights may spoil more than half.
-    alike = np.searchsorted(ratio, ratio * (1 + _CLOSE)) - np.arange(len(ratio))
-    rate = float(ratio[int(np.argmax(alike)) + int(alike.max()) // 2]) if len(ratio) else 1.0
-    return _Constants(1.0, 0.0, np.full(n_trees, rate), np.zeros(n_trees))
-
-
-def _rates(inner: Inner, l2: float, l1: float, usual: Float) -> Float:
-    """Return one over the rate of each tree, where a schedule changes it from round to round."""
-    rates, ratio = usual.copy(), _ratios(inner, l2, l1)
-    good = np.flatnonzero(np.isfinite(ratio))
-    if not len(good):
-        return rates
-    some, start = np.unique(inner.tree[good], return_index=True)
-    for tree, part in zip(some.tolist(), np.split(ratio[good], start[1:]), strict=True):
-        rates[tree] = np.median(part)
-    steps = np.diff(rates)
-    close = np.abs(steps) <= _CLOSE * np.abs(rates[1:])
-    # Any other order of rates could spell something.
-    turns = np.all(close | (steps > 0)) or np.all(close | (steps < 0))
-    return rates if turns else usual
-
-
-def _grown(inner: Inner, by: _Constants) -> Float:
+def _grown(inner: Inner, by: Constants) -> Float:
     """Return the weights of all nodes as they were grown."""
     of_node = np.zeros(len(inner.weight), dtype=np.int64)
     of_node[inner.node] = of_node[inner.left] = of_node[inner.right] = inner.tree
@@ -241,7 +100,7 @@ def _grown(inner: Inner, by: _Constants) -> Float:
     return grown - by.added[of_node] if inner.n_moved else grown
 
 
-def _added(inner: Inner, by: _Constants) -> Float:
+def _added(inner: Inner, by: Constants) -> Float:
     """Return what was added to the weights of each tree, where a penalty gives it away."""
     added = by.added.copy()
     if inner.n_moved and abs(by.l2) > _LOOSE:
@@ -249,16 +108,16 @@ def _added(inner: Inner, by: _Constants) -> Float:
             weight = _grown(inner, replace(by, added=added))
             term = weight * (inner.cover + by.l2) + np.sign(weight) * by.l1
             over = term[inner.left] + term[inner.right] - term[inner.node]
-            sure = _every(inner, inner.told)
+            sure = every(inner, inner.told)
             for tree, part in _moved(inner):
                 if sure[part].any():
                     added[tree] += np.median(over[part][sure[part]]) / by.l2
     return added
 
 
-def _off(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
+def _off(inner: Inner, by: Constants) -> tuple[Flag, Flag]:
     weight = _grown(inner, by)
-    sure = _every(inner, inner.told)
+    sure = every(inner, inner.told)
     term = weight * (inner.cover + by.l2) + np.sign(weight) * by.l1
     # With a weight of zero the gradient may be anything up to the penalty.
     room = np.where(weight == 0, abs(by.l1), 0)
@@ -292,7 +151,7 @@ def _units(inner: Inner, made: Float, size: Float) -> Float:
     units = np.ones(len(made))
     if not inner.n_moved:
         return units
-    off = np.where(_every(inner, inner.told), size / inner.gain, np.inf)
+    off = np.where(every(inner, inner.told), size / inner.gain, np.inf)
     for _, part in _moved(inner):
         if part.start < part.stop:
             best = part.start + int(np.argmin(off[part]))
@@ -301,11 +160,10 @@ def _units(inner: Inner, made: Float, size: Float) -> Float:
     return units
 
 
-def _slowly(inner: Inner, by: _Constants) -> tuple[Flag, Flag]:
+def _slowly(inner: Inner, by: Constants) -> tuple[Flag, Flag]:
     """Return what `strays` does, where bounds pin some weights: node by node from the leaves up."""
     weight = _grown(inner, by)
-    bounded = _at_the_bound(inner) | _bounded(inner, weight)
-    pinned = (bounded | _in_the_middle(inner, weight)).tolist()
+    pinned = (at_the_bound(inner) | bounded(inner, weight) | _in_the_middle(inner, weight)).tolist()
     height = inner.cover + by.l2
     # What the gradient is, the other way round, where it can be known.
     push = (weight * height + np.sign(weight) * by.l1).tolist()

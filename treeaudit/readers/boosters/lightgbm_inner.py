@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.boosters.inner_numbers import Inner, strays
+from treeaudit.readers.boosters.inner_nodes import Inner
+from treeaudit.readers.boosters.inner_numbers import strays
 from treeaudit.readers.boosters.lightgbm_block import CheckedBlock
 from treeaudit.readers.boosters.lightgbm_rows import woven
 from treeaudit.readers.boosters.lightgbm_text import Booster

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.boosters.inner_numbers import Inner, strays
+from treeaudit.readers.boosters.inner_nodes import Inner
+from treeaudit.readers.boosters.inner_numbers import strays
 from treeaudit.readers.boosters.shelf import joined
 from treeaudit.readers.boosters.xgboost_plain import (
     NO_PARENT,
