@@ -1,6 +1,5 @@
 """Which way columns have to go, and which may meet: settings as long as a model is wide."""
 
-import json
 from collections.abc import Set
 
 from treeaudit.readers.pickles.arrays import arrived
@@ -49,6 +48,8 @@ def is_constraint(value: object, width: int, names: Set[str]) -> bool:
 
 def _read(text: str) -> object:
     """Return the list that a text spells in one way: another at each place would say something."""
+    import json  # hardly any model has such a text
+
     plain = text.replace("(", "[").replace(")", "]").replace("'", '"')
     both = any(one in text and other in text for one, other in ("([", ")]", "'\""))
     if len(text) > _LONGEST or both:
