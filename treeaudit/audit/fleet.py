@@ -5,22 +5,20 @@ out is named.
 """
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from pathlib import Path
 
+from treeaudit.audit.mlflow import said_by_mlflow
+from treeaudit.audit.places import Found, Place, why_not
 from treeaudit.audit.scan import audit_all
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.input import CONFIG, read_bytes
+from treeaudit.input import CONFIG
 from treeaudit.later import pattern
 from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
-from treeaudit.readers.limits import show
 
 __all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
 
@@ -32,37 +30,6 @@ _SUFFIXES = frozenset(
 _TREES = ("a Git LFS", "an XGBoost", "a CatBoost", "a treelite", "a LightGBM", "an H2O", "a skops")
 _TEXT = "a text file"
 _TEXTS = frozenset(".txt .in .lock .yaml .yml .toml .cfg .ini .md .rst .csv .tsv".split())
-_KEYS = "pickled_model|model_path|python_model|model_data|data"
-_NAMED = pattern(rf"^[ \t]+(?:{_KEYS}):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
-_KEPT = pattern(r"^(storage_location|source):[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
-_VERSION = pattern(r"version-\d+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A file to audit.
-
-    Attributes
-    ----------
-    path
-        As it is shown.
-    named
-        Whether somebody said that it is a model; of others that are none only the name is told.
-    wrong
-        Why it is not even opened; empty where it is.
-    """
-
-    path: str
-    named: bool = False
-    wrong: str = ""
-
-
-@dataclass(slots=True)
-class Found:
-    """The files to audit, and what was left aside: its path and what it is. Both by name."""
-
-    places: list[Place] = field(default_factory=list)
-    aside: list[tuple[str, str]] = field(default_factory=list)
 
 
 def is_several(path: str | os.PathLike[str]) -> bool:
@@ -140,8 +107,8 @@ def _below(folder: Path, found: Found) -> Iterator[tuple[str, Place]]:
             with os.scandir(here) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
-            reason = (error.strerror or "error").lower()
-            yield real, Place(path=str(here), wrong=f"the folder cannot be opened: {reason}")
+            wrong = f"the folder cannot be opened: {why_not(error)}"
+            yield real, Place(path=str(here), wrong=wrong)
             continue
         for entry in entries:
             path, at = here / entry.name, os.path.join(real, entry.name)  # noqa: PTH118  # a text
@@ -160,10 +127,7 @@ def _below(folder: Path, found: Found) -> Iterator[tuple[str, Place]]:
                 found.aside.append((str(path), "no regular file"))
                 continue
             yield at, Place(path=str(path))
-            if entry.name == "MLmodel":
-                yield from _of_mlflow(path, root)
-            elif entry.name == "meta.yaml" and _VERSION.fullmatch(here.name):
-                yield from _registered(path, root)
+            yield from said_by_mlflow(path, root)
 
 
 def _refused(at: str, root: str) -> str:
@@ -175,43 +139,6 @@ def _refused(at: str, root: str) -> str:
     except OSError:
         return "a link that leads nowhere"
     return "" if regular else "a link to what is no file"
-
-
-def _of_mlflow(path: Path, root: str) -> Iterator[tuple[str, Place]]:
-    """Yield the files that an ``MLmodel`` says its model is in."""
-    for name in dict.fromkeys(_NAMED.findall(_text(path))):
-        told = path.parent / name.strip("'\"")
-        at = os.path.realpath(told)
-        if not Path(at).is_relative_to(root):
-            wrong = "lies outside of the folder"
-        elif Path(at).is_dir():
-            continue
-        else:
-            wrong = "" if Path(at).is_file() else "is not there"
-        wrong = wrong and f"MLmodel says that the model is in {show(name, 80)}, which {wrong}"
-        yield at, Place(path=str(told), named=True, wrong=wrong)
-
-
-def _registered(path: Path, root: str) -> Iterator[tuple[str, Place]]:
-    """Say which version of a registered model lies elsewhere."""
-    told = dict(_KEPT.findall(_text(path)))
-    where = (told.get("storage_location") or told.get("source") or "").strip("'\"")
-    if not where:
-        return
-    from urllib.parse import unquote, urlparse
-
-    url = urlparse(where)
-    at = os.path.realpath(unquote(url.path)) if url.scheme in ("", "file") else ""
-    if not at or not Path(at).is_relative_to(root):
-        why = f"this version of a registered model lies in {show(where, 200)}: name that folder"
-        yield str(path), Place(path=str(path.parent), named=True, wrong=why)
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_bytes(path, CONFIG, ReadError).decode("utf-8", "replace")
-    except (OSError, ReadError):
-        return ""
 
 
 def attempt(request: Request, *, named: bool) -> tuple[Report, ...] | str:

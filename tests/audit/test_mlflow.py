@@ -1,0 +1,40 @@
+"""What MLflow says of its models, whoever wrote it."""
+
+from pathlib import Path
+
+import pytest
+
+from treeaudit.audit.fleet import find
+from treeaudit.input import CONFIG
+
+
+def said(folder: Path, name: str, text: str) -> dict[str, str]:
+    """Return what is said of each place in a folder with a good model and this file."""
+    (folder / "good.pkl").write_text("x")
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, newline="")
+    return {place.path: place.wrong for place in find([folder]).places}
+
+
+@pytest.mark.parametrize(("name", "line"), [("version-1/meta.yaml", "source: ")])
+def test_a_line_of_blanks_is_read_once(tmp_path, name, line) -> None:
+    told = said(tmp_path, name, f"{line}x{' ' * (CONFIG - 50)}y\n")
+    assert told[str(tmp_path / "good.pkl")] == ""
+    assert len(told) == 3
+
+
+@pytest.mark.parametrize("name", ["MLmodel", "version-1/meta.yaml"])
+def test_a_file_that_is_too_large_is_a_line(tmp_path, name) -> None:
+    told = said(tmp_path, name, " " * (CONFIG + 1))
+    wrong = told[str((tmp_path / name).parent)]
+    assert "which model is meant cannot be told" in wrong
+    assert "larger than the 1,048,576 bytes" in wrong
+    assert told[str(tmp_path / "good.pkl")] == ""
+
+
+def test_blanks_quotes_and_ends_of_lines_belong_to_no_name(tmp_path) -> None:
+    told = said(tmp_path, "MLmodel", "flavors:\r\n\t data:  'good.pkl' \t\r\n  model_path:\r\n")
+    assert told == {str(tmp_path / "MLmodel"): "", str(tmp_path / "good.pkl"): ""}
+    (place,) = (one for one in find([tmp_path]).places if one.named)
+    assert place.path == str(tmp_path / "good.pkl")

@@ -1,0 +1,96 @@
+"""Which files of a folder MLflow says that models are in: its ``MLmodel`` and ``meta.yaml``.
+
+Whoever wrote them: a line of theirs is a path or an address only where it can be one.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from treeaudit.audit.places import Place
+from treeaudit.errors import ReadError
+from treeaudit.input import CONFIG, read_bytes
+from treeaudit.later import pattern
+from treeaudit.readers.limits import show
+
+__all__ = ["said_by_mlflow"]
+
+_KEYS = "pickled_model|model_path|python_model|model_data|data"
+# What stands behind the name is stripped afterwards: a pattern takes the square of its blanks.
+_NAMED = pattern(rf"^[ \t]++(?:{_KEYS}):(.*)$", re.MULTILINE)
+_KEPT = pattern(r"^(storage_location|source):(.*)$", re.MULTILINE)
+_VERSION = pattern(r"version-\d+")
+
+
+def said_by_mlflow(path: Path, root: str) -> Iterator[tuple[str, Place]]:
+    r"""Yield what a file says of models, if it is one of MLflow's.
+
+    Parameters
+    ----------
+    path
+        Any file.
+    root
+        Where the folder that is audited really is; what lies outside of it is not opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "MLmodel").write_text("flavors:\n  sklearn:\n    data: a.pkl\n")
+    >>> [place.wrong for _, place in said_by_mlflow(folder / "MLmodel", str(folder))]
+    ["MLmodel says that the model is in 'a.pkl', which is not there"]
+    """
+    if path.name == "MLmodel":
+        read = _of_model
+    elif path.name == "meta.yaml" and _VERSION.fullmatch(path.parent.name):
+        read = _registered
+    else:
+        return
+    try:
+        text = read_bytes(path, CONFIG, ReadError).decode("utf-8", "replace")
+    except OSError:
+        return
+    except ReadError as error:
+        yield _instead(path, f"which model is meant cannot be told: {error}")
+        return
+    yield from read(path, text, root)
+
+
+def _of_model(path: Path, text: str, root: str) -> Iterator[tuple[str, Place]]:
+    """Yield the files that an ``MLmodel`` says its model is in."""
+    for name in dict.fromkeys(filter(None, map(_value, _NAMED.findall(text)))):
+        told = path.parent / name
+        at = os.path.realpath(told)
+        if not Path(at).is_relative_to(root):
+            wrong = "lies outside of the folder"
+        elif Path(at).is_dir():
+            continue
+        else:
+            wrong = "" if Path(at).is_file() else "is not there"
+        wrong = wrong and f"MLmodel says that the model is in {show(name, 80)}, which {wrong}"
+        yield at, Place(path=str(told), named=True, wrong=wrong)
+
+
+def _registered(path: Path, text: str, root: str) -> Iterator[tuple[str, Place]]:
+    """Say which version of a registered model lies elsewhere."""
+    told = {key: _value(text) for key, text in _KEPT.findall(text)}
+    where = told.get("storage_location") or told.get("source") or ""
+    if not where:
+        return
+    from urllib.parse import unquote, urlparse
+
+    url = urlparse(where)
+    at = os.path.realpath(unquote(url.path)) if url.scheme in ("", "file") else ""
+    if not at or not Path(at).is_relative_to(root):
+        why = f"this version of a registered model lies in {show(where, 200)}: name that folder"
+        yield _instead(path, why)
+
+
+def _value(text: str) -> str:
+    return text.strip(" \t\r").strip("'\"")
+
+
+def _instead(path: Path, wrong: str) -> tuple[str, Place]:
+    """Return a line for the folder of a file; the file itself is audited as any other."""
+    return f"{path}\0", Place(path=str(path.parent), named=True, wrong=wrong)

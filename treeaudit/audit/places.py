@@ -1,0 +1,45 @@
+"""Places that are audited: a file each, or the reason why it is not even opened."""
+
+from dataclasses import field
+
+from treeaudit.dataclass import dataclass
+
+__all__ = ["Found", "Place", "why_not"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A file to audit.
+
+    Attributes
+    ----------
+    path
+        As it is shown.
+    named
+        Whether somebody said that it is a model; of others that are none only the name is told.
+    wrong
+        Why it is not even opened; empty where it is.
+    """
+
+    path: str
+    named: bool = False
+    wrong: str = ""
+
+
+@dataclass(slots=True)
+class Found:
+    """The files to audit, and what was left aside: its path and what it is. Both by name."""
+
+    places: list[Place] = field(default_factory=list)
+    aside: list[tuple[str, str]] = field(default_factory=list)
+
+
+def why_not(error: OSError) -> str:
+    """Return the reason of the system, in the middle of a sentence.
+
+    Examples
+    --------
+    >>> why_not(PermissionError(13, "Permission denied"))
+    'permission denied'
+    """
+    return (error.strerror or "error").lower()
