@@ -214,3 +214,14 @@ def test_the_hook_for_pre_commit_stops_a_model_that_fails(folder) -> None:
     assert ("models/people.csv" in names, "models/bad.pkl" in names) == (False, True)
     assert run(*words, *names).returncode == 1
     assert run(*words, "models/good.pkl").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["MLmodel", "version-1/meta.yaml"])
+def test_what_mlflow_wrote_ends_no_scan(folder, name) -> None:
+    path = folder / "models" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("    data: a\0b.pkl\nsource: http://[x\n")
+    done = run("scan", "models", "--jobs", 1)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "8 models: 3 fail" in done.stdout
+    assert f"NOT AUDITED  {Path('models', name).parent}  " in done.stdout

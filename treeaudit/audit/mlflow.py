@@ -5,10 +5,11 @@ Whoever wrote them: a line of theirs is a path or an address only where it can b
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from treeaudit.audit.places import Place
+from treeaudit.audit.places import Place, why_not
 from treeaudit.errors import ReadError
 from treeaudit.input import CONFIG, read_bytes
 from treeaudit.later import pattern
@@ -21,6 +22,8 @@ _KEYS = "pickled_model|model_path|python_model|model_data|data"
 _NAMED = pattern(rf"^[ \t]++(?:{_KEYS}):(.*)$", re.MULTILINE)
 _KEPT = pattern(r"^(storage_location|source):(.*)$", re.MULTILINE)
 _VERSION = pattern(r"version-\d+")
+_LONGEST = 4096
+_FOLDER = "is a folder"
 
 
 def said_by_mlflow(path: Path, root: str) -> Iterator[tuple[str, Place]]:
@@ -60,16 +63,27 @@ def said_by_mlflow(path: Path, root: str) -> Iterator[tuple[str, Place]]:
 def _of_model(path: Path, text: str, root: str) -> Iterator[tuple[str, Place]]:
     """Yield the files that an ``MLmodel`` says its model is in."""
     for name in dict.fromkeys(filter(None, map(_value, _NAMED.findall(text)))):
-        told = path.parent / name
-        at = os.path.realpath(told)
-        if not Path(at).is_relative_to(root):
-            wrong = "lies outside of the folder"
-        elif Path(at).is_dir():
+        meant = f"MLmodel says that the model is in {show(name, 80)}, which"
+        try:
+            at = _really(name, path.parent)
+        except ValueError:
+            yield _instead(path, f"{meant} is no path", name)
             continue
-        else:
-            wrong = "" if Path(at).is_file() else "is not there"
-        wrong = wrong and f"MLmodel says that the model is in {show(name, 80)}, which {wrong}"
-        yield at, Place(path=str(told), named=True, wrong=wrong)
+        wrong = _lacking(at) if Path(at).is_relative_to(root) else "lies outside of the folder"
+        if wrong != _FOLDER:
+            wrong = wrong and f"{meant} {wrong}"
+            yield at, Place(path=str(path.parent / name), named=True, wrong=wrong)
+
+
+def _lacking(at: str) -> str:
+    """Say why a file cannot be audited; nothing where it can."""
+    try:
+        mode = os.stat(at).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return "is not there"
+    except OSError as error:
+        return f"cannot be looked at: {why_not(error)}"
+    return "" if stat.S_ISREG(mode) else _FOLDER if stat.S_ISDIR(mode) else "is no regular file"
 
 
 def _registered(path: Path, text: str, root: str) -> Iterator[tuple[str, Place]]:
@@ -78,19 +92,41 @@ def _registered(path: Path, text: str, root: str) -> Iterator[tuple[str, Place]]
     where = told.get("storage_location") or told.get("source") or ""
     if not where:
         return
-    from urllib.parse import unquote, urlparse
-
-    url = urlparse(where)
-    at = os.path.realpath(unquote(url.path)) if url.scheme in ("", "file") else ""
+    at = _of_address(where)
     if not at or not Path(at).is_relative_to(root):
         why = f"this version of a registered model lies in {show(where, 200)}: name that folder"
         yield _instead(path, why)
+
+
+def _of_address(where: str) -> str:
+    """Return where an address really leads on this machine; nothing where it does not."""
+    from urllib.parse import unquote, urlparse
+
+    try:
+        url = urlparse(where)
+        here = url.path and url.scheme in ("", "file")
+        return _really(unquote(url.path)) if here else ""
+    except ValueError:
+        return ""
+
+
+def _really(name: str, folder: Path | None = None) -> str:
+    """Return where a path leads, links followed.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be a path.
+    """
+    if len(name) > _LONGEST:  # following it takes the square of its length
+        raise ValueError
+    return os.path.realpath(name if folder is None else folder / name)
 
 
 def _value(text: str) -> str:
     return text.strip(" \t\r").strip("'\"")
 
 
-def _instead(path: Path, wrong: str) -> tuple[str, Place]:
+def _instead(path: Path, wrong: str, about: str = "") -> tuple[str, Place]:
     """Return a line for the folder of a file; the file itself is audited as any other."""
-    return f"{path}\0", Place(path=str(path.parent), named=True, wrong=wrong)
+    return f"{path}\0{about}", Place(path=str(path.parent), named=True, wrong=wrong)
