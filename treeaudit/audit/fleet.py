@@ -10,19 +10,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from treeaudit.audit.mlflow import said_by_mlflow
+from treeaudit.audit.patterns import is_pattern, matched
 from treeaudit.audit.places import Found, Place, why_not
 from treeaudit.audit.scan import audit_all
-from treeaudit.errors import DataError, ModelTooLargeError, ReadError, UnsafeModelError
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.input import CONFIG
-from treeaudit.later import pattern
 from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
 
 __all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
 
-_GLOB = pattern(r"[*?\[]")
 # What nobody would call anything else: a damaged one is said to be damaged.
 _SUFFIXES = frozenset(
     ".pkl .pickle .joblib .skops .ubj .xgb .lgb .cbm .onnx .pmml .dill .cloudpickle".split()
@@ -40,11 +39,7 @@ def is_several(path: str | os.PathLike[str]) -> bool:
     >>> is_several("models/*.pkl"), is_several("model.pkl"), is_several(".")
     (True, False, True)
     """
-    return Path(path).is_dir() or _is_pattern(Path(path))
-
-
-def _is_pattern(path: Path) -> bool:
-    return not os.path.lexists(path) and _GLOB.search(str(path)) is not None
+    return Path(path).is_dir() or is_pattern(Path(path))
 
 
 def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
@@ -70,10 +65,10 @@ def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
     >>> [(Path(one.path).name, one.named) for one in find([folder]).places]
     [('MLmodel', False), ('a.json', False), ('b.pkl', True)]
     """
-    found, each = Found(), dict[str, Place]()
-    for given in paths:
-        for path in _matching(Path(given)):
-            for key, place in _below(path, found) if path.is_dir() else _single(path):
+    found, each, entered = Found(), dict[str, Place](), set[str]()
+    for given in map(Path, paths):
+        for path, wrong in matched(given) if is_pattern(given) else [(given, "")]:
+            for key, place in _at(Path(path), wrong, found, entered):
                 if key not in each or (place.named and not each[key].named):
                     each[key] = place
     found.places = sorted(each.values(), key=lambda one: one.path)
@@ -81,28 +76,20 @@ def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
     return found
 
 
-def _matching(path: Path) -> list[Path]:
-    if not _is_pattern(path):
-        return [path]
-    at = next(i for i, part in enumerate(path.parts) if _GLOB.search(part))
-    try:
-        matched = sorted(Path(*path.parts[:at]).glob(str(Path(*path.parts[at:]))))
-    except ValueError as error:
-        raise DataError(f"{path} is no pattern: {error}") from None
-    if not matched:
-        raise DataError(f"nothing matches {path}")
-    return matched
+def _at(path: Path, wrong: str, found: Found, entered: set[str]) -> Iterator[tuple[str, Place]]:
+    """Yield the files at a path, by where they really are."""
+    if wrong or not path.is_dir():
+        yield os.path.realpath(path), Place(path=str(path), named=not wrong, wrong=wrong)
+    elif str(path) not in entered:  # a pattern matches folders and what lies in them
+        yield from _below(path, found, entered)
 
 
-def _single(path: Path) -> Iterator[tuple[str, Place]]:
-    yield os.path.realpath(path), Place(path=str(path), named=True)
-
-
-def _below(folder: Path, found: Found) -> Iterator[tuple[str, Place]]:
+def _below(folder: Path, found: Found, entered: set[str]) -> Iterator[tuple[str, Place]]:
     """Yield the regular files of a folder and the folders in it, by where they really are."""
     root, todo = os.path.realpath(folder), [(folder, os.path.realpath(folder))]
     while todo:
         here, real = todo.pop()
+        entered.add(str(here))
         try:
             with os.scandir(here) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
