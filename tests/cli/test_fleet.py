@@ -225,3 +225,14 @@ def test_what_mlflow_wrote_ends_no_scan(folder, name) -> None:
     assert (done.returncode, done.stderr) == (1, "")
     assert "8 models: 3 fail" in done.stdout
     assert f"NOT AUDITED  {Path('models', name).parent}  " in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_link_beside_a_damaged_model_takes_no_line_from_it(folder) -> None:
+    (folder / "two").mkdir()
+    (folder / "two" / "b.pkl").write_bytes(b"damaged")
+    (folder / "two" / "c.pkl").write_bytes((folder / "models" / "good.pkl").read_bytes())
+    (folder / "two" / "a.txt").symlink_to("b.pkl")
+    done = run("scan", "two", "--jobs", 1)
+    assert done.returncode == 2
+    assert "NOT AUDITED  two/b.pkl" in done.stdout

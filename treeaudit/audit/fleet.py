@@ -7,6 +7,7 @@ out is named.
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from treeaudit.audit.mlflow import said_by_mlflow
@@ -69,11 +70,32 @@ def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
     for given in map(Path, paths):
         for path, wrong in matched(given) if is_pattern(given) else [(given, "")]:
             for key, place in _at(Path(path), wrong, found, entered):
-                if key not in each or (place.named and not each[key].named):
-                    each[key] = place
+                each[key] = _of_both(each[key], place) if key in each else place
     found.places = sorted(each.values(), key=lambda one: one.path)
     found.aside.sort()
     return found
+
+
+def _of_both(one: Place, other: Place) -> Place:
+    """Return the place of a file with two names: what either says of it stays.
+
+    Of a link and the file itself the file is named, unless the link alone says that it is a model.
+    """
+
+    def rank(place: Place) -> tuple[bool, bool, bool, bool]:
+        path = Path(place.path)
+        other_name = path.suffix.lower() not in _SUFFIXES
+        return bool(place.wrong), other_name, not place.named, path.is_symlink()
+
+    first = min(one, other, key=rank)
+    return replace(first, named=one.named or other.named)
+
+
+def _says_model(path: str) -> bool:
+    """Tell whether a file calls itself a model, by its own name or that of a link to it."""
+    return not {Path(one).suffix.lower() for one in (path, os.path.realpath(path))}.isdisjoint(
+        _SUFFIXES
+    )
 
 
 def _at(path: Path, wrong: str, found: Found, entered: set[str]) -> Iterator[tuple[str, Place]]:
@@ -149,7 +171,7 @@ def attempt(request: Request, *, named: bool) -> tuple[Report, ...] | str:
 
 def no_model(path: str) -> str:
     """Say what a file is that no reader knows; nothing where it is, or calls itself, a model."""
-    if Path(path).suffix.lower() in _SUFFIXES:
+    if _says_model(path):
         return ""
     try:
         content = beginning(path)
@@ -163,8 +185,7 @@ def no_model(path: str) -> str:
 
 def _is_text(path: str, error: ReadError) -> bool:
     """Tell whether a text was taken for a pickle: lists of packages begin as old ones do."""
-    suffix = Path(path).suffix.lower()
-    if suffix in _SUFFIXES or isinstance(error, ModelTooLargeError):
+    if _says_model(path) or isinstance(error, ModelTooLargeError):
         return False
     content = beginning(path)
     if name_of(content.data) != _TEXT or could_run(content.data):
@@ -173,5 +194,6 @@ def _is_text(path: str, error: ReadError) -> bool:
         # Of what is packed only the beginning was looked at.
         return not content.compression or len(content.data) < CONFIG
     # A name that cannot be one, as in a list of packages; what has an end says that it is a pickle.
+    is_text = Path(path).suffix.lower() in _TEXTS
     whole = len(content.data) > CONFIG or bytes(content.data[-64:]).rstrip()[-1:] == b"."
-    return isinstance(error, UnsafeModelError) and suffix in _TEXTS and not whole
+    return isinstance(error, UnsafeModelError) and is_text and not whole
