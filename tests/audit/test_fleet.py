@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from treeaudit.audit.fleet import attempt, find, no_model
+from treeaudit.audit.fleet import attempt, find, is_several, no_model
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
 
@@ -89,6 +89,19 @@ def attempt_of(path: str) -> str:
         return str(attempt(Request(model=path), named=False))
     except ReadError:
         return "damaged"
+
+
+def test_a_path_that_cannot_be_looked_at_ends_nothing(folder, monkeypatch) -> None:
+    long, real = "x" * 300 + ".pkl", os.stat
+
+    def refused(path, *more, **given):
+        if isinstance(path, str | os.PathLike) and "locked" in os.fspath(path):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *more, **given)
+
+    monkeypatch.setattr(os, "stat", refused)
+    assert paths("a.pkl", long, "locked/b.pkl") == ["a.pkl", "locked/b.pkl", long]
+    assert [is_several(one) for one in (long, "locked/b.pkl", "b")] == [False, False, True]
 
 
 def test_what_is_named_is_audited_whatever_mlflow_says_of_it(folder) -> None:

@@ -236,3 +236,25 @@ def test_a_link_beside_a_damaged_model_takes_no_line_from_it(folder) -> None:
     done = run("scan", "two", "--jobs", 1)
     assert done.returncode == 2
     assert "NOT AUDITED  two/b.pkl" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other words")
+def test_a_path_that_no_file_can_have_is_a_line(folder) -> None:
+    long = "x" * 300 + ".pkl"
+    done = run("scan", "models/good.pkl", long, "--jobs", 1)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert "PASS         models/good.pkl" in done.stdout
+    assert "2 models: 1 could not be audited, 1 pass" in done.stdout
+    assert run("scan", long).stderr == f"treeaudit: {long} cannot be opened: file name too long\n"
+
+
+def test_a_file_that_cannot_be_looked_at_is_named(folder, monkeypatch) -> None:
+    def refused(path, *_, **__):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "open", refused)
+    monkeypatch.setattr(Path, "is_dir", refused)
+    done = run("scan", "models/good.pkl")
+    assert done.returncode == 2
+    said = "treeaudit: models/good.pkl could not be read or written: permission denied\n"
+    assert done.stderr == said

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from treeaudit.audit.mlflow import said_by_mlflow
 from treeaudit.audit.patterns import is_pattern, matched
-from treeaudit.audit.places import Found, Place, why_not
+from treeaudit.audit.places import Found, Place, is_folder, why_not
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.findings.report import Report
@@ -40,7 +40,7 @@ def is_several(path: str | os.PathLike[str]) -> bool:
     >>> is_several("models/*.pkl"), is_several("model.pkl"), is_several(".")
     (True, False, True)
     """
-    return Path(path).is_dir() or is_pattern(Path(path))
+    return is_folder(Path(path)) or is_pattern(Path(path))
 
 
 def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
@@ -100,7 +100,7 @@ def _says_model(path: str) -> bool:
 
 def _at(path: Path, wrong: str, found: Found, entered: set[str]) -> Iterator[tuple[str, Place]]:
     """Yield the files at a path, by where they really are."""
-    if wrong or not path.is_dir():
+    if wrong or not is_folder(path):
         yield os.path.realpath(path), Place(path=str(path), named=not wrong, wrong=wrong)
     elif str(path) not in entered:  # a pattern matches folders and what lies in them
         yield from _below(path, found, entered)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from treeaudit.audit.places import why_not
+from treeaudit.audit.places import is_folder, why_not
 from treeaudit.errors import DataError
 from treeaudit.later import pattern
 
@@ -69,7 +69,7 @@ def _walk(start: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield what is matched below a folder: each folder is listed once, however deep it lies."""
     parts = [_part(name) for name in names]
     states = _with_skipped({0}, parts)
-    if len(parts) in states and Path(start).is_dir():
+    if len(parts) in states and is_folder(Path(start)):
         yield start, ""
     todo = [(start, states)]
     while todo:

@@ -1,10 +1,11 @@
 """Places that are audited: a file each, or the reason why it is not even opened."""
 
 from dataclasses import field
+from pathlib import Path
 
 from treeaudit.dataclass import dataclass
 
-__all__ = ["Found", "Place", "why_not"]
+__all__ = ["Found", "Place", "is_folder", "why_not"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +44,17 @@ def why_not(error: OSError) -> str:
     'permission denied'
     """
     return (error.strerror or "error").lower()
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a path is a folder; what cannot be looked at is left to whoever opens it.
+
+    Examples
+    --------
+    >>> is_folder(Path()), is_folder(Path("a" * 300))
+    (True, False)
+    """
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

@@ -93,7 +93,10 @@ def main() -> None:
     except (KeyboardInterrupt, Interrupted):
         _fail("interrupted: nothing was decided", 130)
     except OSError as error:
-        _fail(f"a file could not be read or written: {(error.strerror or str(error)).lower()}")
+        named = isinstance(error.filename, str | bytes | os.PathLike)
+        which = os.fsdecode(error.filename) if named else "a file"
+        reason = (error.strerror or str(error)).lower()
+        _fail(f"{which} could not be read or written: {reason}")
     except MemoryError:
         _fail("the model needs more memory than there is")
     except Exception as error:  # noqa: BLE001  # a bug must not look like a verdict

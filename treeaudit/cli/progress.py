@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,8 +53,9 @@ class Bar:
 def progress_bar(model: Path, *, quiet: bool = False) -> Iterator[Bar]:
     """Give a bar that is gone afterwards; silent in pipes, at once for a large file."""
     bar = Bar(visible=not quiet and sys.stderr.isatty())
-    if model.is_file() and model.stat().st_size > _LARGE:
-        bar.start("reading the file")
+    with suppress(OSError):  # whoever reads it says why it cannot be read
+        if model.is_file() and model.stat().st_size > _LARGE:
+            bar.start("reading the file")
     try:
         yield bar
     finally:
