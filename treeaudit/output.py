@@ -9,9 +9,24 @@ from typing import BinaryIO
 
 from treeaudit.errors import DataError
 
-__all__ = ["alone", "alone_in", "check_free", "check_new", "suffix_of", "write_file", "writing"]
+__all__ = ["alone", "alone_in", "check_free", "check_new", "same_file", "suffix_of"]
+__all__ += ["write_file", "writing"]
 
 _LOCKED = 1 << 30
+
+
+def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Tell whether two paths lead to one file, through links of any kind.
+
+    Examples
+    --------
+    >>> same_file("nowhere/../a.csv", "a.csv"), same_file("a.csv", "b.csv")
+    (True, False)
+    """
+    try:
+        return Path(one).samefile(other)
+    except OSError:  # one of them is not there yet
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def check_new(path: Path, *, force: bool, how: str = "--force (force=True)") -> None:

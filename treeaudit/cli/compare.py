@@ -52,11 +52,14 @@ def compare(
     from rich.console import Console
 
     import treeaudit as ta
+    from treeaudit.cli.kept import check_kept
     from treeaudit.cli.progress import progress_bar
     from treeaudit.reports.comparison import check_output, dumps, print_comparison, to_text
 
     for path in output or []:
         check_output(path, force=force)
+    read = {f"model {i}": model for i, model in enumerate(models, start=1)}
+    check_kept(output or [], read | {"--train": train, "--test": test}, policy)
     with progress_bar(models[0], quiet=False) as progress:
         found = ta.compare(
             *models,

@@ -118,6 +118,7 @@ def defend(
     from rich.console import Console
 
     import treeaudit as ta
+    from treeaudit.cli.kept import check_kept
     from treeaudit.cli.progress import progress_bar
     from treeaudit.findings.request import Request
     from treeaudit.repair.defend import Wanted, repair
@@ -143,6 +144,7 @@ def defend(
     )
     console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
     forest = ta.load(model, select=select, max_bytes=max_bytes)
+    check_kept(output or [], {"MODEL": model, "--train": train, "--test": test}, policy)
     if sweep is not None:
         from treeaudit.cli.sweep import sweep_sizes
 

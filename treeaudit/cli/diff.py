@@ -42,13 +42,16 @@ def diff(
 
     treeaudit diff model.pkl repaired.pkl -o people.csv -o report.json
     """
+    from treeaudit.cli.kept import check_kept
     from treeaudit.errors import DataError
     from treeaudit.findings.report_file import is_report
+    from treeaudit.output import same_file
 
     outputs = output or []
     for path in outputs:
-        if path.resolve() in (old.resolve(), new.resolve()):
+        if same_file(path, old) or same_file(path, new):
             raise DataError(f"{path} is one of the two files; choose another name")
+    check_kept(outputs, {"--schema": schema})
     for path in (old, new):
         if not path.exists():
             raise DataError(f"there is no file {path}")

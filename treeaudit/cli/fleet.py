@@ -18,7 +18,7 @@ from treeaudit.cli.bounds import as_told, told_by_shell
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
-from treeaudit.output import write_file
+from treeaudit.output import same_file, write_file
 from treeaudit.reports import suffix_of
 from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdown, whole_json
 from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
@@ -103,9 +103,9 @@ def _check(request: Request) -> None:
 
 def _without(output: Sequence[Path], found: Found) -> Found:
     """Leave out what is written again; a model is never overwritten."""
-    mine = {os.path.realpath(path): path for path in output}
-    for place in list(found.places):
-        path = mine.get(os.path.realpath(place.path))
+    mine = [path for path in output if path.exists()]
+    for place in list(found.places) if mine else ():
+        path = next((path for path in mine if same_file(path, place.path)), None)
         if path is None:
             continue
         if place.named or not no_model(place.path):

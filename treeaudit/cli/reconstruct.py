@@ -90,14 +90,17 @@ def reconstruct(
     from rich.console import Console
 
     import treeaudit as ta
+    from treeaudit.cli.kept import check_kept
     from treeaudit.cli.people import Knowledge, show_people
     from treeaudit.errors import DataError
+    from treeaudit.output import same_file
     from treeaudit.reports.table_files import save_table, table_format
 
     for path in output or []:
         table_format(path)
-        if path.resolve() == model.resolve():
+        if same_file(path, model):
             raise DataError(f"{path} is the model itself; choose another name for the table")
+    check_kept(output or [], {"--known": known, "--test": test, "--schema": schema})
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     console = Console(highlight=False, emoji=False, markup=False)
     if people:

@@ -62,12 +62,14 @@ def release(
     """
     import treeaudit as ta
     from treeaudit.audit.scan import audit
+    from treeaudit.cli.kept import check_kept
     from treeaudit.findings.request import Request
     from treeaudit.reports import render
     from treeaudit.writers import check_target
 
     before = ta.load(model, select=select, max_bytes=max_bytes)
     check_target(before, output, force=force)
+    check_kept([output], {"--train": train}, policy)
     written = ta.save(ta.release(before), output, force=force)
     report = audit(
         Request(

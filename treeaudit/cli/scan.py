@@ -92,6 +92,7 @@ def scan(
     """
     from treeaudit.audit.fleet import is_several
     from treeaudit.audit.scan import audit_all
+    from treeaudit.cli.kept import check_kept
     from treeaudit.cli.progress import progress_bar
     from treeaudit.cli.way_out import shown
     from treeaudit.errors import DataError
@@ -101,6 +102,8 @@ def scan(
 
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)
+    read = {"--train": train, "--test": test, "--known": known, "--prior": prior}
+    check_kept(output or [], read | {"--baseline": baseline}, policy)
     if acro is not None:
         from treeaudit.reports.acro import check_folder, write_acro
 
@@ -169,10 +172,11 @@ def scan(
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
+    from treeaudit.output import same_file
     from treeaudit.reports import check_output
 
     for path in output:
-        if path.resolve() == model.resolve():
+        if same_file(path, model):
             raise DataError(f"{path} is the model itself; choose another name for the report")
         check_output(path, force=force)
 

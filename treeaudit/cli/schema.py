@@ -50,6 +50,7 @@ def schema(
 
     treeaudit schema people.csv --target ill -o schema.toml
     """
+    from treeaudit.cli.kept import check_kept
     from treeaudit.errors import DataError
     from treeaudit.model.schema import Schema
     from treeaudit.model.schema_file import schema_text
@@ -57,6 +58,7 @@ def schema(
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
 
+    check_kept([] if output is None else [output], {"DATA": data})
     bounds = None
     if target_low is not None and target_high is not None:
         bounds = target_low, target_high

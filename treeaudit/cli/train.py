@@ -177,6 +177,7 @@ def train(
     import warnings
 
     from treeaudit import trainers
+    from treeaudit.cli.kept import check_kept
     from treeaudit.dp.bounded import unbounded_because
     from treeaudit.dp.budget import Budget
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
@@ -186,6 +187,7 @@ def train(
 
     for path in output:
         check_place(path, force=force)
+    check_kept(output, {"DATA": data, "--schema": schema, "--budget": budget})
     parameters = {"neighbours": neighbours, "variant": variant, "outside": outside}
     own = settings(setting, _RESERVED, "max_depth=6")
     given: dict[str, Any] = {**own, **parameters, "person": person, "random_state": seed}

@@ -12,7 +12,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.later import later
-from treeaudit.output import check_free, write_file
+from treeaudit.output import check_free, same_file, write_file
 
 if TYPE_CHECKING:
     from treeaudit.reports.release_safe import released, statement
@@ -166,7 +166,7 @@ def save(
     """
     form = suffix_of(path)
     model = report.forest.source.path
-    if model is not None and Path(path).resolve() == Path(model).resolve():
+    if model is not None and same_file(path, model):
         raise DataError(f"{path} is the model itself; choose another name for the report")
     content = render(report, form, release_safe=release_safe)
     return write_file(path, content, force=force, private=not release_safe)

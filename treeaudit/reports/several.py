@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report, Reports
-from treeaudit.output import write_file
+from treeaudit.output import same_file, write_file
 from treeaudit.reports import listed, render, suffix_of
 from treeaudit.reports import to_dict as report_to_dict
 from treeaudit.reports.html import environment
@@ -130,7 +130,7 @@ def save(
     """
     form = suffix_of(path)
     model = found.worst.forest.source.path
-    if model is not None and Path(path).resolve() == Path(model).resolve():
+    if model is not None and same_file(path, model):
         raise DataError(f"{path} is the model itself; choose another name for the report")
     if form == "html":
         text = to_html(found, release_safe=release_safe, created=datetime.date.today())

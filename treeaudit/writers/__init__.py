@@ -12,7 +12,7 @@ from typing import Any
 
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.output import check_new, write_file
+from treeaudit.output import check_new, same_file, write_file
 
 __all__ = [
     "WRITERS",
@@ -97,7 +97,7 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
         writer = WRITERS[".json"]
     if writer is None:
         raise DataError(f"{target}: a model is written as {', '.join(writers)}")
-    if forest.source.path is not None and target.resolve() == Path(forest.source.path).resolve():
+    if forest.source.path is not None and same_file(target, forest.source.path):
         raise DataError(f"{target} is the model itself; choose another name")
     check_new(target, force=force)
     if not target.parent.is_dir():
