@@ -85,3 +85,28 @@ def test_what_cannot_be_done_is_said(cancer_file, tmp_path, options) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert not list(tmp_path.glob("t*.xlsx")) + list(tmp_path.glob("t.json"))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--tree", "-o", "t.csv"], "--tree is only printed, and -o t.csv writes the whole table"),
+        (["--leaf", "6", "-o", "t.json"], "--leaf is only printed"),
+        (["--leaf", "6", "--tree"], "--leaf and --tree show different things"),
+        (["--people", "--tree"], "--people and --tree show different things"),
+        (["--schema", "garbage.pkl"], "--schema says more of the people: add --people"),
+        (["--known", "garbage.pkl"], "--known says more of the people: add --people"),
+        (["--test", "garbage.pkl", "--tree"], "--test says more of the people: add --people"),
+        (["--target", "Health"], "--target says more of the people: add --people"),
+        (["--people", "--expand"], "--expand is about the table: leave it or --people away"),
+        (["--tree", "--words"], "--words is about the table: leave it or --tree away"),
+    ],
+)
+def test_what_would_be_left_out_of_account_is_refused(
+    figure_3_file, tmp_path, options, said
+) -> None:
+    done = run("reconstruct", figure_3_file, *options, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"treeaudit: {said}")
+    assert done.stderr.count("\n") == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["figure3.json"]

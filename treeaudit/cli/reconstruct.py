@@ -1,5 +1,6 @@
 """``treeaudit reconstruct MODEL``."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -96,6 +97,10 @@ def reconstruct(
     from treeaudit.output import same_file
     from treeaudit.reports.table_files import save_table, table_format
 
+    ways = {"--people": people, "--leaf": leaf is not None, "--tree": tree}
+    beside = {"--schema": schema, "--known": known, "--test": test, "--target": target}
+    of_table = {"--expand": expand, "--words": words}
+    _check_ways([way for way, given in ways.items() if given], output, beside, of_table)
     for path in output or []:
         table_format(path)
         if same_file(path, model):
@@ -124,6 +129,31 @@ def reconstruct(
             console.print(f"table  {written}", soft_wrap=True)
         return
     _print_table(console, table, rows, expand=expand)
+
+
+def _check_ways(
+    ways: list[str],
+    output: list[Path] | None,
+    beside: Mapping[str, object],
+    of_table: Mapping[str, bool],
+) -> None:
+    """Refuse what would be left out of account."""
+    from treeaudit.errors import DataError
+
+    way = ways[0] if ways else ""
+    if len(ways) > 1:
+        raise DataError(f"{' and '.join(ways)} show different things: ask for one of them")
+    if output and way in ("--leaf", "--tree"):
+        raise DataError(
+            f"{way} is only printed, and -o {output[0]} writes the whole table: leave one of them "
+            "away"
+        )
+    for option, given in beside.items():
+        if given is not None and way != "--people":
+            raise DataError(f"{option} says more of the people: add --people, or leave it away")
+    for option, given in of_table.items():
+        if given and way:
+            raise DataError(f"{option} is about the table: leave it or {way} away")
 
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
