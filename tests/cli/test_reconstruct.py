@@ -110,3 +110,22 @@ def test_what_would_be_left_out_of_account_is_refused(
     assert done.stderr.startswith(f"treeaudit: {said}")
     assert done.stderr.count("\n") == 1
     assert [one.name for one in tmp_path.iterdir()] == ["figure3.json"]
+
+
+@pytest.mark.parametrize(
+    ("options", "second"),
+    [
+        *((options, "once.csv") for options in ([], ["--people"], ["--expand"])),
+        *((options, "no/once.csv") for options in ([], ["--people"])),
+        (["--expand"], "once.json"),
+    ],
+)
+def test_nothing_is_written_where_something_cannot_be(
+    figure_3_file, tmp_path, options, second
+) -> None:
+    (tmp_path / "once.csv").write_text("old")
+    outputs = ["-o", "first.csv", "-o", second]
+    done = run("reconstruct", figure_3_file, *options, *outputs, cwd=tmp_path)
+    assert done.returncode == 2
+    assert second in done.stderr or "no folder no for once.csv" in done.stderr
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["figure3.json", "once.csv"]

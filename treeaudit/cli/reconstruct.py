@@ -94,17 +94,14 @@ def reconstruct(
     from treeaudit.cli.kept import check_kept
     from treeaudit.cli.people import Knowledge, show_people
     from treeaudit.errors import DataError
-    from treeaudit.output import same_file
-    from treeaudit.reports.table_files import save_table, table_format
+    from treeaudit.reports.table_files import save_table
 
     ways = {"--people": people, "--leaf": leaf is not None, "--tree": tree}
     beside = {"--schema": schema, "--known": known, "--test": test, "--target": target}
     of_table = {"--expand": expand, "--words": words}
     _check_ways([way for way, given in ways.items() if given], output, beside, of_table)
     for path in output or []:
-        table_format(path)
-        if same_file(path, model):
-            raise DataError(f"{path} is the model itself; choose another name for the table")
+        _check_output(path, model, expand=expand, force=force)
     check_kept(output or [], {"--known": known, "--test": test, "--schema": schema})
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     console = Console(highlight=False, emoji=False, markup=False)
@@ -154,6 +151,21 @@ def _check_ways(
     for option, given in of_table.items():
         if given and way:
             raise DataError(f"{option} is about the table: leave it or {way} away")
+
+
+def _check_output(path: Path, model: Path, *, expand: bool, force: bool) -> None:
+    """Refuse what cannot be written before anything is."""
+    from treeaudit.errors import DataError
+    from treeaudit.output import check_free, same_file
+    from treeaudit.reports.table_files import table_format
+
+    if table_format(path) == "json" and expand:
+        raise DataError(
+            f"{path}: --expand writes CSV or Parquet; the JSON table has one row per leaf"
+        )
+    if same_file(path, model):
+        raise DataError(f"{path} is the model itself; choose another name for the table")
+    check_free(path, force=force)
 
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
