@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -94,3 +95,23 @@ def test_a_stack_is_released_in_its_place(folder) -> None:
     assert run("release", "s.pkl", "-o", "c.pkl").returncode in (0, 1, 3)
     again = pickle.loads((folder / "c.pkl").read_bytes())
     assert np.array_equal(again.predict_proba(X), stack.predict_proba(X))
+
+
+def test_a_setting_without_end_is_no_internal_error(tmp_path) -> None:
+    path = tmp_path / "m.json"
+    assert run("release", *(_saved(tmp_path), "-o", path), "-q").returncode in (0, 1)
+    text = path.read_text()
+    assert '"max_depth":' in text
+    (tmp_path / "inf.json").write_text(re.sub(r'"max_depth":[^,}]*', '"max_depth":1e400', text))
+    for done in (
+        run("release", "inf.json", "-o", "y.json", cwd=tmp_path),
+        run("scan", "inf.json", "-o", "z.json", cwd=tmp_path),
+        run("scan", "inf.json", "inf.json", "-o", "zz.json", cwd=tmp_path),
+    ):
+        assert (done.returncode, done.stderr) == (0, "")
+    assert '"max_depth":null' in (tmp_path / "y.json").read_text()
+
+
+def _saved(folder):
+    (folder / "m.pkl").write_bytes(pickle.dumps(TREE))
+    return folder / "m.pkl"

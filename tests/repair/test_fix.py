@@ -42,3 +42,20 @@ def test_it_is_in_the_json_report(cancer_tree) -> None:
     report = with_fix(ta.scan(cancer_tree))
     assert report.to_dict()["fix"]["leaves"] == list(report.fix.leaves)
     assert replace(report, fix=None).to_dict()["fix"] is None
+
+
+def test_a_number_that_cannot_be_written_is_no_way_out_and_no_error() -> None:
+    inf = float("inf")
+    tree = ta.Tree(
+        parent=[-1, 0, 0, 2, 2],
+        feature=[-1, 0, 0, 0, 0],
+        low=[-inf, -inf, 15, 15, 20],
+        high=[inf, 15, inf, 20, inf],
+        n_records=[13, 6, 7, 1, 6],
+        value=[inf, 1.0, inf, 2.0, 3.0],
+    )
+    model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["age"]), counts_are="absent")
+    for attacked in (model, replace(model, answers="sum")):
+        report = with_fix(ta.scan(attacked))
+        assert report.verdict == "fail"
+        assert report.fix is None or report.fix.leaves == (3, 2)

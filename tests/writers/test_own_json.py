@@ -14,7 +14,7 @@ from tests.strategies import examples
 from tests.systems import LINKS
 from tests.trainers.people import CLASSIFIERS
 from treeaudit import DataError, Feature, Forest, Schema, Source, Tree, load, save
-from treeaudit.errors import ReadError
+from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Answers, Noise
 from treeaudit.model.tree import CategorySets
 from treeaudit.writers.own_json import to_dict
@@ -263,3 +263,35 @@ def test_the_plain_form_needs_no_numpy() -> None:
     assert json.loads(json.dumps(to_dict(FULL), allow_nan=False)) == to_dict(FULL) | {
         "schema": json.loads(json.dumps(to_dict(FULL)["schema"]))
     }
+
+
+def _regressor(value: list[float], **parameters: object) -> Forest:
+    inf = float("inf")
+    tree = Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-inf, -inf, 15],
+        high=[inf, 15, inf],
+        n_records=[3, 1, 2],
+        value=value,
+    )
+    return Forest(
+        trees=(tree,),
+        schema=Schema.numeric(["age"]),
+        counts_are="absent",
+        source=Source(parameters=parameters),
+    )
+
+
+def test_a_parameter_that_is_no_finite_number_is_null(tmp_path) -> None:
+    inf, nan = float("inf"), float("nan")
+    model = _regressor([1.5, 1.0, 2.0], a=inf, b={"c": [-inf, 1.5]}, d=(nan, None, "x"), e=2)
+    path = save(model, tmp_path / "m.json")
+    found = load(path).source.parameters
+    assert found == {"a": None, "b": {"c": [None, 1.5]}, "d": [None, None, "x"], "e": 2}
+
+
+def test_an_answer_that_is_no_finite_number_is_refused(tmp_path) -> None:
+    with pytest.raises(UnsupportedModelError, match=r"not finite \(among its trees\), which JSON"):
+        save(_regressor([float("inf"), 1.0, 2.0]), tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())

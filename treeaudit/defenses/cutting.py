@@ -99,7 +99,8 @@ def averaged(
     if column.ndim > 1:
         weight, total = weight[:, None], total[:, None]
     inner = ~tree.is_leaf & (total.ravel() > 0)
-    mean[inner] = summed(tree, weight * column, by_level)[inner] / total[inner]
+    leaves = np.where(tree.is_leaf if column.ndim == 1 else tree.is_leaf[:, None], column, 0)
+    mean[inner] = summed(tree, weight * leaves, by_level)[inner] / total[inner]
     return mean
 
 

@@ -2,9 +2,11 @@
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
@@ -18,6 +20,12 @@ def to_json(forest: Forest) -> str:
 
     A child that was taken out is missing here too: records that would reach it
     are not answered. Boosted trees are kept, but not what their library adds to them.
+    A parameter that is no finite number is null, as JSON has no other word for it.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If a number that answers or counts are made of is not finite.
 
     Examples
     --------
@@ -27,7 +35,15 @@ def to_json(forest: Forest) -> str:
     >>> '"n_records":[3]' in to_json(model)
     True
     """
-    return json.dumps(to_dict(forest), separators=(",", ":"), allow_nan=False) + "\n"
+    form = to_dict(forest)
+    try:
+        return json.dumps(form, separators=(",", ":"), allow_nan=False) + "\n"
+    except ValueError:
+        where = next((part for part in form if not _is_json(form[part])), "form")
+        raise UnsupportedModelError(
+            f"the model holds a number that is not finite (among its {where}), which JSON cannot "
+            "hold: save it anew with its library"
+        ) from None
 
 
 def to_dict(forest: Forest) -> dict[str, Any]:
@@ -50,10 +66,27 @@ def to_dict(forest: Forest) -> dict[str, Any]:
             "estimator": forest.source.estimator,
             "library": forest.source.library,
             "library_version": forest.source.library_version,
-            "parameters": dict(forest.source.parameters),
+            "parameters": _finite(dict(forest.source.parameters)),
         },
         "trees": [_tree(tree) for tree in forest.trees],
     }
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401  # JSON
+    """Return a parameter with null for every number that is none."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _of_first_round(forest: Forest) -> bool:
