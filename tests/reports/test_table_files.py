@@ -3,6 +3,7 @@
 import csv
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import treeaudit as ta
 from tests.reports.test_html import flat
 from treeaudit.reports.plain_text import cell, visible
-from treeaudit.reports.table_files import save_table
+from treeaudit.reports.table_files import _texts, save_table
 
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
 """What begins a formula, and its full-width forms."""
@@ -56,3 +57,28 @@ def test_a_whole_table(tmp_path) -> None:
     assert people.value_counts().to_dict() == {"'" + names[0]: 6, "'␉=1+1": 2}
     leaves = pd.read_csv(tmp_path / "False.csv")
     assert leaves.people.tolist() == [3, 5]
+
+
+@pytest.mark.parametrize("name", ["age", "x_low", "is_lower", "a_low (2)", "_low"])
+def test_open_ends_are_empty_whatever_the_feature_is_called(tmp_path, name) -> None:
+    inf = float("inf")
+    tree = ta.Tree(
+        parent=[-1, 0, 0, 0],
+        feature=[-1, 0, 0, 0],
+        low=[-inf, -inf, 15, inf],
+        high=[inf, 15, inf, inf],
+        missing=[True, False, False, True],
+        n_records=[9, 2, 3, 4],
+    )
+    schema = ta.Schema.numeric([name])
+    model = ta.Forest(trees=(tree,), schema=schema, counts_are="absent")
+    path = save_table(ta.reconstruct(model), tmp_path / "t.csv")
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [row[f"{name}_high"] for row in rows] == ["15.0", "", ""]
+    # Nobody but those whose value is missing: that is no open end.
+    assert [row[f"{name}_low"] for row in rows] == ["", "15.0", "inf"]
+
+
+def test_a_second_column_of_low_ends_is_one() -> None:
+    column = np.array([float("inf")])
+    assert [_texts(name, column) for name in ("a_low (2)", "a_high (2)")] == [["inf"], [""]]

@@ -12,6 +12,7 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
+from treeaudit.later import pattern
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.words import label_text
 from treeaudit.output import suffix_of, write_file, writing
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["TABLE_FORMATS", "save_people", "save_table", "table_format", "to_records"]
 
 TABLE_FORMATS = ("csv", "parquet", "arrow", "feather", "json")
+
+# As `treeaudit.table.frame.bounds` calls it, whatever the feature is called.
+_LOW = pattern(r"_low( \(\d+\))?\Z")
 
 
 def table_format(path: str | os.PathLike[str]) -> str:
@@ -120,7 +124,7 @@ def _texts(name: str, column: Column) -> list[str]:
         return [known[one] for one in values]
     found, at = np.unique(column, return_inverse=True)
     # An end that is not open: nobody but those whose value is missing.
-    blank = {"-inf": "", "nan": "", "inf": "inf" if "_low" in name else ""}
+    blank = {"-inf": "", "nan": "", "inf": "inf" if _LOW.search(name) else ""}
     texts = [blank.get(text := repr(one), text) for one in found.tolist()]
     return [texts[i] for i in at.tolist()]
 
