@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
@@ -139,11 +140,25 @@ def _annotation(told: Any) -> Any:  # noqa: ANN401  # any annotation
     if get_origin(told) is not Annotated:
         return told
     of, *rest = get_args(told)
+    # Path, list[Path], either or None.
+    parts = (of, *get_args(of), *(part for one in get_args(of) for part in get_args(one)))
+    read = {"parser": path} if Path in parts else {}
     made = (
-        getattr(typer, one.kind)(*one.names, **one.given) if isinstance(one, Declared) else one
+        getattr(typer, one.kind)(*one.names, **one.given, **read)
+        if isinstance(one, Declared)
+        else one
         for one in rest
     )
     return Annotated[of, *made]
+
+
+def path(text: str) -> Path:
+    """Read a path: an empty one would be the current folder. Help calls it by this name."""
+    if not text:
+        raise TreeauditError(
+            "a path is empty, and names no file: is a variable of the shell empty?"
+        )
+    return Path(text)
 
 
 def _named(function: Callable[..., None]) -> Callable[..., None]:
