@@ -101,6 +101,7 @@ def test_a_path_that_cannot_be_looked_at_ends_nothing(folder, monkeypatch) -> No
 
     monkeypatch.setattr(os, "stat", refused)
     assert paths("a.pkl", long, "locked/b.pkl") == ["a.pkl", "locked/b.pkl", long]
+    assert paths(long, long) == [long]
     assert [is_several(one) for one in (long, "locked/b.pkl", "b")] == [False, False, True]
 
 

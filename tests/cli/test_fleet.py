@@ -258,3 +258,17 @@ def test_a_file_that_cannot_be_looked_at_is_named(folder, monkeypatch) -> None:
     assert done.returncode == 2
     said = "treeaudit: models/good.pkl could not be read or written: permission denied\n"
     assert done.stderr == said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_link_to_nothing_is_said_to_be_one(folder) -> None:
+    (folder / "models" / "dang.pkl").symlink_to("nowhere")
+    done = run("scan", "models/dang.pkl")
+    assert done.returncode == 2
+    gone = "dang.pkl is a link to nowhere, which is not there"
+    assert done.stderr == f"treeaudit: there is no file models/dang.pkl; {gone}\n"
+    done = run("scan", "models/d*.pkl", "models/good.pkl", "--jobs", 1)
+    assert done.returncode == 2
+    assert "models/dang.pkl  it is a link to 'nowhere', which is not there" in done.stdout
+    (folder / "models" / "round.pkl").symlink_to("round.pkl")
+    assert "symbolic links" in run("scan", "models/round.pkl", "models/good.pkl").stdout

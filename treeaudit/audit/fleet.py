@@ -12,7 +12,7 @@ from pathlib import Path
 
 from treeaudit.audit.mlflow import said_by_mlflow
 from treeaudit.audit.patterns import is_pattern, matched
-from treeaudit.audit.places import Found, Place, is_folder, why_not
+from treeaudit.audit.places import Found, Place, is_folder, is_link, why_not
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.findings.report import Report
@@ -20,6 +20,7 @@ from treeaudit.findings.request import Request
 from treeaudit.input import CONFIG
 from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
+from treeaudit.readers.limits import show
 
 __all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
 
@@ -85,7 +86,7 @@ def _of_both(one: Place, other: Place) -> Place:
     def rank(place: Place) -> tuple[bool, bool, bool, bool]:
         path = Path(place.path)
         other_name = path.suffix.lower() not in _SUFFIXES
-        return bool(place.wrong), other_name, not place.named, path.is_symlink()
+        return bool(place.wrong), other_name, not place.named, is_link(path)
 
     first = min(one, other, key=rank)
     return replace(first, named=one.named or other.named)
@@ -100,6 +101,8 @@ def _says_model(path: str) -> bool:
 
 def _at(path: Path, wrong: str, found: Found, entered: set[str]) -> Iterator[tuple[str, Place]]:
     """Yield the files at a path, by where they really are."""
+    if not wrong and is_link(path) and not os.path.lexists(os.path.realpath(path)):
+        wrong = f"it is a link to {show(str(path.readlink()), 200)}, which is not there"
     if wrong or not is_folder(path):
         yield os.path.realpath(path), Place(path=str(path), named=not wrong, wrong=wrong)
     elif str(path) not in entered:  # a pattern matches folders and what lies in them

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from treeaudit.dataclass import dataclass
 
-__all__ = ["Found", "Place", "is_folder", "why_not"]
+__all__ = ["Found", "Place", "is_folder", "is_link", "why_not"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,5 +56,19 @@ def is_folder(path: Path) -> bool:
     """
     try:
         return path.is_dir()
+    except OSError:
+        return False
+
+
+def is_link(path: Path) -> bool:
+    """Tell whether a path is a link, as `is_folder` does.
+
+    Examples
+    --------
+    >>> is_link(Path()), is_link(Path("a" * 300))
+    (False, False)
+    """
+    try:
+        return path.is_symlink()
     except OSError:
         return False

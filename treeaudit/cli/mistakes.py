@@ -50,10 +50,12 @@ def told(error: Exception, words: Sequence[str]) -> str:
 
 
 def _beside(said: str) -> str:
-    """Return which file may have been meant by one that does not exist."""
+    """Return which file may have been meant by one that does not exist, or where it is gone."""
     found = re.search(r"there is no file ([^;]+)", said)
     meant = Path(found[1]) if found else Path()
     try:
+        if meant.is_symlink():
+            return f"; {meant.name} is a link to {meant.readlink()}, which is not there"
         beside = [one.name for one in islice(meant.parent.iterdir(), _MOST_FILES)]
     except OSError:
         return ""
