@@ -72,3 +72,15 @@ def test_any_name_can_be_told(path, said, verdict) -> None:
     (suite,) = Xml.fromstring(to_junit([row]))
     assert suite.get("errors") == "1"
     assert "<script" not in to_html([row])
+
+
+def test_every_file_has_a_fingerprint_of_its_own() -> None:
+    deep = "models/" + "x" * 500
+    names = (f"{deep}/a.pkl", f"{deep}/b.pkl", "a\udcff.pkl", "a\\udcff.pkl", "a\n.pkl", "a␊.pkl")
+    rows = [Row(path=name, verdict="unread", said="it is damaged") for name in names]
+    results = json.loads(to_sarif(rows))["runs"][0]["results"]
+    told = [result["partialFingerprints"]["model/v1"] for result in results]
+    assert len(set(told)) == len(names)
+    assert all(len(one) <= 400 and one.isprintable() for one in told)
+    (result,) = json.loads(to_sarif(rows[3:4]))["runs"][0]["results"]
+    assert result["partialFingerprints"]["model/v1"] == told[3] == "not-audited:a\\udcff.pkl"

@@ -1,5 +1,6 @@
 """SARIF 2.1.0, for code scanning: a result for every check that is no pass."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -21,6 +22,7 @@ _FAILED = {
     "unsafe": ("unsafe-file", "Loading the file would run code", "9.0"),
     "unread": ("not-audited", "The file could not be audited", "5.0"),
 }
+_LONGEST = 400
 _SEVERITY = "7.0"
 """Of a check of the policy, on the scale of code scanning from 0 to 10."""
 
@@ -91,11 +93,30 @@ def _result(row: Row, told: dict[str, Any], rules: dict[str, dict[str, Any]]) ->
         "level": told["level"],
         "message": {"text": plain(told["text"], 1000)},
         "locations": [where],
-        "partialFingerprints": {"model/v1": plain(f"{told['id']}:{row.name}", 400)},
+        "partialFingerprints": {"model/v1": _fingerprint(told["id"], row.name)},
     }
     if told.get("accepted"):
         result["suppressions"] = [{"kind": "external", "justification": "an accepted report"}]
     return result
+
+
+def _fingerprint(rule: str, name: str) -> str:
+    """Return what tells one alert from all others, and is the same in the next run.
+
+    A name that would have to be cut or shown otherwise than it is stands for itself by its hash.
+
+    Examples
+    --------
+    >>> _fingerprint("min-leaf", "models/a.pkl")
+    'min-leaf:models/a.pkl'
+    >>> _fingerprint("min-leaf", "a" * 500)[:22]
+    'min-leaf:sha256:69206a'
+    """
+    told = f"{rule}:{name}"
+    if told.isprintable() and len(told) <= _LONGEST:
+        return told
+    hashed = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{rule}:sha256:{hashed}"
 
 
 def _rule(told: dict[str, Any]) -> dict[str, Any]:
