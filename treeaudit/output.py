@@ -2,17 +2,40 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from treeaudit.errors import DataError
+from treeaudit.later import pattern
 
 __all__ = ["alone", "alone_in", "check_free", "check_new", "same_file", "suffix_of"]
-__all__ += ["write_file", "writing"]
+__all__ += ["well_formed", "write_file", "writing"]
 
 _LOCKED = 1 << 30
+# What Python makes of a byte of a file's name that is no UTF-8.
+_BYTE = pattern("[\udc80-\udcff]")
+
+
+def well_formed(data: Any) -> Any:  # noqa: ANN401  # plain data
+    r"""Return plain data without half characters, which no strict reader of JSON takes.
+
+    A byte of a file's name that is no UTF-8 is written as its number.
+
+    Examples
+    --------
+    >>> print(well_formed({"path": b"a\xff.pkl".decode("utf-8", "surrogateescape")})["path"])
+    a\xff.pkl
+    """
+    if isinstance(data, str):
+        if data.isascii():
+            return data
+        told = _BYTE.sub(lambda half: f"\\x{ord(half[0]) - 0xDC00:02x}", data)
+        return told.encode("utf-8", "backslashreplace").decode()
+    if isinstance(data, Mapping):
+        return {well_formed(key): well_formed(one) for key, one in data.items()}
+    return [well_formed(one) for one in data] if isinstance(data, list | tuple) else data
 
 
 def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

@@ -272,3 +272,33 @@ def test_a_link_to_nothing_is_said_to_be_one(folder) -> None:
     assert "models/dang.pkl  it is a link to 'nowhere', which is not there" in done.stdout
     (folder / "models" / "round.pkl").symlink_to("round.pkl")
     assert "symbolic links" in run("scan", "models/round.pkl", "models/good.pkl").stdout
+
+
+FORMS = ("json", "jsonl", "sarif", "xml", "html", "md", "txt")
+
+
+def shown(form: str, text: str) -> str:
+    """Return what a strict reader makes of a file."""
+    if form in ("json", "jsonl", "sarif"):
+        each = map(json.loads, text.splitlines() if form == "jsonl" else [text])
+        text = "".join(json.dumps(one, ensure_ascii=False) for one in each)
+        text = text.replace("\\\\", "\\")
+    text.encode()
+    return text.replace("<wbr>", "").replace("&#92;", "\\")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are no text")
+def test_a_name_that_is_no_text_is_one_everywhere(folder) -> None:
+    odd, other = map(os.fsdecode, (b"models/o\xff\xc3\xa9.pkl", b"models/\xfe.txt"))
+    Path("models/bad.pkl").rename(odd)
+    Path(other).write_text("x")
+    for name, path in {"all": "models", "one": odd}.items():
+        outputs = [word for form in FORMS for word in ("-o", f"{name}.{form}")]
+        done = run("scan", path, *outputs)
+        assert (done.returncode, done.stderr) == (1, "")
+        for form in FORMS:
+            told = shown(form, Path(f"{name}.{form}").read_text(encoding="utf-8"))
+            assert ("o%FF%C3%A9.pkl" if form == "sarif" else "o\\xffé.pkl") in told, (name, form)
+    assert "\\xfe.txt" in shown("json", Path("all.json").read_text())
+    assert run("verify", "one.json", odd).returncode == 0
+    assert "o\\xffé.pkl" in shown("json", run("inspect", odd, "--format", "json").stdout)

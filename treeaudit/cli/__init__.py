@@ -114,7 +114,8 @@ def _write_utf8() -> None:
         if not isinstance(stream, io.TextIOWrapper):
             continue
         if not told:
-            stream.reconfigure(encoding="utf-8")
+            # Names of files may hold bytes that are no text.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         elif stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
 

@@ -49,7 +49,7 @@ def accept(
     from treeaudit.errors import DataError
     from treeaudit.findings.acceptance import accepted_report
     from treeaudit.findings.report_file import read_report
-    from treeaudit.output import check_free, write_file
+    from treeaudit.output import check_free, well_formed, write_file
     from treeaudit.reports.plain_text import plain
     from treeaudit.reports.to_json import as_json
 
@@ -60,7 +60,7 @@ def accept(
     if output.suffix.lower() != ".json":
         raise DataError(f"{output}: an accepted report is written as .json")
     check_free(output, force=force)
-    data, _ = read_report(report, "the report")
+    data = well_formed(read_report(report, "the report")[0])  # as it is written
     signed = accepted_report(data, by=by, until=day, reason=reason)
     failed = sum(check["status"] == "fail" for check in data["checks"])
     written = write_file(output, as_json(signed), force=force, private=True)

@@ -36,18 +36,18 @@ def inspect(
 
     contents = describe(file, select=select, max_bytes=max_bytes)
     if form == "json":
-        typer.echo(_as_json(contents))
+        typer.echo(_as_json(contents), nl=False)
     else:
         _print(contents)
     raise typer.Exit(0 if contents.refused is None else 2)
 
 
 def _as_json(contents: "Contents") -> str:
-    import json
     from dataclasses import asdict
 
-    data = {"schema_version": 1, **asdict(contents)}
-    return json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False)
+    from treeaudit.reports.to_json import as_json
+
+    return as_json({"schema_version": 1, **asdict(contents)})
 
 
 def _print(contents: "Contents") -> None:

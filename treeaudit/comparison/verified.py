@@ -15,6 +15,7 @@ from treeaudit.findings.acceptance import acceptance_of
 from treeaudit.findings.policy import BUILT_IN, Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import OPTIONS, Request
+from treeaudit.output import well_formed
 from treeaudit.repair.fix import with_fix
 
 __all__ = ["Differs", "Verified", "verify"]
@@ -105,7 +106,8 @@ def _held(
 ) -> Verified:
     if data.get("fix") is not None or data.get("frontier"):
         again = with_fix(again, train=request.train, test=request.test, target=request.target)
-    written = json.loads(json.dumps(again.to_dict()))
+    # As it is written: names of files may hold bytes that are no text.
+    written = json.loads(json.dumps(well_formed(again.to_dict())))
     said, true = _neutral(data), _neutral(written)
     names = (
         _names(data["model"]["path"], *map(data["request"].get, _NAMED)),
@@ -185,7 +187,7 @@ def _names(*paths: object) -> list[str]:
     Never what they are called in the other: a report would choose which words are not held
     against the model.
     """
-    told = [str(path) for path in paths if isinstance(path, str | Path)]
+    told = [well_formed(str(path)) for path in paths if isinstance(path, str | Path)]
     return sorted({*told, *(Path(one).name for one in told)} - {""}, key=len, reverse=True)
 
 

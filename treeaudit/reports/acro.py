@@ -19,7 +19,7 @@ from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.findings import Check
 from treeaudit.findings.report import Report
 from treeaudit.input import BASELINE, read_bytes
-from treeaudit.output import alone_in, check_new, write_file
+from treeaudit.output import alone_in, check_new, well_formed, write_file
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Most
 from treeaudit.reports.advice import verdict_line
@@ -118,13 +118,13 @@ def write_acro(
         for name, content in files.items():
             _write(target, name, content)
         if not (target / "config.json").exists():
-            _write(target, "config.json", json.dumps(_config(report), indent=4) + "\n")
+            _write(target, "config.json", json.dumps(well_formed(_config(report)), indent=4) + "\n")
         if model is not None and report.forest.source.sha256 is not None:
             write_file(_checksum(target, Path(model).name), report.forest.source.sha256, force=True)
         results = _results(target)
         data = _read(results)
         data["results"][uid] = _record(report, uid, list(files), now, release_safe=release_safe)
-        _write(target, results.name, json.dumps(data, indent=4) + "\n")
+        _write(target, results.name, json.dumps(well_formed(data), indent=4) + "\n")
     return results
 
 

@@ -1,6 +1,5 @@
 """The list of many models: lines for a terminal, and JSON."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -131,7 +130,7 @@ def whole_json(
 ) -> Iterator[str]:
     """Yield one JSON document of all lines."""
     worst = worst_first(rows)[0].verdict
-    head = json.dumps(
+    head = as_line(
         {
             **HEAD,
             "verdict": "not audited" if worst in _LABEL else worst,
@@ -139,7 +138,7 @@ def whole_json(
             "others": [{"path": path, "is": what} for path, what in aside],
         }
     )
-    yield head[:-1] + ', "reports": [\n'
+    yield head.rstrip()[:-1] + ', "reports": [\n'
     for number, text in enumerate(lines):
         yield ("," if number else "") + text
     yield "]}\n"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from treeaudit.later import pattern
+from treeaudit.output import well_formed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,7 +52,7 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    pictured = text.translate(_HIDDEN)
+    pictured = well_formed(text).translate(_HIDDEN)
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in pictured)
 
 

@@ -16,6 +16,7 @@ from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Fix, Report, Tried
 from treeaudit.findings.request import OPTIONS, Given, Request
 from treeaudit.model.forest import Forest
+from treeaudit.output import well_formed
 from treeaudit.version import __version__
 
 __all__ = [
@@ -53,12 +54,20 @@ def dumps(report: Report) -> str:
 
 def as_json(data: object) -> str:
     """Return plain data as JSON text."""
-    return json.dumps(data, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return _text(data, 2)
 
 
 def as_line(data: object) -> str:
     """Return plain data as one line of JSON text."""
-    return json.dumps(data, ensure_ascii=True, allow_nan=False) + "\n"
+    return _text(data, None)
+
+
+def _text(data: object, indent: int | None) -> str:
+    text = json.dumps(data, indent=indent, ensure_ascii=True, allow_nan=False) + "\n"
+    if "\\ud" in text:  # half a character, or one of two halves
+        text = json.dumps(well_formed(data), indent=indent, ensure_ascii=True, allow_nan=False)
+        text += "\n"
+    return text
 
 
 def asked(policy: Policy, people: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
