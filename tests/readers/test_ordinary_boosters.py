@@ -194,11 +194,12 @@ def test_scores_of_rounds_that_were_tried(tmp_path, kind) -> None:
 
 SECRET = [33.5, 54.25, 41.125] * 40
 PLANTS = {
-    "more rounds than were asked for": ("evals_result_", {"a": {"auc": SECRET}}),
-    "labels for scores": ("evals_result_", {"a": {"auc": [0, 1, 1, 0, 1]}}),
-    "people for sets": ("evals_result_", {"Ann Lee;33;ill": {"auc": [0.5]}}),
+    "more scores than rounds": ("evals_result_", {"a": {"auc": SECRET}}),
+    "fewer scores than rounds": ("evals_result_", {"a": {"auc": SECRET[:40]}}),
+    "labels for scores": ("evals_result_", {"a": {"auc": [0, 1] * 30}}),
+    "people for sets": ("evals_result_", {"Ann Lee;33;ill": {"auc": SECRET[:60]}}),
     "a list beside": ("evals_result_", {"a": [0.5, 0.25]}),
-    "many sets": ("evals_result_", {f"a{chr(97 + i)}": {"auc": [0.5]} for i in range(20)}),
+    "many sets": ("evals_result_", {f"a{c}": {"auc": [0.5] * 60} for c in "abcdefghijklmnopq"}),
     "blanks": ("monotone_constraints", "(1,  0,0,-1)"),
     "brackets": ("interaction_constraints", "[[0,1],(2,3)]"),
     "ages": ("monotone_constraints", (33, 54, 41, 29)),

@@ -22,7 +22,7 @@ CURVES = frozenset("evals_result_ _evals_result stopping_history best_scores".sp
 _GENERATORS = frozenset("random_state _random_state random_state_ _rng rng".split())
 _OWN_GENERATORS = frozenset({"_rng", "_feature_subsample_rng"})
 _MOST_CANDIDATES = 1_000
-_MOST_ROUNDS, _USUAL_ROUNDS, _MOST_CURVES = 2_000, 100, 8
+_MOST_CURVES, _MOST_AFTER = 8, 100
 _RESULT = pattern(
     r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
@@ -167,17 +167,24 @@ class FittedValues(Values):
             else:
                 self.leave(place, f"{name}[{i}]", part)
 
-    def curves(self, value: object, stated: list[int], place: Place, name: str) -> None:
-        """Explain scores of sets of people round by round, and no more rounds than were asked for.
+    def curves(self, value: object, best: object, place: Place, name: str) -> None:
+        """Explain scores of sets of people, one for each round that the model is of.
 
-        Boosting may have stopped before, and kept no tree of the last rounds.
+        Where LightGBM stopped by them it keeps no tree of the rounds after the best one, and
+        XGBoost keeps a list of those that were better than all before.
         """
-        most, n = min(max(stated, default=_USUAL_ROUNDS), _MOST_ROUNDS), 0
+        rounds = self._facts.rounds
+        most = max(rounds, default=0) if name == "best_scores" else 0
+        stopped = type(best) is int and best in rounds
+        n = 0
         for step, of_set in self._named(value, place, name):
             for way, curve in self._named(of_set, place, step):
                 n += 1
                 scores = curve if isinstance(curve, list) and n <= _MOST_CURVES else [None]
-                if len(scores) <= most and all(type(one) is float for one in scores):
+                fits = len(scores) in rounds or len(scores) <= most
+                if stopped and isinstance(best, int):
+                    fits |= 0 <= len(scores) - best <= max(_MOST_AFTER, best)
+                if fits and all(type(one) is float for one in scores):
                     self._seen.add(id(curve))
                 else:
                     self.leave(place, way, curve)

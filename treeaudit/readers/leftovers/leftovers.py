@@ -104,7 +104,7 @@ def _find(
     claimed: set[int] = set()
     facts = Facts(n_records)
     if boosted is not None:
-        facts.note_boosted(boosted.schema)
+        facts.note_boosted(boosted)
     untold: set[Kind] = set()
     nested = 0
     passed: list[Place] = []

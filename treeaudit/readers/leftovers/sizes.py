@@ -9,7 +9,7 @@ import numpy as np
 
 from treeaudit.dataclass import dataclass
 from treeaudit.later import pattern
-from treeaudit.model.schema import Schema
+from treeaudit.model.forest import Forest
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -122,12 +122,15 @@ class Facts:
         How many classes a model may have.
     texts
         Names of columns, categories and labels.
+    rounds
+        How many rounds a boosted model may be of.
     """
 
     n_records: int | None = None
     sizes: set[int] = field(default_factory=lambda: {0, 1, 2})
     classes: set[int] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
+    rounds: set[int] = field(default_factory=set)
     _tested: dict[int, set[int]] = field(default_factory=dict)
 
     @property
@@ -178,9 +181,12 @@ class Facts:
         for name in _NAMED:
             self._add(arrived(state.get(name)))
 
-    def note_boosted(self, schema: Schema) -> None:
-        """Take in the columns and labels of a model that is kept as a document."""
-        n_classes = len(schema.classes or ())
+    def note_boosted(self, model: Forest) -> None:
+        """Take in the columns, labels and rounds of a model that is kept as a document."""
+        schema, stated = model.schema, model.source.parameters.get("num_parallel_tree")
+        n_classes, n_parallel = len(schema.classes or ()), stated if type(stated) is int else 1
+        for each in (1, n_classes, n_parallel, n_classes * n_parallel):
+            self.rounds |= {model.n_trees // each} if each and not model.n_trees % each else set()
         self.sizes |= {len(schema.features), n_classes}
         self.classes |= {n_classes} if n_classes else set()
         self.texts.update(schema.names)
