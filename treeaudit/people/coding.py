@@ -16,6 +16,7 @@ from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.cells import code_of, numbers_in
 from treeaudit.people.columns import places_of, target_among, width_of
+from treeaudit.people.indicators import Met, indicate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,11 +78,18 @@ def text_of(value: object) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Coded:
-    """Some rows as the model sees them; `treeaudit.people.records.Records` describes the arrays."""
+    """Some rows as the model sees them; `treeaudit.people.records.Records` describes the arrays.
+
+    Attributes
+    ----------
+    met
+        Whether the values of columns that are read as indicators have any.
+    """
 
     values: npt.NDArray[np.floating[Any]]
     labels: Int | None
     targets: Float | None
+    met: Mapping[str, Met]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -193,10 +201,10 @@ class Coder:
                     f"{origin}, row {row + 1}: {feature.name!r} has no value, and the model does "
                     "not say where missing values go; fill them in as before training"
                 )
-        for place, layers in self._layers.items():
-            codes, names = column(place).distinct()
-            for layer in layers:
-                _indicate(values, codes, names, layer)
+        met = {
+            self.names[place]: indicate(values, *column(place).distinct(), layers)
+            for place, layers in self._layers.items()
+        }
         labels = targets = None
         if self.label is not None:
             where = f"{origin}, column {self.names[self.label]!r}"
@@ -204,7 +212,7 @@ class Coder:
                 labels = self._labels(column(self.label), where, first)
             else:
                 targets = _numbers(column(self.label), where, first)
-        return Coded(values=values, labels=labels, targets=targets)
+        return Coded(values=values, labels=labels, targets=targets, met=met)
 
     def _too_many(self, error: DataError) -> DataError:
         """Return what is wrong where columns have no names and there are more than are taken."""
@@ -258,20 +266,6 @@ def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:
     lost = [i for i, at in enumerate(wanted) if at is None]
     rows = np.flatnonzero(np.isin(codes, lost))
     return int(rows[0]) if len(rows) else None
-
-
-def _indicate(
-    values: npt.NDArray[np.floating[Any]],
-    codes: Wide,
-    names: Sequence[str | None],
-    layer: Mapping[str, int],
-) -> None:
-    """Set the indicator of each row's value, as ``pandas.get_dummies`` would have made it."""
-    code = code_of(layer)
-    places = [None if name is None else code(name) for name in names]
-    at = np.array([*(-1 if place is None else place for place in places), -1])[codes]
-    rows = np.flatnonzero(at >= 0)
-    values[rows, at[rows]] = 1
 
 
 def _numbers(column: Column, where: str, first: int, *, missing: bool = False) -> Float:

@@ -24,13 +24,13 @@ def target_among(
         return names.index(schema.target)
     if not schema.named:
         return len(names) - 1 if len(names) == 1 + width_of(schema) else None
-    found = dict.fromkeys(names)
-    used = {name for feature in schema.features for name in _sources(feature.name, found)}
+    sources = _sources_of(schema, names)
+    used = {name for source in sources for name in source}
     # A row index that was saved with the table comes back as a column without a name.
     others = [name for name in names if name not in used and not name.startswith("Unnamed: ")]
     if len(others) > 1:
-        for feature in schema.features:
-            if not _sources(feature.name, found):
+        for feature, source in zip(schema.features, sources, strict=True):
+            if not source:
                 raise _no_column(feature.name, names, origin)
         raise DataError(
             f"{origin} has {len(others)} columns that the model does not use "
@@ -68,8 +68,7 @@ def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[i
         return [(i if p < 0 else p, None) for i, p in enumerate(_places(schema))]
     at = {name: i for i, name in enumerate(names)}
     found: list[tuple[int, str | None]] = []
-    for feature in schema.features:
-        source = _sources(feature.name, at)
+    for feature, source in zip(schema.features, _sources_of(schema, names), strict=True):
         if not source:
             raise _no_column(feature.name, names, origin)
         stem, plain = source[0].strip(), feature.name.replace(" (encoded)", "").strip()
@@ -97,16 +96,32 @@ def _no_column(name: str, names: Sequence[str], origin: str) -> DataError:
     return DataError(f"{origin} has no column {name!r}{near(name, names)}")
 
 
-def _sources(name: str, names: Collection[str]) -> list[str]:
-    """Return the column that a feature comes from: itself, or the one it is an indicator of."""
-    plain = name
-    while plain.endswith(" (encoded)") and plain not in names:
-        plain = plain.removesuffix(" (encoded)")
-    if plain in names:
-        return [plain]
+def _sources_of(schema: Schema, names: Sequence[str]) -> list[list[str]]:
+    """Return for each feature the column that it comes from: itself, or one it is a value of."""
+    at = dict.fromkeys(names)
+    own = [_own(feature.name, at) for feature in schema.features]
+    # What the model asks for itself was not turned into indicators before training.
+    taken = {name for found in own for name in found}
+    others = [name for name in names if name not in taken]
+    return [
+        found or _begun(feature.name, others)
+        for feature, found in zip(schema.features, own, strict=True)
+    ]
+
+
+def _plain(name: str, names: Collection[str] = ()) -> str:
+    while name.endswith(" (encoded)") and name not in names:
+        name = name.removesuffix(" (encoded)")
+    return name
+
+
+def _own(name: str, names: Collection[str]) -> list[str]:
+    plain = _plain(name, names)
     # Names are read from a file without the spaces around them.
-    plain = plain.strip()
-    if plain in names:
-        return [plain]
+    return next(([one] for one in (plain, plain.strip()) if one in names), [])
+
+
+def _begun(name: str, names: Sequence[str]) -> list[str]:
+    plain = _plain(name).strip()
     begun = [n for n in names if plain.startswith(f"{n.strip()}_") and len(plain) > len(n) + 1]
     return [max(begun, key=len)] if begun else []

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from treeaudit.people.coding import SeriesColumn, coder_of
     from treeaudit.people.columns import target_among
+    from treeaudit.people.indicators import check_met
     from treeaudit.people.leaf_counts import LeafCounts
     from treeaudit.people.sheet import Sheet, read_table
 else:
@@ -32,6 +33,7 @@ else:
     SeriesColumn = later("treeaudit.people.coding", "SeriesColumn")
     coder_of = later("treeaudit.people.coding", "coder_of")
     target_among = later("treeaudit.people.columns", "target_among")
+    check_met = later("treeaudit.people.indicators", "check_met")
     LeafCounts = later("treeaudit.people.leaf_counts", "LeafCounts")
     Sheet = later("treeaudit.people.sheet", "Sheet")
     read_table = later("treeaudit.people.sheet", "read_table")
@@ -204,6 +206,7 @@ def read_records(
         names, forest, target=target, person=person, origin=sheet.origin, paired=sheet.paired
     )
     found = coder.code(lambda place: SeriesColumn(frame.iloc[:, place]), len(frame))
+    check_met(found.met, sheet.origin)
     return Records(
         values=found.values,
         labels=found.labels,

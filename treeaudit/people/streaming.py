@@ -4,8 +4,8 @@ Each part is read by itself and gives counts and a sample, which add up. Whose w
 joblib's business: processes here, or those of a Dask or Ray cluster.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -18,6 +18,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.people.batches import ROWS, Batch, Part, of_arrow, of_frame
 from treeaudit.people.coding import Coder, coder_of
+from treeaudit.people.indicators import Met, check_met, met_together
 from treeaudit.people.leaf_counts import LeafCounts, Router, count_into, router_of
 from treeaudit.people.records import Records
 from treeaudit.people.sample import MOST, Sample, first_of, keys_of
@@ -35,16 +36,25 @@ _COLUMNS_AT_HAND = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Seen:
-    """What is known of some rows once they were read: their counts, and a sample of them."""
+    """What is known of some rows once they were read: their counts, and a sample of them.
+
+    Attributes
+    ----------
+    met
+        Whether the values of columns that are read as indicators have any.
+    """
 
     counts: LeafCounts
     sample: Sample | None
+    met: Mapping[str, Met] = field(default_factory=dict)
 
     def __add__(self, other: "Seen") -> "Seen":
         """Join what was seen of two parts."""
         samples = [one for one in (self.sample, other.sample) if one is not None]
         return Seen(
-            counts=self.counts + other.counts, sample=first_of(samples) if samples else None
+            counts=self.counts + other.counts,
+            sample=first_of(samples) if samples else None,
+            met=met_together(self.met, other.met),
         )
 
     def records(self, origin: str = "the data") -> Records:
@@ -53,10 +63,11 @@ class Seen:
         Raises
         ------
         DataError
-            If nobody was seen.
+            If nobody was seen, or no value of a column is one that the model knows.
         """
         if self.sample is None:
             raise DataError(f"{origin} holds no rows")
+        check_met(self.met, origin)
         some = self.sample.only(np.argsort(self.sample.row))
         return Records(
             values=some.values,
@@ -129,9 +140,11 @@ class Counter:
         counts = np.zeros((int(root[-1]), columns), dtype=np.int64)
         held: list[Sample] = []
         bound = np.uint64(self.bound)
+        met: dict[str, Met] = {}
         kept = _memory_at_hand()
         for batch in batches:
             found = coder.code(batch.column, batch.n, batch.first)
+            met = met_together(met, found.met)
             node = self.router.ends(found.values)
             count_into(counts, node, found.labels, root)
             n += batch.n
@@ -159,6 +172,7 @@ class Counter:
         return Seen(
             counts=LeafCounts(n=n, root=root, counts=counts),
             sample=first_of(held) if held else None,
+            met=met,
         )
 
 

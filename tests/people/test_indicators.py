@@ -1,0 +1,83 @@
+"""Columns that are read as indicators: which are, and what is said where none fits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from treeaudit.people.records import read_records, target_of
+from treeaudit.people.sources import source_of
+from treeaudit.people.streaming import counter_of, stream_records
+
+
+def people(n=300) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"zone": rng.choice(["01", "02", "03"], n), "age": rng.integers(18, 90, n)}
+    )
+    return frame.assign(ill=np.where((frame["zone"] == "01") * 40 + frame["age"] > 75, "yes", "no"))
+
+
+def model_of(frame, **told):
+    columns = pd.get_dummies(frame.drop(columns="ill"), columns=["zone"], dtype=float, **told)
+    return ta.load(DecisionTreeClassifier(max_depth=4, random_state=0).fit(columns, frame["ill"]))
+
+
+def routes(frame, folder):
+    """The same table read at once, and part by part."""
+    for i, half in enumerate((frame[: len(frame) // 2], frame[len(frame) // 2 :])):
+        half.to_csv(folder / f"{i}.csv", index=False)
+    return (
+        lambda forest: read_records(folder, forest, target="ill"),
+        lambda forest: stream_records(source_of(folder), forest, target="ill"),
+    )
+
+
+def test_a_missing_column_is_no_indicator_of_another_feature() -> None:
+    rng = np.random.default_rng(0)
+    names = ["age", "age_group", "z"]
+    frame = pd.DataFrame(rng.integers(0, 9, (200, 3)), columns=names)
+    ill = np.where(frame["age_group"] > 4, "yes", "no")
+    forest = ta.load(DecisionTreeClassifier(max_depth=3).fit(frame, ill))
+    table = frame.drop(columns="age_group").assign(ill=ill)
+    with pytest.raises(ta.DataError, match="has no column 'age_group'"):
+        read_records(table, forest, target="ill")
+    with pytest.raises(ta.DataError, match="has no column 'age_group'"):
+        counter_of(forest, table.columns, target="ill")
+    with pytest.raises(ta.DataError, match="has no column 'age_group'"):
+        target_of(table.assign(note=1), forest.schema, None)
+
+
+def test_a_column_none_of_whose_values_the_model_knows_is_refused(tmp_path) -> None:
+    frame = people()
+    forest = model_of(frame)
+    says = r"no value of 'zone', such as '1', is one .* \(01, 02, 03\); write them as before"
+    for read in routes(frame.assign(zone=frame["zone"].astype(int)), tmp_path):
+        with pytest.raises(ta.DataError, match=says):
+            read(forest)
+
+
+def test_values_are_looked_for_in_all_parts_of_a_table(tmp_path) -> None:
+    """The first file knows only values that have no indicator: a value left out, and a new one."""
+    frame = people()
+    forest = model_of(frame, drop_first=True)
+    strange = frame.assign(zone=np.where(np.arange(300) % 2, "01", "09"))
+    for read in routes(pd.concat([strange, frame]), tmp_path):
+        assert read(forest).n_people == 600
+
+
+@pytest.mark.parametrize("value", ["01", ""])
+def test_the_value_that_was_left_out_may_stand_alone(tmp_path, value) -> None:
+    frame = people()
+    forest = model_of(frame, drop_first=True)
+    for read in routes(frame.assign(zone=value), tmp_path):
+        assert read(forest).n_people == 300
+
+
+def test_one_value_in_other_letters_is_refused(tmp_path) -> None:
+    frame = people()
+    forest = model_of(frame, drop_first=True)
+    for read in routes(frame.assign(zone="2"), tmp_path):
+        with pytest.raises(ta.DataError, match=r"such as '2', is one .* \(02, 03\)"):
+            read(forest)
