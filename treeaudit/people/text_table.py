@@ -105,19 +105,21 @@ class TextTable:
         numbers
             Those in which every cell is read as a number by itself, or stays text.
         used
-            Places of the columns that are read; all unless told.
+            Places of the columns that are given; all unless told.
         decimal
             What stands before decimals.
         """
         import pandas as pd
 
         names, _ = self.header()
-        told = {"sep": between, "decimal": decimal, "usecols": used}
-        kinds: dict[Any, Any] = dict.fromkeys(texts, str)
+        told = {"sep": between, "decimal": decimal}
+        # All columns are parsed: pandas counts the fields of a row only where none is left out.
+        unused = set() if used is None else set(range(len(names))) - set(used)
+        kinds: dict[Any, Any] = dict.fromkeys([*texts, *unused], str)
         done = 0
         try:
             for frame in self._parsed(
-                names, size, dtype=kinds | dict.fromkeys(numbers, "float64"), **told
+                names, size, used, dtype=kinds | dict.fromkeys(numbers, "float64"), **told
             ):
                 yield frame
                 done += len(frame)
@@ -126,7 +128,7 @@ class TextTable:
                 raise
             # Some cell is no number: then all of these columns are read cell by cell.
             plain = kinds | dict.fromkeys(numbers, str)
-            for frame in self._parsed(names, size, dtype=plain, **told):
+            for frame in self._parsed(names, size, used, dtype=plain, **told):
                 if done < len(frame):
                     yield frame[done:] if done else frame
                 done = max(done - len(frame), 0)
@@ -135,6 +137,7 @@ class TextTable:
         self,
         names: Sequence[str],
         size: int | None,
+        used: Sequence[int] | None,
         **told: Any,  # noqa: ANN401  # of pandas
     ) -> "Iterator[pd.DataFrame]":
         import pandas as pd
@@ -157,7 +160,8 @@ class TextTable:
                 **digits,
             )
             for frame in [read] if size is None else read:
-                yield frame.set_axis([names[i] for i in frame.columns], axis=1)
+                named = frame.set_axis(list(names), axis=1)
+                yield named if used is None else named.iloc[:, list(used)]
 
     def decimal(self, between: str) -> str:
         """Return what stands before decimals in the first rows."""
