@@ -5,21 +5,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from lzma import LZMAError
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any
 from zipfile import BadZipFile
 
 from treeaudit.errors import DataError
 from treeaudit.people.text_table import PACKED, TextTable
 
-__all__ = ["ARROW", "NO_TABLES", "PARQUET", "readable", "stored_names", "text_table"]
+__all__ = ["NO_TABLES", "kind_of", "readable", "stored_names", "text_table"]
 
-PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".ipc")
+PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".ipc", ".feather")
+TEXTS = (".csv", ".tsv", ".txt")
 NO_TABLES = frozenset(
-    ".xlsx .xls .ods .json .feather .sav .dta .sas7bdat .rds .html .pdf "
+    ".xlsx .xls .ods .json .sav .dta .sas7bdat .rds .html .pdf "
     ".pkl .pickle .joblib .skops .ubj .onnx .pmml".split()
 )
 """Files that people take for tables, or give in the place of one."""
+_KINDS = {
+    **dict.fromkeys(PARQUET, "parquet"),
+    **dict.fromkeys(ARROW, "ipc"),
+    **dict.fromkeys(TEXTS, "text"),
+}
+_BEGINS = {b"PAR1": "parquet", b"ARRO": "ipc"}
 
 
 def text_table(path: Path) -> TextTable:
@@ -31,6 +38,26 @@ def text_table(path: Path) -> TextTable:
         bytes=path.stat().st_size,
         suffix=suffix if suffix in PACKED else "",
     )
+
+
+def kind_of(path: PurePath) -> str:
+    """Return ``text``, or the name that Arrow has for a kind of table; empty for others.
+
+    Told by the name, packed or not, else by how a file begins.
+
+    Examples
+    --------
+    >>> kind_of(Path("people.csv.gz")), kind_of(Path("people.feather")), kind_of(Path("a.csv.bak"))
+    ('text', 'ipc', '')
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if len(suffixes) > 1 and suffixes[-1] in PACKED:
+        suffixes.pop()
+    last = suffixes[-1] if suffixes else ""
+    if last in _KINDS or last in NO_TABLES or not isinstance(path, Path) or not path.is_file():
+        return _KINDS.get(last, "")
+    with path.open("rb") as file:
+        return _BEGINS.get(file.read(4), "")
 
 
 def stored_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow

@@ -10,7 +10,7 @@ import numpy as np
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.input import TABLE, check_regular
-from treeaudit.people.files import ARROW, NO_TABLES, PARQUET, readable, stored_names, text_table
+from treeaudit.people.files import NO_TABLES, kind_of, readable, stored_names, text_table
 from treeaudit.people.sources import source_of
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bo
 
 
 def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
-    suffixes = {suffix.lower() for suffix in path.suffixes}
-    several = source_of(path) if not path.is_file() or suffixes & set(ARROW) else None
+    kind = kind_of(path)
+    several = source_of(path) if not path.is_file() or kind == "ipc" else None
     if several is not None:
         plan = texts(list(several.names)) if callable(texts) else ((), ())
         named = [] if callable(texts) else texts
@@ -117,7 +117,7 @@ def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     if path.suffix.lower() in NO_TABLES:
         raise DataError(f"{path.name} is no CSV or Parquet file; save the table as one of them")
     with readable(path.name):
-        if suffixes & set(PARQUET):
+        if kind == "parquet":
             return _read_parquet(path, texts)
         text = text_table(path)
         names, between = text.header()

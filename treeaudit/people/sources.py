@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.input import check_regular
 from treeaudit.people.batches import Part, StoredPart, TextPart, check_same, cut
-from treeaudit.people.files import ARROW, NO_TABLES, PARQUET, readable, stored_names, text_table
+from treeaudit.people.files import kind_of, readable, stored_names, text_table
+from treeaudit.people.folders import files_of, tables_among
 from treeaudit.people.text_table import PACKED, TextTable
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ __all__ = ["Source", "large_source", "source_of"]
 _LARGE_ROWS, _LARGE_TEXT = 250_000, 64 << 20
 """What has more rows, or bytes of text, is not held in memory."""
 _ANY = 1 << 60
-_STORED = {**dict.fromkeys(PARQUET, "parquet"), **dict.fromkeys(ARROW, "ipc")}
-_TEXTS = (".csv", ".tsv", ".txt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -88,12 +87,15 @@ def source_of(data: object) -> Source | None:
     if address is not None:
         return _remote(address)
     path = Path(data)
-    files = _files(path)
+    files = files_of(path)
     if not files:
         return None
     for file in files:
-        check_regular(file, _ANY, DataError)
-    kinds = {_kind(file.name) or "text" for file in files}
+        try:
+            check_regular(file, _ANY, DataError)
+        except FileNotFoundError:
+            raise DataError(f"there is no file {file}") from None
+    kinds = {kind_of(file) or "text" for file in files}
     if len(kinds) > 1:
         raise DataError(f"{path} holds tables of several kinds ({', '.join(sorted(kinds))})")
     if kinds == {"text"}:
@@ -133,12 +135,15 @@ def _remote(address: str) -> Source:
         found = filesystem.get_file_info(
             fs.FileSelector(path, recursive=True, allow_not_found=True)
         )
-        files = [one for one in found if one.is_file and _kind(one.path)]
-        files = files or [one for one in [filesystem.get_file_info(path)] if one.is_file]
-        kinds = {_kind(one.path) for one in files}
+        below = {one.path[len(path) :].lstrip("/"): one for one in found if one.is_file}
+        if below:
+            wanted = tables_among(list(below), address, lambda one: kind_of(PurePosixPath(one)))
+            files = [below[one] for one in wanted]
+        else:
+            files = [one for one in [filesystem.get_file_info(path)] if one.is_file]
+        kinds = {kind_of(PurePosixPath(one.path)) for one in files}
         if len(kinds) != 1 or "" in kinds:
             raise DataError(f"{address} holds no tables, or tables of several kinds")
-        files.sort(key=lambda one: one.path)
         if kinds == {"text"}:
             texts = [
                 TextTable(
@@ -156,40 +161,9 @@ def _remote(address: str) -> Source:
         return _stored(told, name)
 
 
-def _files(path: Path) -> list[Path]:
-    """Return the files of a table; none where `read_table` says what is wrong."""
-    if path.is_dir():
-        found = [
-            file
-            for file in sorted(path.rglob("*"))
-            if file.is_file() and file.name[0] not in "._" and _kind(file.name)
-        ]
-        if not found:
-            raise DataError(
-                f"{path} is a folder without tables (CSV, Parquet, Arrow): name the table itself"
-            )
-        return found
-    if path.exists():
-        return [] if path.suffix.lower() in NO_TABLES else [path]
-    if any(sign in str(path) for sign in "*?["):
-        root = Path(path.anchor)
-        found = sorted(root.glob(str(path.relative_to(root))))
-        if not found:
-            raise DataError(f"no file is named like {path}")
-        return found
-    return []
-
-
 def _packed(name: str) -> str:
     suffix = Path(name).suffix.lower()
     return suffix if suffix in PACKED else ""
-
-
-def _kind(name: str) -> str:
-    """Return ``text``, or the name that Arrow has for a kind of file; empty for others."""
-    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
-    stored = next((_STORED[suffix] for suffix in suffixes if suffix in _STORED), None)
-    return stored or ("text" if any(suffix in _TEXTS for suffix in suffixes) else "")
 
 
 def _texts(origin: str, files: Sequence[tuple[str, TextTable]]) -> Source:
