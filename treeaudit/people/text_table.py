@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
+from treeaudit.people.unpacking import unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,7 +184,7 @@ class _Bounded(io.RawIOBase):
         super().__init__()
         self._packed, self._left, self._name = packed, table.most, table.name
         try:
-            self._file = _unpacked(packed, table.suffix, table.name)
+            self._file = unpacked(packed, table.suffix, table.name)
         except BaseException:
             packed.close()
             raise
@@ -205,33 +206,3 @@ class _Bounded(io.RawIOBase):
         for file in (self._file, self._packed):
             file.close()
         super().close()
-
-
-def _unpacked(file: IO[bytes], suffix: str, name: str) -> IO[bytes]:
-    if suffix == ".gz":
-        import gzip
-
-        return gzip.open(file)  # type: ignore[return-value]
-    if suffix == ".bz2":
-        import bz2
-
-        return bz2.open(file)
-    if suffix == ".xz":
-        import lzma
-
-        return lzma.open(file)
-    if suffix == ".zip":
-        import zipfile
-
-        archive = zipfile.ZipFile(file)
-        members = [one for one in archive.namelist() if not one.endswith("/")]
-        if len(members) != 1:
-            raise DataError(f"{name} holds {len(members)} files; one table is read at a time")
-        return archive.open(members[0])
-    if suffix == ".zst":
-        try:
-            import zstandard
-        except ImportError:
-            raise DataError(f"{name}: reading it needs zstandard; pip install zstandard") from None
-        return zstandard.ZstdDecompressor().stream_reader(file)  # type: ignore[no-any-return]
-    return file

@@ -1,0 +1,61 @@
+"""Packed tables: whole, in several parts, cut off, and no such thing at all."""
+
+import bz2
+import gzip
+import lzma
+
+import pytest
+
+import treeaudit as ta
+from treeaudit.people.sheet import read_table
+from treeaudit.people.sources import source_of
+
+TEXT = b"age\n" + b"".join(b"%d\n" % (i * 7919 % 100) for i in range(20_000))
+
+
+def packer(suffix):
+    if suffix == "zst":
+        return pytest.importorskip("zstandard").ZstdCompressor().compress
+    return {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[suffix]
+
+
+def held(path) -> int:
+    return len(read_table(path).frame)
+
+
+def streamed(path) -> int:
+    return sum(batch.n for part in source_of(path).parts for batch in part.batches([0], (), ()))
+
+
+EACH = pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+BOTH = pytest.mark.parametrize("read", [held, streamed])
+
+
+@EACH
+@BOTH
+def test_all_parts_are_read(tmp_path, suffix, read) -> None:
+    path, packed = tmp_path / f"people.csv.{suffix}", packer(suffix)
+    path.write_bytes(packed(TEXT))
+    assert read(path) == 20_000
+    path.write_bytes(packed(TEXT[:30_000]) + packed(b"") + packed(TEXT[30_000:]))
+    assert read(path) == 20_000
+
+
+@EACH
+@BOTH
+@pytest.mark.parametrize("share", [0.3, 0.9, 0.999])
+def test_what_is_cut_off_is_refused(tmp_path, suffix, read, share) -> None:
+    path, packed = tmp_path / f"people.csv.{suffix}", packer(suffix)(TEXT)
+    path.write_bytes(packed[: int(len(packed) * share)])
+    with pytest.raises(ta.DataError, match="cannot be read as a table"):
+        read(path)
+
+
+@EACH
+@BOTH
+def test_what_is_not_packed_is_refused(tmp_path, suffix, read) -> None:
+    packer(suffix)
+    path = tmp_path / f"people.csv.{suffix}"
+    path.write_bytes(TEXT)
+    with pytest.raises(ta.DataError, match=f"people.csv.{suffix} cannot be read as a table"):
+        read(path)
