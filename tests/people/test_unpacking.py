@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import zipfile
 
 import pytest
 
@@ -58,4 +59,22 @@ def test_what_is_not_packed_is_refused(tmp_path, suffix, read) -> None:
     path = tmp_path / f"people.csv.{suffix}"
     path.write_bytes(TEXT)
     with pytest.raises(ta.DataError, match=f"people.csv.{suffix} cannot be read as a table"):
+        read(path)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("at", "value", "says"),
+    [(6, 1, "with a password"), (8, 97, "in a way that is not read")],
+)
+def test_zip_archives_that_are_not_read(tmp_path, read, at, value, says) -> None:
+    path = tmp_path / "people.csv.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("people.csv", TEXT)
+    assert read(path) == 20_000
+    data = bytearray(path.read_bytes())
+    # Its header says so, and its entry in the directory, two bytes further on.
+    data[at] = data[data.index(b"PK\1\2") + at + 2] = value
+    path.write_bytes(data)
+    with pytest.raises(ta.DataError, match=f"people.csv.zip is packed {says}; unpack it"):
         read(path)

@@ -56,7 +56,16 @@ def _zipped(file: IO[bytes], name: str) -> IO[bytes]:
     members = [one for one in archive.namelist() if not one.endswith("/")]
     if len(members) != 1:
         raise DataError(f"{name} holds {len(members)} files; one table is read at a time")
-    return archive.open(members[0])
+    try:
+        return archive.open(members[0])
+    except RuntimeError as error:
+        # NotImplementedError, of a way that zipfile does not know, is one of these.
+        how = (
+            "in a way that is not read"
+            if isinstance(error, NotImplementedError)
+            else "with a password"
+        )
+        raise DataError(f"{name} is packed {how}; unpack it, and give the table itself") from None
 
 
 class _Frames(io.RawIOBase):
