@@ -43,3 +43,23 @@ def test_a_row_of_too_many_fields_is_refused(table, forest, tmp_path, read, row)
     (tmp_path / "people.csv").write_text("\n".join(lines))
     with pytest.raises(ta.DataError, match="Expected 5 fields in line 101, saw 6"):
         read(tmp_path / "people.csv", forest)
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["a", '" a "', "note"])
+def test_two_columns_of_one_name_are_refused(table, forest, tmp_path, read, name) -> None:
+    lines = table.to_csv(index=False).splitlines()
+    text = "\n".join([f"{name},{lines[0]}", *(f"5,{line}" for line in lines[1:])])
+    (tmp_path / "people.csv").write_text(text)
+    plain = name.strip('" ')
+    with pytest.raises(ta.DataError, match=f"people.csv has two columns named '{plain}'"):
+        read(tmp_path / "people.csv", forest)
+
+
+@BOTH
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_names_that_only_look_doubled_are_read(table, forest, tmp_path, read, mark) -> None:
+    wide = table.assign(**{"a.1": 5, "": 6}).to_csv()
+    (tmp_path / "people.csv").write_text(mark + wide, encoding="utf-8")
+    found = read(tmp_path / "people.csv", forest)
+    assert np.array_equal(found.node, read_records(table, forest, target="ill").node)

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
@@ -69,12 +70,18 @@ class TextTable:
         told: dict[str, Any] = {"sep": between, "skipinitialspace": True}
         frame = pd.read_csv(io.BytesIO(whole), nrows=0, index_col=False, **told)
         try:
-            pd.read_csv(io.BytesIO(whole), nrows=2, header=None, dtype=str, **told)
+            told |= {"nrows": 2, "header": None, "dtype": str, "keep_default_na": False}
+            first = pd.read_csv(io.BytesIO(whole), **told).iloc[0]
         except pd.errors.ParserError:
             raise DataError(
                 f"{self.name}: its rows have more fields than the first line has names; "
                 "give every column a name"
             ) from None
+        # Two names that are the same are other ones in the columns of pandas.
+        given = Counter(name for name in map(str.strip, first) if name)
+        doubled = next((name for name, times in given.items() if times > 1), None)
+        if doubled is not None:
+            raise DataError(f"{self.name} has two columns named {doubled!r}")
         return [str(name).strip() for name in frame.columns], between
 
     def read(
