@@ -154,11 +154,16 @@ class TextTable:
         digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
         # "?" and "NA" may be categories; only an empty cell is certainly nothing.
         nothing: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
+        # Of one column, an empty line is a row without a value.
+        alone = len(names) == 1
         with self.unpacked() as file:
+            if alone:
+                file.skip_empty()
             read: Any = pd.read_csv(
                 file,
                 chunksize=size,
                 header=0,
+                skip_blank_lines=not alone,
                 names=range(len(names)),
                 index_col=False,
                 skipinitialspace=True,
@@ -167,9 +172,15 @@ class TextTable:
                 **nothing,
                 **digits,
             )
-            for frame in [read] if size is None else read:
-                named = frame.set_axis(list(names), axis=1)
+            frames = iter([read] if size is None else read)
+            frame = next(frames, None)
+            while frame is not None:
+                # Whether the file ends with an empty line is known once it is read.
+                following = next(frames, None)
+                end = -1 if following is None and alone and file.ends_empty else None
+                named = frame[:end].set_axis(list(names), axis=1)
                 yield named if used is None else named.iloc[:, list(used)]
+                frame = following
 
     def decimal(self, between: str) -> str:
         """Return what stands before decimals in the first rows."""
@@ -190,6 +201,7 @@ class _Bounded(io.RawIOBase):
     def __init__(self, packed: IO[bytes], table: TextTable) -> None:
         super().__init__()
         self._packed, self._left, self._name = packed, table.most, table.name
+        self._first = self._end = b""
         try:
             self._file = unpacked(packed, table.suffix, table.name)
         except BaseException:
@@ -200,14 +212,26 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
-        data = self._file.read(len(buffer))
+        data = self._first[: len(buffer)] or self._file.read(len(buffer))
+        self._first = self._first[len(data) :]
         self._left -= len(data)
         if self._left < 0:
             raise DataError(
                 f"{self._name} unpacks to more than it may; unpack it first if that is meant"
             )
         buffer[: len(data)] = data
+        self._end = (self._end + data[-4:])[-4:]
         return len(data)
+
+    def skip_empty(self) -> None:
+        """Leave out the empty lines before anything was read."""
+        while not self._first and (data := self._file.read(1 << 16)):
+            self._first = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+
+    @property
+    def ends_empty(self) -> bool:
+        """Whether an empty line is the last of what was read."""
+        return self._end.replace(b"\r\n", b"\n").replace(b"\r", b"\n").endswith(b"\n\n")
 
     def close(self) -> None:
         for file in (self._file, self._packed):
