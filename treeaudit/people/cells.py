@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float
+from treeaudit.arrays import Float, Wide
+from treeaudit.errors import DataError
 from treeaudit.model.words import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["code_of", "number_in", "numbers_in", "respelled"]
+__all__ = ["NO_NAMES", "check_single", "code_of", "coded_whole", "no_single", "number_in"]
+__all__ += ["numbers_in", "respelled"]
 
+NO_NAMES = (TypeError, NotImplementedError)
+"""What pandas raises where it is to tell lists and structures apart."""
+_SEVERAL = (list, dict, set, np.ndarray)
 _TRUTH = {"true": 1.0, "false": 0.0}
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
 
@@ -38,7 +43,7 @@ def number_in(cell: object) -> float:
         if not text.isascii() or "_" in text or "\0" in text:
             return float("nan")
         cell = text
-    elif isinstance(cell, complex | np.complexfloating | bytes):
+    elif isinstance(cell, complex | np.complexfloating | bytes | np.ndarray):
         return float("nan")
     try:
         return float(cell)  # type: ignore[arg-type]
@@ -103,3 +108,54 @@ def code_of(
         return known.get(respelled(name))
 
     return code
+
+
+def no_single(where: str) -> DataError:
+    """Return what is said of a column that is used, and has more than a value in a row."""
+    return DataError(f"{where} holds lists or structures; give it a single value in every row")
+
+
+def check_single(column: "pd.Series[Any]", where: str) -> None:
+    """Refuse a column of lists or structures, as Parquet may hold them.
+
+    Raises
+    ------
+    DataError
+        Says where.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> check_single(pd.Series(["a", None]), "train.csv, column 'job'")
+    """
+    held = str(column.dtype) == "object" or "[pyarrow]" in str(column.dtype)
+    if held and any(isinstance(cell, _SEVERAL) for cell in column):
+        raise no_single(where)
+
+
+def coded_whole(column: "pd.Series[Any]") -> Wide:
+    """Return a number per row, the same where cells are equal: missing ones, lists, structures too.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> coded_whole(pd.Series([[1, 2], None, [1, 2], {"a": [1]}])).tolist()
+    [0, 1, 0, 2]
+    """
+    import pandas as pd
+
+    try:
+        return pd.factorize(column, use_na_sentinel=False)[0].astype(np.int64)
+    except NO_NAMES:
+        cells = np.empty(len(column), dtype=object)
+        cells[:] = [repr(_plain(cell)) if isinstance(cell, _SEVERAL) else cell for cell in column]
+        return pd.factorize(cells, use_na_sentinel=False)[0].astype(np.int64)
+
+
+def _plain(cell: object) -> object:
+    """Return lists and structures as they are written out whole: arrays leave out their middle."""
+    if isinstance(cell, np.ndarray | list | tuple | set):
+        return [_plain(one) for one in (sorted(cell, key=repr) if isinstance(cell, set) else cell)]
+    if isinstance(cell, dict):
+        return {name: _plain(one) for name, one in cell.items()}
+    return cell.item() if isinstance(cell, np.generic) else cell

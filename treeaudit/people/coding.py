@@ -14,7 +14,7 @@ from treeaudit.errors import DataError, near
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.words import label_text
-from treeaudit.people.cells import code_of, numbers_in
+from treeaudit.people.cells import NO_NAMES, code_of, no_single, numbers_in
 from treeaudit.people.columns import places_of, target_among, width_of
 from treeaudit.people.indicators import Met, indicate
 
@@ -202,7 +202,9 @@ class Coder:
                     "not say where missing values go; fill them in as before training"
                 )
         met = {
-            self.names[place]: indicate(values, *column(place).distinct(), layers)
+            self.names[place]: indicate(
+                values, *_distinct(column(place), f"{origin}, column {self.names[place]!r}"), layers
+            )
             for place, layers in self._layers.items()
         }
         labels = targets = None
@@ -225,7 +227,7 @@ class Coder:
         )
 
     def _categories(self, column: Column, feature: Feature, first: int) -> Float:
-        codes, names = column.distinct()
+        codes, names = _distinct(column, f"{self.origin}, column {feature.name!r}")
         known = {name.strip(): code for code, name in enumerate(feature.categories or ())}
         code = code_of(known)
         # In a file an empty text and nothing look the same.
@@ -243,7 +245,7 @@ class Coder:
         return np.array([*found, nothing], dtype=np.float64)[codes]
 
     def _labels(self, column: Column, where: str, first: int) -> Int:
-        codes, names = column.distinct()
+        codes, names = _distinct(column, where)
         known = {label_text(label).strip(): i for i, label in enumerate(self.schema.classes or ())}
         code = code_of(known)
         wanted = [-1 if name is None else code(name) for name in names]
@@ -259,6 +261,13 @@ class Coder:
             f"{where}, row {first + row + 1}: the model has no label {names[codes[row]]!r}; "
             f"it knows {', '.join(list(known)[:6])}"
         )
+
+
+def _distinct(column: Column, where: str) -> tuple[Wide, list[str | None]]:
+    try:
+        return column.distinct()
+    except NO_NAMES:
+        raise no_single(where) from None
 
 
 def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:

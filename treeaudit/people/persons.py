@@ -8,6 +8,7 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
+from treeaudit.people.cells import check_single
 from treeaudit.people.records import Records
 from treeaudit.people.repeats import repeats_in
 
@@ -44,6 +45,7 @@ def named(tables: Mapping[str, Records | None], person: str) -> Tables:
             raise DataError(
                 f"{records.origin}, row {row}: {person!r} names nobody; every row needs its person"
             )
+        check_single(told, f"{records.origin}, column {person!r}")
         check_whole(told, f"{records.origin}, column {person!r}")
         series[role] = told.astype(object)
     if series:

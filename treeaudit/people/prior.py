@@ -24,6 +24,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import cell, label_text
+from treeaudit.people.cells import check_single
 from treeaudit.people.records import Records, names_in
 from treeaudit.people.sheet import read_table
 
@@ -126,6 +127,8 @@ def read_prior(data: object, forest: Forest, train: Records | None = None) -> Pr
         every = f"; give every label a column ({', '.join(labels[:6])})"
         hint = f"; did you mean {near[0]!r}?" if near else every
         raise DataError(f"{origin} has no column with the shares of the label {missing[0]!r}{hint}")
+    for name in frame:
+        check_single(frame[name], f"{origin}, column {name!r}")
     share = _shares(frame[labels], origin)
     rest = [name for name in frame.columns if name not in labels]
     column, values, low, high = _kinds(frame[rest], origin)

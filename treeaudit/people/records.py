@@ -23,6 +23,7 @@ from treeaudit.model.walk import walk_or_none
 if TYPE_CHECKING:
     import pandas as pd
 
+    from treeaudit.people.cells import NO_NAMES, no_single
     from treeaudit.people.coding import SeriesColumn, coder_of
     from treeaudit.people.columns import target_among
     from treeaudit.people.indicators import check_met
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from treeaudit.people.sheet import Sheet, read_table
 else:
     # A scan without people knows the word alone.
+    NO_NAMES = (TypeError, NotImplementedError)
+    no_single = later("treeaudit.people.cells", "no_single")
     SeriesColumn = later("treeaudit.people.coding", "SeriesColumn")
     coder_of = later("treeaudit.people.coding", "coder_of")
     target_among = later("treeaudit.people.columns", "target_among")
@@ -275,6 +278,9 @@ def target_of(
 
 def names_in(series: "pd.Series[Any]", nothing: str | None = None) -> npt.NDArray[np.object_]:
     """Return values as the texts that categories are named by, and what stands for nothing."""
-    codes, values = SeriesColumn(series).distinct()
+    try:
+        codes, values = SeriesColumn(series).distinct()
+    except NO_NAMES:
+        raise no_single(f"column {series.name!r}") from None
     names = np.array([*values, nothing], dtype=object)
     return np.asarray(names[codes])

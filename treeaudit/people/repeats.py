@@ -18,6 +18,7 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.dataclass import dataclass
+from treeaudit.people.cells import coded_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +84,8 @@ def repeats_in(frame: "pd.DataFrame", leave: tuple[str, ...] = ()) -> tuple[Repe
     >>> found.distinct, found.pairs, group.tolist()
     (2, 1, [0, 0, 1])
     """
-    import pandas as pd
-
     names = [c for c in frame if str(c) not in leave and not _numbers_rows(frame[c])]
-    codes = [pd.factorize(frame[c], use_na_sentinel=False)[0].astype(np.int64) for c in names]
+    codes = [coded_whole(frame[c]) for c in names]
     n = len(frame)
     group = _joined(codes, n)
     pairs, possible = _pairs(group), n * (n - 1) / 2

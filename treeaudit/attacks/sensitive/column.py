@@ -74,10 +74,13 @@ def check_columns(case: Case) -> None:
             f"the sensitive column {case.sensitive[0]!r} can only be audited with the training "
             "data (--train)"
         )
+    from treeaudit.people.cells import check_single
+
     known = [str(column) for column in case.train.frame.columns]
     for name in case.sensitive:
         if name not in known:
             raise DataError(f"{case.train.origin} has no column {name!r}{near(name, known)}")
+        check_single(_series(case.train.frame, name), f"{case.train.origin}, column {name!r}")
 
 
 def columns_to_audit(case: Case) -> list[SensitiveColumn]:
