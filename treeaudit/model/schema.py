@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import DataError, near
@@ -166,7 +166,7 @@ class Schema:
             told = near(unknown[0], map(str, columns))
             raise DataError(f"the table has no column {unknown[0]!r} of a feature{told}")
         features = (_described(frame[name], str(name), name in categorical) for name in columns)
-        found = [_plain(value) for value in frame[target].dropna().unique()]
+        found = [_plain(value) for value in _different(frame[target].dropna(), target)]
         if not found:
             raise DataError(f"the table has no labels in {target!r}")
         if bounds is None and any(isinstance(v, float) and not v.is_integer() for v in found):
@@ -203,7 +203,18 @@ def _described(column: "pd.Series", name: str, named_things: bool) -> Feature:
         raise DataError(
             f"column {name!r} holds {known.dtype}: turn it into numbers or names of categories"
         )
-    return Feature(name=name, categories=tuple(sorted({category_text(v) for v in known.unique()})))
+    categories = {category_text(v) for v in _different(known, name)}
+    return Feature(name=name, categories=tuple(sorted(categories)))
+
+
+def _different(known: "pd.Series", name: str) -> list[Any]:
+    try:
+        return list(known.unique())
+    except (TypeError, NotImplementedError):
+        raise DataError(
+            f"column {name!r} of the public table holds lists or structures: turn them into "
+            "numbers or names of categories, or leave the column out"
+        ) from None
 
 
 def _is_text(column: "pd.Series") -> bool:

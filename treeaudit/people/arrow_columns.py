@@ -9,7 +9,7 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.people.coding import SeriesColumn, text_of
 
-__all__ = ["ArrowColumn", "taken", "usual"]
+__all__ = ["ArrowColumn", "decoded", "taken", "usual"]
 
 _VIEWS = frozenset(("string_view", "binary_view"))
 _NAMES = {"double": "float64", "float": "float32", "halffloat": "float16"}
@@ -85,13 +85,23 @@ def taken(held: Any, rows: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of p
     return held.take(pa.Array.from_buffers(pa.int64(), len(rows), [None, places]))
 
 
+def decoded(array: Any) -> Any:  # noqa: ANN401  # of pyarrow
+    """Return an array that holds runs of equal values as one that holds each value."""
+    if not str(array.type).startswith("run_end_encoded"):
+        return array
+    from pyarrow import compute
+
+    return compute.run_end_decode(array)
+
+
 def usual(array: Any) -> Any:  # noqa: ANN401  # of pyarrow
     """Return an array as pyarrow takes rows of it, and pandas reads it.
 
-    Neither does of views of texts, or of names among which one is missing.
+    Neither does of views of texts, or of names among which one is missing, nor of runs.
     """
     from pyarrow import types
 
+    array = decoded(array)
     kind = str(array.type)
     if types.is_dictionary(array.type):
         return array.dictionary_decode() if array.dictionary.null_count else array

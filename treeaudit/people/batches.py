@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
-from treeaudit.people.arrow_columns import ArrowColumn, taken, usual
+from treeaudit.people.arrow_columns import ArrowColumn, decoded, taken, usual
 from treeaudit.people.coding import Column, SeriesColumn
 from treeaudit.people.files import readable
 from treeaudit.people.text_table import TextTable
@@ -181,7 +181,7 @@ def of_arrow(
         name = names[place]
         if keys is not None and name in keys:
             return ArrowColumn(pa.repeat(keys[name], len(rows)))
-        return ArrowColumn(rows.column(name))
+        return ArrowColumn(decoded(rows.column(name)))
 
     def some(chosen: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
         return pa.table({names[i]: taken(usual(column(i).array), chosen) for i in used})

@@ -278,7 +278,10 @@ def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:
 
 
 def _numbers(column: Column, where: str, first: int, *, missing: bool = False) -> Float:
-    values, wrong = column.numbers()
+    try:
+        values, wrong = column.numbers()
+    except NotImplementedError:
+        raise DataError(f"{where} holds no numbers that are read; save them as numbers") from None
     if len(wrong):
         row = int(wrong[0])
         raise DataError(

@@ -26,6 +26,10 @@ _KINDS = {
     **dict.fromkeys(ARROW, "ipc"),
     **dict.fromkeys(TEXTS, "text"),
 }
+_UNREADABLE = (
+    *(OSError, ValueError, EOFError, BadZipFile, LZMAError, zlib.error),
+    NotImplementedError,  # of pyarrow, and of pandas about what pyarrow read
+)
 _BEGINS = {b"PAR1": "parquet", b"ARRO": "ipc"}
 
 
@@ -85,7 +89,7 @@ def readable(name: str) -> Iterator[None]:
         raise DataError(
             f"{name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
         ) from None
-    except (OSError, ValueError, EOFError, BadZipFile, LZMAError, zlib.error) as error:
+    except _UNREADABLE as error:
         # One of pandas, which workers that read no text never import.
         if type(error).__name__ == "EmptyDataError":
             raise DataError(f"{name} is empty") from None

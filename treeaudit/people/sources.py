@@ -56,12 +56,13 @@ class Source:
         import pandas as pd
 
         every = range(len(self.names))
-        rows = [
-            batch.rows(np.arange(batch.n))
-            for part in self.parts
-            for batch in part.batches(every, texts, numbers)
-        ]
-        frames = [some if isinstance(some, pd.DataFrame) else some.to_pandas() for some in rows]
+        with readable(self.origin):
+            rows = [
+                batch.rows(np.arange(batch.n))
+                for part in self.parts
+                for batch in part.batches(every, texts, numbers)
+            ]
+            frames = [some if isinstance(some, pd.DataFrame) else some.to_pandas() for some in rows]
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=self.names)
 
 
