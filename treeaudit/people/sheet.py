@@ -11,7 +11,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.input import TABLE, check_regular
 from treeaudit.people.files import NO_TABLES, kind_of, readable, stored_names, text_table
-from treeaudit.people.sources import source_of
+from treeaudit.people.sources import Source, source_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +49,9 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Pl
     ----------
     data
         A path (text with commas, semicolons or tabs, compressed or not, Parquet or
-        Arrow; a folder or a pattern of such), a pandas DataFrame, an array, a pair of
-        features and labels, or a `Sheet`, which is returned as it is.
+        Arrow; a folder or a pattern of such), a ``pyarrow.dataset.Dataset``, a pandas
+        DataFrame, an array, a pair of features and labels, or a `Sheet`, which is returned
+        as it is.
     origin
         What to call it where it has no file name.
     texts
@@ -90,6 +91,8 @@ def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bo
     elif isinstance(data, str | os.PathLike):
         path = Path(data)
         frame, origin = _read_file(path, texts), path.name
+    elif (stored := source_of(data)) is not None:
+        frame = _held(stored, texts)
     elif isinstance(data, pd.DataFrame):
         frame = data.reset_index(drop=True)
     else:
@@ -106,10 +109,7 @@ def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     kind = kind_of(path)
     several = source_of(path) if not path.is_file() or kind == "ipc" else None
     if several is not None:
-        plan = texts(list(several.names)) if callable(texts) else ((), ())
-        named = [] if callable(texts) else texts
-        _check_room(several.origin, several.rows or 0, len(several.names))
-        return several.frame([*plan[0], *(several.names.index(one) for one in named)], plan[1])
+        return _held(several, texts)
     try:
         check_regular(path, TABLE, DataError)
     except FileNotFoundError:
@@ -124,6 +124,13 @@ def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
         if callable(texts):
             return text.read(between, *texts(names))
         return text.read(between, [names.index(name) for name in texts if name in names])
+
+
+def _held(source: Source, texts: Sequence[str] | Plan) -> "pd.DataFrame":
+    plan = texts(list(source.names)) if callable(texts) else ((), ())
+    named = [] if callable(texts) else texts
+    _check_room(source.origin, source.rows or 0, len(source.names))
+    return source.frame([*plan[0], *(source.names.index(one) for one in named)], plan[1])
 
 
 def _read_parquet(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":

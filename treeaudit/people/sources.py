@@ -80,7 +80,7 @@ def source_of(data: object) -> Source | None:
     DataError
         If there are no such files, or they are of several kinds.
     """
-    if hasattr(data, "get_fragments"):
+    if hasattr(type(data), "get_fragments"):
         return _stored(data, "the data")
     if not isinstance(data, str | os.PathLike):
         return None
