@@ -32,7 +32,7 @@ __all__ = [
     "near",
 ]
 
-_LISTED, _CLOSE = 8, 0.62
+_LISTED, _CLOSE, _SHOWN = 8, 0.62, 60
 
 
 class TreeauditError(Exception):
@@ -115,5 +115,12 @@ def near(name: str, known: Iterable[str], otherwise: str = "it has") -> str:
         meant = folded[close[0]]
         return f"; did you mean {meant!r}?" if otherwise == "it has" else f"; did you mean {meant}?"
     most = _LISTED if otherwise == "it has" else len(names)
+    shown = [_shown(one) for one in names[:most]]
     more = f", … ({len(names) - most} more)" if len(names) > most else ""
-    return f"; {otherwise} {', '.join(names[:most])}{more}"
+    return f"; {otherwise} {', '.join(shown)}{more}"
+
+
+def _shown(name: str) -> str:
+    """Return a name of a file as part of a sentence: short, and nothing that steers a terminal."""
+    text = name if name.isprintable() else repr(name)[1:-1]
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

@@ -104,3 +104,29 @@ def test_a_header_above_an_empty_line_holds_no_rows(tmp_path, read) -> None:
         read_records(tmp_path / "one.csv", model) if read is held else stream_records(
             source_of(tmp_path / "one.csv"), model
         )
+
+
+@BOTH
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
+def test_text_of_wide_letters_is_refused(table, forest, tmp_path, read, encoding) -> None:
+    (tmp_path / "people.csv").write_text(table.to_csv(index=False), encoding=encoding)
+    with pytest.raises(ta.DataError, match=r"people.csv is no text in UTF-8; save the table as"):
+        read(tmp_path / "people.csv", forest)
+
+
+@BOTH
+def test_messages_hold_no_signs_of_the_file(table, forest, tmp_path, read) -> None:
+    path = tmp_path / "people.csv"
+    strange = {"a": "\x1b[31mred", "b": "wide" * 1000}
+    table.rename(columns=strange).to_csv(path, index=False)
+    with pytest.raises(
+        ta.DataError, match=r"has no column 'a'; it has \\x1b\[31mred, wide"
+    ) as told:
+        read(path, forest)
+    assert str(told.value).isprintable()
+    assert len(str(told.value)) < 200
+    table.assign(ill="no\n" * 1000).to_csv(path, index=False)
+    with pytest.raises(ta.DataError, match="the model has no label") as told:
+        read(path, forest)
+    assert str(told.value).isprintable()
+    assert len(str(told.value)) < 200

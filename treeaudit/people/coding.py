@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Coded", "Coder", "Column", "SeriesColumn", "coder_of", "text_of"]
 
+_SHOWN = 40
+"""Characters of a cell that a message tells."""
 _NOTHING = ("", "na", "n/a", "nan", "null", "none", "nat")
 """What stands in a column of numbers where there is none."""
 
@@ -236,7 +238,7 @@ class Coder:
         wanted = [nothing if name is None else code(name) for name in names]
         row = None if feature.ignores_unknown else _first(codes, wanted)
         if row is not None:
-            name = str(names[codes[row]])
+            name = str(names[codes[row]])[:_SHOWN]
             raise DataError(
                 f"{self.origin}, row {first + row + 1}: the model does not know {name!r} "
                 f"in {feature.name!r}{near(name, list(known))}"
@@ -257,8 +259,9 @@ class Coder:
         if len(empty):
             raise DataError(f"{where}, row {first + int(empty[0]) + 1} has no value")
         row = int(np.argmin(found))
+        label = str(names[codes[row]])[:_SHOWN]
         raise DataError(
-            f"{where}, row {first + row + 1}: the model has no label {names[codes[row]]!r}; "
+            f"{where}, row {first + row + 1}: the model has no label {label!r}; "
             f"it knows {', '.join(list(known)[:6])}"
         )
 
@@ -285,7 +288,7 @@ def _numbers(column: Column, where: str, first: int, *, missing: bool = False) -
     if len(wrong):
         row = int(wrong[0])
         raise DataError(
-            f"{where}, row {first + row + 1}: {column.text(row)[:40]!r} is not a number"
+            f"{where}, row {first + row + 1}: {column.text(row)[:_SHOWN]!r} is not a number"
             f"{_comma(column.text(row))}"
         )
     if not np.isfinite(values).all():

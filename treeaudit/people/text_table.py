@@ -64,6 +64,11 @@ class TextTable:
         line, newline, _ = text.replace(b"\r", b"\n").partition(b"\n")
         if not newline and len(head) == _HEADER:
             raise DataError(f"{self.name}: its first line is longer than {_HEADER:,} bytes")
+        if b"\0" in line:
+            # Of two or four bytes a letter, without the mark that would say so.
+            raise DataError(
+                f"{self.name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
+            )
         between = max(",;\t|", key=line.decode(errors="replace").count)
         # What is cut off inside a letter would be no text.
         whole = head[: head.rfind(b"\n") + 1] or head
