@@ -21,9 +21,10 @@ from treeaudit.errors import DataError
 from treeaudit.people import sample
 from treeaudit.people.arrow_columns import ArrowColumn, taken
 from treeaudit.people.batches import Batch
-from treeaudit.people.coding import SeriesColumn, coder_of
+from treeaudit.people.coding import coder_of
 from treeaudit.people.leaf_counts import LeafCounts, router_of
 from treeaudit.people.records import read_records
+from treeaudit.people.series_columns import SeriesColumn
 from treeaudit.people.sheet import read_table
 from treeaudit.people.sources import large_source, source_of
 from treeaudit.people.streaming import Counter, stream_records

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dataclass import dataclass
-from treeaudit.people.coding import SeriesColumn, text_of
+from treeaudit.people.series_columns import SeriesColumn, text_of
 
 __all__ = ["ArrowColumn", "decoded", "taken", "usual"]
 
@@ -17,7 +17,7 @@ _NAMES = {"double": "float64", "float": "float32", "halffloat": "float16"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrowColumn:
-    """A `treeaudit.people.coding.Column` of an Arrow array."""
+    """A `treeaudit.people.series_columns.Column` of an Arrow array."""
 
     array: Any
 

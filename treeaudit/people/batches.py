@@ -11,8 +11,8 @@ import numpy.typing as npt
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.people.arrow_columns import ArrowColumn, decoded, taken, usual
-from treeaudit.people.coding import Column, SeriesColumn
 from treeaudit.people.files import readable
+from treeaudit.people.series_columns import Column, SeriesColumn
 from treeaudit.people.text_table import TextTable
 
 if TYPE_CHECKING:

@@ -1,9 +1,8 @@
 """Columns of a table as numbers of a model: worked out once from names, applied to any rows."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,68 +13,12 @@ from treeaudit.errors import DataError, near
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.words import label_text
-from treeaudit.people.cells import NO_NAMES, code_of, no_single, numbers_in
+from treeaudit.people.cells import code_of
 from treeaudit.people.columns import places_of, target_among, width_of
 from treeaudit.people.indicators import Met, indicate
+from treeaudit.people.series_columns import SHOWN, Column, names_of, numbers_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["Coded", "Coder", "Column", "SeriesColumn", "coder_of", "text_of"]
-
-_SHOWN = 40
-"""Characters of a cell that a message tells."""
-_NOTHING = ("", "na", "n/a", "nan", "null", "none", "nat")
-"""What stands in a column of numbers where there is none."""
-
-
-class Column(Protocol):
-    """A column of some rows, whatever holds it."""
-
-    def distinct(self) -> tuple[Wide, list[str | None]]:
-        """Return for each row which name it has, -1 for none, and the names; None for nothing."""
-
-    def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:
-        """Return the number in each row, and the rows with something else than one."""
-
-    def text(self, row: int) -> str:
-        """Return what stands in a row."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SeriesColumn:
-    """A `Column` that pandas holds."""
-
-    series: "pd.Series[Any]"
-
-    def distinct(self) -> tuple[Wide, list[str | None]]:  # noqa: D102  # of the protocol
-        import pandas as pd
-
-        codes, values = pd.factorize(self.series, use_na_sentinel=True)
-        if self.series.dtype == object and not all(isinstance(v, str) for v in values):
-            # True, 1 and 1.0 are equal: named by the first of them, a part would differ from all.
-            codes, values = pd.factorize(self.series.map(text_of), use_na_sentinel=True)
-        return codes, [text_of(v) for v in list(values)]
-
-    def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:  # noqa: D102  # of the protocol
-        values = numbers_in(self.series)
-        lost = np.flatnonzero(np.isnan(values))
-        if getattr(self.series.dtype, "kind", "O") in "iufb" or not len(lost):
-            return values, lost[:0]
-        cells = self.series.iloc[lost]
-        nothing = cells.isna() | cells.astype(str).str.strip().str.lower().isin(_NOTHING)
-        return values, lost[~nothing.to_numpy()]
-
-    def text(self, row: int) -> str:  # noqa: D102  # of the protocol
-        return str(self.series.iloc[row])
-
-
-def text_of(value: object) -> str | None:
-    """Return a value as the text that a category is named by; None for what stands for nothing."""
-    plain: Any = value.item() if isinstance(value, np.generic) else value
-    if plain is None or (isinstance(plain, float) and np.isnan(plain)):
-        return None
-    return label_text(plain).strip()
+__all__ = ["Coded", "Coder", "coder_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -191,7 +134,7 @@ class Coder:
             if feature.categories is None:
                 where = f"{origin}, column {feature.name!r}"
                 try:
-                    found = _numbers(column(place), where, first, missing=True)
+                    found = numbers_of(column(place), where, first, missing=True)
                 except DataError as error:
                     raise self._too_many(error) from None
             else:
@@ -205,7 +148,7 @@ class Coder:
                 )
         met = {
             self.names[place]: indicate(
-                values, *_distinct(column(place), f"{origin}, column {self.names[place]!r}"), layers
+                values, *names_of(column(place), f"{origin}, column {self.names[place]!r}"), layers
             )
             for place, layers in self._layers.items()
         }
@@ -215,7 +158,7 @@ class Coder:
             if self.schema.classes is not None:
                 labels = self._labels(column(self.label), where, first)
             else:
-                targets = _numbers(column(self.label), where, first)
+                targets = numbers_of(column(self.label), where, first)
         return Coded(values=values, labels=labels, targets=targets, met=met)
 
     def _too_many(self, error: DataError) -> DataError:
@@ -229,7 +172,7 @@ class Coder:
         )
 
     def _categories(self, column: Column, feature: Feature, first: int) -> Float:
-        codes, names = _distinct(column, f"{self.origin}, column {feature.name!r}")
+        codes, names = names_of(column, f"{self.origin}, column {feature.name!r}")
         known = {name.strip(): code for code, name in enumerate(feature.categories or ())}
         code = code_of(known)
         # In a file an empty text and nothing look the same.
@@ -238,7 +181,7 @@ class Coder:
         wanted = [nothing if name is None else code(name) for name in names]
         row = None if feature.ignores_unknown else _first(codes, wanted)
         if row is not None:
-            name = str(names[codes[row]])[:_SHOWN]
+            name = str(names[codes[row]])[:SHOWN]
             raise DataError(
                 f"{self.origin}, row {first + row + 1}: the model does not know {name!r} "
                 f"in {feature.name!r}{near(name, list(known))}"
@@ -247,7 +190,7 @@ class Coder:
         return np.array([*found, nothing], dtype=np.float64)[codes]
 
     def _labels(self, column: Column, where: str, first: int) -> Int:
-        codes, names = _distinct(column, where)
+        codes, names = names_of(column, where)
         known = {label_text(label).strip(): i for i, label in enumerate(self.schema.classes or ())}
         code = code_of(known)
         wanted = [-1 if name is None else code(name) for name in names]
@@ -259,18 +202,11 @@ class Coder:
         if len(empty):
             raise DataError(f"{where}, row {first + int(empty[0]) + 1} has no value")
         row = int(np.argmin(found))
-        label = str(names[codes[row]])[:_SHOWN]
+        label = str(names[codes[row]])[:SHOWN]
         raise DataError(
             f"{where}, row {first + row + 1}: the model has no label {label!r}; "
             f"it knows {', '.join(list(known)[:6])}"
         )
-
-
-def _distinct(column: Column, where: str) -> tuple[Wide, list[str | None]]:
-    try:
-        return column.distinct()
-    except NO_NAMES:
-        raise no_single(where) from None
 
 
 def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:
@@ -278,32 +214,6 @@ def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:
     lost = [i for i, at in enumerate(wanted) if at is None]
     rows = np.flatnonzero(np.isin(codes, lost))
     return int(rows[0]) if len(rows) else None
-
-
-def _numbers(column: Column, where: str, first: int, *, missing: bool = False) -> Float:
-    try:
-        values, wrong = column.numbers()
-    except NotImplementedError:
-        raise DataError(f"{where} holds no numbers that are read; save them as numbers") from None
-    if len(wrong):
-        row = int(wrong[0])
-        raise DataError(
-            f"{where}, row {first + row + 1}: {column.text(row)[:_SHOWN]!r} is not a number"
-            f"{_comma(column.text(row))}"
-        )
-    if not np.isfinite(values).all():
-        bad = np.flatnonzero(np.isinf(values) | (np.isnan(values) & (not missing)))
-        if len(bad):
-            what = "has no value" if np.isnan(values[bad[0]]) else "is infinite"
-            raise DataError(f"{where}, row {first + int(bad[0]) + 1} {what}")
-    return values
-
-
-def _comma(text: str) -> str:
-    """Return what helps where a number has a comma for its point, or words around it."""
-    if re.fullmatch(r"[-+\d.]*\d,\d+", text):
-        return "; write its decimals behind a point"
-    return "; write the number alone" if re.search(r"\d", text) else ""
 
 
 def coder_of(

@@ -55,7 +55,7 @@ def indicate(
     values
         Shape ``(n_rows, n_features)``, filled here.
     codes, names
-        As `treeaudit.people.coding.Column.distinct` returns them.
+        As `treeaudit.people.series_columns.Column.distinct` returns them.
 
     Examples
     --------

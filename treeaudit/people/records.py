@@ -24,16 +24,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeaudit.people.cells import NO_NAMES, no_single
-    from treeaudit.people.coding import SeriesColumn, coder_of
+    from treeaudit.people.coding import coder_of
     from treeaudit.people.columns import target_among
     from treeaudit.people.indicators import check_met
     from treeaudit.people.leaf_counts import LeafCounts
+    from treeaudit.people.series_columns import SeriesColumn
     from treeaudit.people.sheet import Sheet, read_table
 else:
     # A scan without people knows the word alone.
     NO_NAMES = (TypeError, NotImplementedError)
     no_single = later("treeaudit.people.cells", "no_single")
-    SeriesColumn = later("treeaudit.people.coding", "SeriesColumn")
+    SeriesColumn = later("treeaudit.people.series_columns", "SeriesColumn")
     coder_of = later("treeaudit.people.coding", "coder_of")
     target_among = later("treeaudit.people.columns", "target_among")
     check_met = later("treeaudit.people.indicators", "check_met")
