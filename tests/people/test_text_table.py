@@ -130,3 +130,25 @@ def test_messages_hold_no_signs_of_the_file(table, forest, tmp_path, read) -> No
         read(path, forest)
     assert str(told.value).isprintable()
     assert len(str(told.value)) < 200
+
+
+@BOTH
+@pytest.mark.parametrize("row", ["1.0,2.0", "1.0", '"1,0",2.0,3.0', "1.0,2.0,3.0,yes"])
+def test_a_row_of_too_few_fields_is_refused(table, forest, tmp_path, read, row) -> None:
+    lines = table.to_csv(index=False).splitlines()
+    lines[100] = row
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    with pytest.raises(ta.DataError, match=r"people.csv, line 101 has \d of 5 fields; write the"):
+        read(tmp_path / "people.csv", forest)
+
+
+@BOTH
+@pytest.mark.parametrize("empty", ["", " ", '""', '"x\n,"'])
+def test_an_empty_last_cell_is_no_short_row(table, forest, tmp_path, read, empty) -> None:
+    """Nor is an empty line, nor what an unnamed last column leaves out."""
+    lines = table.drop(columns="note").to_csv(index=False).splitlines()
+    text = "\n".join([f"{lines[0]},note", *(f"{line},{empty}" for line in lines[1:100])])
+    text += "\n\n  \n" + "\n".join(f"{line}," for line in lines[100:])
+    for change in (text, "\n".join([f"{lines[0]},", *lines[1:]])):
+        (tmp_path / "people.csv").write_text(change)
+        assert read(tmp_path / "people.csv", forest).n_people == 200

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
+from treeaudit.people.short_rows import check_full
 from treeaudit.people.unpacking import unpacked
 
 if TYPE_CHECKING:
@@ -177,11 +178,16 @@ class TextTable:
                 **nothing,
                 **digits,
             )
+            full = alone
             frames = iter([read] if size is None else read)
             frame = next(frames, None)
             while frame is not None:
                 # Whether the file ends with an empty line is known once it is read.
                 following = next(frames, None)
+                if not full and frame[len(names) - 1].isna().any():
+                    with self.unpacked() as again:
+                        check_full(again, names, told["sep"], self.name)
+                    full = True
                 end = -1 if following is None and alone and file.ends_empty else None
                 named = frame[:end].set_axis(list(names), axis=1)
                 yield named if used is None else named.iloc[:, list(used)]
