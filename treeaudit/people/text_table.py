@@ -129,7 +129,7 @@ class TextTable:
         told = {"sep": between, "decimal": decimal}
         # All columns are parsed: pandas counts the fields of a row only where none is left out.
         unused = set() if used is None else set(range(len(names))) - set(used)
-        kinds: dict[Any, Any] = dict.fromkeys([*texts, *unused], str)
+        kinds: dict[Any, Any] = dict.fromkeys(texts, str) | dict.fromkeys(unused, object)
         done = 0
         try:
             for frame in self._parsed(
