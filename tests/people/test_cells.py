@@ -101,6 +101,26 @@ def test_a_name_is_what_stands_there_and_else_its_number() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("known", "value", "found"),
+    [
+        (["1.0", "2.0"], "1", 0),
+        (["1.0", "2.0"], 2.0, 1),
+        (["01", "02"], "2", 1),
+        (["1", "1.0"], "1.0", 1),
+        (["1", "1.0"], 1.0, 0),
+        (["01", "1.0"], "1", None),
+        (["1.5", "1.50"], "1.500", 0),
+        (["1000000000000000"], 1e15, 0),
+        (["9007199254740993"], "9007199254740992.0", None),
+    ],
+)
+def test_two_spellings_of_a_number_are_one_name_unless_the_model_knows_both(
+    known, value, found
+) -> None:
+    assert code_of({name: code for code, name in enumerate(known)})(value) == found
+
+
 def test_a_row_that_is_longer_than_the_header(tmp_path) -> None:
     path = tmp_path / "people.csv"
     for text in ("a,b\n1,2,3\n4,5,6\n", "a,b\n1,2,\n4,5,\n"):

@@ -25,6 +25,8 @@ NO_NAMES = (TypeError, NotImplementedError)
 """What pandas raises where it is to tell lists and structures apart."""
 _SEVERAL = (list, dict, set, np.ndarray)
 _TRUTH = {"true": 1.0, "false": 0.0}
+_EXACT = 2**53
+"""From here on a float is no longer one whole number alone."""
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
 
 
@@ -77,8 +79,8 @@ def respelled(text: str) -> str:
 
     Examples
     --------
-    >>> [respelled(text) for text in ("01", "1.0", "TRUE", "1.50", "x")]
-    ['1', '1', 'True', '1.5', 'x']
+    >>> [respelled(text) for text in ("01", "1.0", "TRUE", "1.50", "x", "1e15")]
+    ['1', '1', 'True', '1.5', 'x', '1000000000000000']
     """
     plain = text.strip()
     if plain.lower() in _TRUTH:
@@ -86,7 +88,9 @@ def respelled(text: str) -> str:
     if _WHOLE.fullmatch(plain):
         return str(int(plain))
     number = number_in(plain) if len(plain) <= 400 else float("nan")
-    return label_text(number) if np.isfinite(number) else text
+    if not np.isfinite(number):
+        return text
+    return str(int(number)) if abs(number) < _EXACT and number.is_integer() else repr(number)
 
 
 def code_of(
@@ -94,20 +98,27 @@ def code_of(
 ) -> Callable[[object], int | None]:
     """Return what gives the code of a value: as it stands, else by the number that it spells.
 
+    Where several names spell that number, only their own spelling, or the plain one, is known.
+
     Examples
     --------
-    >>> code = code_of({"01": 0, "2": 1})
-    >>> code("01"), code("1"), code("2.0"), code(2)
-    (0, None, 1, 1)
+    >>> code = code_of({"01": 0, "2.0": 1, "2.5": 2, "2.50": 3})
+    >>> code("01"), code("1"), code("2"), code(2.0), code("2.50"), code("02.5"), code("2.500")
+    (0, 0, 1, 1, 3, 2, 2)
+    >>> code_of({"01": 0, "1.0": 1})("1") is None
+    True
     """
+    spelled: dict[str, int | None] = {}
+    for name, code in known.items():
+        number = respelled(name)
+        spelled[number] = code if spelled.get(number, code) == code else None
+    spelled |= known
 
-    def code(value: object) -> int | None:
+    def code_in(value: object) -> int | None:
         name = names(value).strip()
-        if name in known or not isinstance(value, str):
-            return known.get(name)
-        return known.get(respelled(name))
+        return known[name] if name in known else spelled.get(respelled(name))
 
-    return code
+    return code_in
 
 
 def no_single(where: str) -> DataError:
