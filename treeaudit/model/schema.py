@@ -35,7 +35,7 @@ class Feature:
         categories, and takes them as missing.
     fill
         The category that missing values are replaced with before the model
-        sees them, or None.
+        sees them, or that an encoder made of them; else None.
     had_missing
         Whether the file tells that values of it were missing in the training data.
     beyond_one

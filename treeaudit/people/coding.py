@@ -175,9 +175,8 @@ class Coder:
         codes, names = names_of(column, f"{self.origin}, column {feature.name!r}")
         known = {name.strip(): code for code, name in enumerate(feature.categories or ())}
         code = code_of(known)
-        # In a file an empty text and nothing look the same.
-        empty = ("missing", "nan", "") if feature.fill is None else (feature.fill,)
-        nothing = next((float(known[name]) for name in empty if name in known), np.nan)
+        # In a file an empty text and nothing look the same; a category "nan" is as good as others.
+        nothing = float(known.get((feature.fill or "").strip(), np.nan))
         wanted = [nothing if name is None else code(name) for name in names]
         row = None if feature.ignores_unknown else _first(codes, wanted)
         if row is not None:

@@ -1,6 +1,7 @@
 """Labels and names of a file as plain Python values."""
 
 import math
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 import numpy as np
@@ -11,7 +12,15 @@ from treeaudit.readers.limits import clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["check_labels", "label_of", "labels_of", "stored_labels", "text_of"]
+__all__ = [
+    "category_names",
+    "check_labels",
+    "is_nothing",
+    "label_of",
+    "labels_of",
+    "stored_labels",
+    "text_of",
+]
 
 _VALUES = (str, bytes, int, float, complex, date, timedelta)
 
@@ -89,9 +98,31 @@ def text_of(value: object) -> str:
     >>> text_of("Sales"), text_of(3.0), text_of(float("nan"))
     ('Sales', '3', 'missing')
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if is_nothing(value):
         return "missing"
     label = label_of(value)
     if isinstance(label, float) and label.is_integer() and abs(label) < 1e15:
         return str(int(label))
     return str(label)
+
+
+def is_nothing(value: object) -> bool:
+    """Tell whether a stored category stands for missing values."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def category_names(stored: Sequence[object]) -> tuple[tuple[str, ...], str | None]:
+    """Return stored categories as texts, and which of them stands for missing values, if any.
+
+    Examples
+    --------
+    >>> category_names(["a", None]), category_names(["missing", float("nan")])
+    ((('a', 'missing'), 'missing'), (('missing', 'missing (no value)'), 'missing (no value)'))
+    >>> category_names(["a", "missing"])
+    (('a', 'missing'), None)
+    """
+    gap, others = "missing", {text_of(value) for value in stored if not is_nothing(value)}
+    while gap in others:
+        gap += " (no value)"
+    names = tuple(gap if is_nothing(value) else text_of(value) for value in stored)
+    return names, gap if any(map(is_nothing, stored)) else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
-from treeaudit.readers.estimators.labels import text_of
+from treeaudit.readers.estimators.labels import category_names, text_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.types import Float
 
@@ -44,7 +44,7 @@ class Column:
     fill
         What missing values were replaced with, in units of the number.
     instead
-        The same, where it is the name of a category.
+        The same, where it is the name of a category, be it one of missing values.
     ignores_unknown
         Whether a value that is none of the categories makes no 1 at all.
     ends
@@ -195,7 +195,8 @@ def _are_plain(columns: Sequence[Column]) -> bool:
     return all((c.kind, c.scale, c.shift, c.ends) == ("number", 1, 0, _OPEN) for c in columns)
 
 
-def _categories(attributes: Attributes) -> list[tuple[str, ...]]:
+def _categories(attributes: Attributes) -> list[tuple[tuple[str, ...], str | None]]:
+    """Return the categories of each column, and which of them is made of missing values."""
     stored = attributes.get("categories_")
     if not isinstance(stored, list):
         raise CannotUndoError
@@ -203,12 +204,13 @@ def _categories(attributes: Attributes) -> list[tuple[str, ...]]:
     for each in map(arrived, stored):
         if not isinstance(each, np.ndarray) or each.ndim != 1:
             raise CannotUndoError
-        known.append(tuple(text_of(v) for v in each.tolist()))
+        known.append(category_names(each.tolist()))
     return known
 
 
 def _one_hot(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
-    known = _categories(attributes)
+    told = _categories(attributes)
+    known = [names for names, _ in told]
     if len(known) != len(columns) or _on(attributes, "_infrequent_enabled", False):
         return None
     if not _are_plain(columns):
@@ -217,15 +219,16 @@ def _one_hot(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     _check_one_hot(attributes, dropped, known)
     ignores = attributes.get("handle_unknown") in ("ignore", "infrequent_if_exist", "warn")
     out = []
-    for i, (column, names) in enumerate(zip(columns, known, strict=True)):
+    for i, (column, (names, gap)) in enumerate(zip(columns, told, strict=True)):
         left_out = dropped.tolist()[i] if isinstance(dropped, np.ndarray) else None
+        instead = _instead(column)
         out += [
             Column(
                 feature=column.feature,
                 kind="one-hot",
                 known=names,
                 code=code,
-                instead=_instead(column),
+                instead=gap if instead is None else instead,
                 ignores_unknown=ignores,
             )
             for code in range(len(names))
@@ -256,11 +259,11 @@ def _ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | No
     if not isinstance(missing, dict) or not isinstance(code, int | float):
         return None
     out = []
-    for i, (c, names) in enumerate(zip(columns, known, strict=True)):
+    for i, (c, (names, gap)) in enumerate(zip(columns, known, strict=True)):
         fill = None
         if i in missing:
             # Missing values are the last category, and get a number that is not its place.
-            if missing[i] != len(names) - 1 or names[-1] != "missing":
+            if missing[i] != len(names) - 1 or names[-1] != gap:
                 raise ReadError("the encoder of the pipeline is inconsistent: no value is missing")
             if _instead(c) is not None:
                 return None

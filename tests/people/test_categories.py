@@ -1,0 +1,79 @@
+"""Categories end where the library that knows them puts them, whatever they are called."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from treeaudit.people.records import read_records
+
+
+def workers(name: str, seed: int = 0, n: int = 300) -> tuple[pd.DataFrame, pd.Series]:
+    """Return people some of whom have a job of this name, some another, and some none."""
+    rng = np.random.default_rng(seed)
+    job = pd.Series(rng.choice([name, "ok", "x"], n)).astype(object).where(rng.random(n) > 0.2)
+    table = pd.DataFrame({"job": job, "age": rng.integers(18, 90, n)})
+    return table, ((job == name) * 40 + table["age"] > 70).astype(int)
+
+
+def held(table: pd.DataFrame, kind: str, folder) -> object:
+    """Return a table as somebody gives it."""
+    if kind == "frame":
+        return table
+    path = folder / f"people.{kind}"
+    if kind == "csv":
+        table.to_csv(path, index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        table.to_parquet(path)
+    return path
+
+
+KINDS = pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
+NAMES = pytest.mark.parametrize("name", ["missing", "nan", "zebra"])
+
+
+class TestACategoryThatIsCalledLikeNothing:
+    @NAMES
+    @KINDS
+    def test_of_lightgbm(self, name, kind, tmp_path) -> None:
+        lightgbm = pytest.importorskip("lightgbm")
+        table, label = workers(name)
+        model = lightgbm.LGBMClassifier(n_estimators=3, num_leaves=8, verbose=-1)
+        known = table.assign(job=pd.Categorical(table["job"]))
+        model.fit(known, label)
+        forest = ta.load(model)
+        found = read_records(held(table, kind, tmp_path), forest)
+        theirs = model.booster_.predict(known, pred_leaf=True)
+        assert (found.node - [tree.n_nodes // 2 for tree in forest.trees] == theirs).all()
+
+    @NAMES
+    @KINDS
+    def test_of_histogram_boosting(self, name, kind, tmp_path) -> None:
+        model = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=4)
+        if model.categorical_features is None:
+            pytest.skip("this scikit-learn takes no categories of a table")
+        table, label = workers(name)
+        known = table.assign(job=pd.Categorical(table["job"]))
+        forest = ta.load(model.fit(known, label))
+        found = read_records(held(table, kind, tmp_path), forest)
+        steps = forest.trees[0].value[found.node[:, 0]]
+        assert np.ptp(model.decision_function(known) - steps) < 1e-9
+
+    @pytest.mark.parametrize("last", [["missing"], ["missing", None], [None], ["nan", None]])
+    @KINDS
+    def test_of_an_encoder(self, last, kind, tmp_path) -> None:
+        """One that made a category of missing values has it, and others of any name."""
+        rng = np.random.default_rng(0)
+        jobs = np.array(["a", "b", *last], dtype=object)[rng.integers(0, 2 + len(last), 300)]
+        table = pd.DataFrame({"job": jobs, "age": rng.integers(18, 90, 300)})
+        encode = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+        model = make_pipeline(encode, DecisionTreeClassifier(random_state=0))
+        model.fit(table, table["job"].isna() ^ (table["job"] == last[0]) ^ (table["age"] > 60))
+        found = read_records(held(table, kind, tmp_path), ta.load(model))
+        assert np.array_equal(found.node[:, 0], model[1].apply(model[0].transform(table)))
