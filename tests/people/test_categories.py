@@ -1,5 +1,7 @@
 """Categories end where the library that knows them puts them, whatever they are called."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,3 +79,35 @@ class TestACategoryThatIsCalledLikeNothing:
         model.fit(table, table["job"].isna() ^ (table["job"] == last[0]) ^ (table["age"] > 60))
         found = read_records(held(table, kind, tmp_path), ta.load(model))
         assert np.array_equal(found.node[:, 0], model[1].apply(model[0].transform(table)))
+
+
+class TestIndicatorsOfMissingValues:
+    """``pandas.get_dummies(dummy_na=True)`` makes one, behind those of the values."""
+
+    @KINDS
+    @pytest.mark.parametrize("job", ["zebra", "nan"])
+    @pytest.mark.parametrize("dummy_na", [False, True])
+    def test_are_set(self, job, dummy_na, kind, tmp_path) -> None:
+        table, label = workers(job)
+        features = pd.get_dummies(table, columns=["job"], dummy_na=dummy_na)
+        features.columns = [f"x{i}" for i in range(features.shape[1])]
+        model = DecisionTreeClassifier(random_state=0)
+        model.fit(features, label ^ table["job"].isna())
+        forest = ta.load(model)
+        named = pd.get_dummies(table, columns=["job"], dummy_na=dummy_na).columns
+        schema = ta.Schema.numeric(list(named), forest.schema.classes)
+        forest = dataclasses.replace(forest, schema=schema)
+        found = read_records(held(table, kind, tmp_path), forest)
+        assert np.array_equal(found.node[:, 0], model.apply(features))
+
+    @pytest.mark.parametrize("dtype", ["string", "Int64", "float64", "datetime64[ns]"])
+    def test_are_called_after_the_kind_of_the_column(self, dtype) -> None:
+        table, label = workers("zebra")
+        codes = pd.Series(pd.factorize(table["job"])[0]).replace(-1, None)
+        job = codes.map({0: "a", 1: "b", 2: "c"}) if dtype == "string" else codes
+        table["job"] = job.astype("float64" if dtype[0] in "fdI" else dtype).astype(dtype)
+        features = pd.get_dummies(table, columns=["job"], dummy_na=True)
+        model = DecisionTreeClassifier(random_state=0)
+        forest = ta.load(model.fit(features, label ^ table["job"].isna()))
+        found = read_records(table, forest)
+        assert np.array_equal(found.node[:, 0], model.apply(features))

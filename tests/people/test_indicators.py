@@ -52,10 +52,18 @@ def test_a_missing_column_is_no_indicator_of_another_feature() -> None:
 def test_a_column_none_of_whose_values_the_model_knows_is_refused(tmp_path) -> None:
     frame = people()
     forest = model_of(frame)
-    says = r"no value of 'zone', such as '1', is one .* \(01, 02, 03\); write them as before"
-    for read in routes(frame.assign(zone=frame["zone"].astype(int)), tmp_path):
+    says = r"no value of 'zone', such as 'z01', is one .* \(01, 02, 03\); write them as before"
+    for read in routes(frame.assign(zone="z" + frame["zone"]), tmp_path):
         with pytest.raises(ta.DataError, match=says):
             read(forest)
+
+
+def test_codes_that_lost_their_zeros_are_the_same_codes(tmp_path) -> None:
+    frame = people()
+    forest = model_of(frame)
+    expected = read_records(frame, forest, target="ill").node
+    for read in routes(frame.assign(zone=frame["zone"].astype(int)), tmp_path):
+        assert np.array_equal(read(forest).node, expected)
 
 
 def test_values_are_looked_for_in_all_parts_of_a_table(tmp_path) -> None:
@@ -77,7 +85,8 @@ def test_the_value_that_was_left_out_may_stand_alone(tmp_path, value) -> None:
 
 def test_one_value_in_other_letters_is_refused(tmp_path) -> None:
     frame = people()
-    forest = model_of(frame, drop_first=True)
-    for read in routes(frame.assign(zone="2"), tmp_path):
-        with pytest.raises(ta.DataError, match=r"such as '2', is one .* \(02, 03\)"):
+    named = frame["zone"].map({"01": "East", "02": "North", "03": "South"})
+    forest = model_of(frame.assign(zone=named), drop_first=True)
+    for read in routes(frame.assign(zone="north"), tmp_path):
+        with pytest.raises(ta.DataError, match=r"such as 'north', is one .* \(North, South\)"):
             read(forest)

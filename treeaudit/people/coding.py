@@ -15,7 +15,7 @@ from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.cells import code_of
 from treeaudit.people.columns import places_of, target_among, width_of
-from treeaudit.people.indicators import Met, indicate
+from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
 from treeaudit.people.series_columns import SHOWN, Column, names_of, numbers_of
 
 __all__ = ["Coded", "Coder", "coder_of"]
@@ -59,20 +59,10 @@ class Coder:
     label: int | None
     single: bool
     knows_missing: bool
-    _layers: Mapping[int, list[dict[str, int]]] = field(init=False, repr=False)
+    _indicators: Mapping[int, Indicators] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        layers: dict[int, list[dict[str, int]]] = {}
-        for i, (place, value) in enumerate(zip(self.source, self.indicates, strict=True)):
-            if value is None:
-                continue
-            # Two features may indicate the same value.
-            mine = layers.setdefault(place, [])
-            free = next((layer for layer in mine if value not in layer), None)
-            if free is None:
-                mine.append(free := {})
-            free[value] = i
-        object.__setattr__(self, "_layers", layers)
+        object.__setattr__(self, "_indicators", indicators_by_place(self.source, self.indicates))
 
     @property
     def used(self) -> list[int]:
@@ -87,7 +77,7 @@ class Coder:
             for place, feature in zip(self.source, self.schema.features, strict=True)
             if feature.categories is not None
         }
-        named |= set(self._layers)
+        named |= set(self._indicators)
         if self.label is not None and self.schema.classes is not None:
             named.add(self.label)
         return sorted(named - self._plain)
@@ -148,9 +138,11 @@ class Coder:
                 )
         met = {
             self.names[place]: indicate(
-                values, *names_of(column(place), f"{origin}, column {self.names[place]!r}"), layers
+                values,
+                *names_of(column(place), f"{origin}, column {self.names[place]!r}"),
+                indicators,
             )
-            for place, layers in self._layers.items()
+            for place, indicators in self._indicators.items()
         }
         labels = targets = None
         if self.label is not None:
