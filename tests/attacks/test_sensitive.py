@@ -15,7 +15,11 @@ import treeaudit as ta
 from tests.strategies import examples, grow, rows
 from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.attacks.sensitive.column import codes_of, columns_to_audit
+from treeaudit.audit.preparation import prepare
 from treeaudit.findings.details import plain_data
+from treeaudit.findings.policy import read_policy
+from treeaudit.findings.request import Request
 from treeaudit.people.records import read_records
 
 # Nine people who fit the tree of Wakabayashi et al. (2024), Figure 3, and two more columns.
@@ -213,3 +217,27 @@ def test_people_without_a_value_are_a_group_of_their_own(figure_3) -> None:
     finding = run_attack(Sensitive(), case_of(figure_3, frame, sensitive=("diagnosis",)))
     (entry,) = finding.details.columns
     assert (entry.missing, entry.homogeneous_leaves) == (2, 1)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_codes_stay_codes_in_every_kind_of_file(figure_3, kind, tmp_path) -> None:
+    """250.1 and 250.10 are two, as are 01 and 1; numbers of a file of text stay numbers."""
+    icd = ["250.1", "250.10", "250.1", "01", "1", "250.10", "01", "1", "1"]
+    table = PEOPLE.assign(icd=icd)
+    path = tmp_path / f"people.{kind}"
+    if kind == "csv":
+        table.to_csv(path, index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        table.to_parquet(path)
+    case = prepare(
+        figure_3,
+        Request(model=figure_3, train=path, target="Health", sensitive=("icd", "income")),
+        read_policy("default"),
+    )[0]
+    codes, income = columns_to_audit(case)
+    assert codes.names == ("01", "1", "250.1", "250.10")
+    assert [codes.names[code] for code in codes.code] == icd
+    assert codes_of(codes, case.train.frame).tolist() == codes.code.tolist()
+    assert income.names == ("10", "20", "30", "40", "70", "90", "1000")
+    assert codes_of(income, PEOPLE.assign(income=PEOPLE["income"] + 0.0)).min() == 0

@@ -7,7 +7,7 @@ import pytest
 import treeaudit as ta
 from treeaudit.attacks.background.kinds import kinds_in_leaves, kinds_of
 from treeaudit.model.tree import CategorySets
-from treeaudit.people.prior import Prior, read_prior
+from treeaudit.people.prior import Prior, prior_table, read_prior
 from treeaudit.people.records import read_records
 
 INF = np.inf
@@ -146,3 +146,57 @@ def test_a_model_of_numbers() -> None:
     forest = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1))
     with pytest.raises(ta.DataError, match="predicts a number"):
         read_prior(pd.DataFrame({"a": [1]}), forest)
+
+
+class TestKindsThatAreCodes:
+    """``01`` and ``1``, ``250.1`` and ``250.10`` are four codes, in whatever file they stand."""
+
+    PEOPLE = pd.DataFrame({"age": [20] * 4, "label": "no", "code": ["01", "1", "250.1", "250.10"]})
+
+    @pytest.fixture
+    def young(self) -> ta.Forest:
+        leaf = ta.Tree(parent=[-1], feature=[-1], low=[-INF], high=[INF], n_records=[4])
+        return ta.Forest(trees=(leaf,), schema=ta.Schema.numeric(["age"], ["no", "yes"]))
+
+    @pytest.mark.parametrize("people_in", ["csv", "parquet"])
+    @pytest.mark.parametrize("prior_in", ["csv", "parquet"])
+    def test_each_is_one(self, young, people_in, prior_in, tmp_path) -> None:
+        codes = self.PEOPLE["code"].tolist()
+        shares = {"no": [0.5, 0.6, 0.7, 0.8], "yes": [0.5, 0.4, 0.3, 0.2]}
+        table = pd.DataFrame({"code": codes[::-1], **shares})
+        found = prior_table(_file(table, tmp_path / f"prior.{prior_in}"), young)
+        path = _file(self.PEOPLE, tmp_path / f"people.{people_in}")
+        records = read_records(path, young, texts=["code"])
+        assert kinds_of(found, records, young.schema).tolist() == [3, 2, 1, 0]
+
+    def test_one_without_a_line_is_not_another(self, young, tmp_path) -> None:
+        table = pd.DataFrame({"code": ["01", "250.10"], **SHARES})
+        found = prior_table(_file(table, tmp_path / "prior.csv"), young)
+        path = _file(self.PEOPLE, tmp_path / "people.csv")
+        records = read_records(path, young, texts=["code"])
+        with pytest.raises(ta.DataError, match=r"row 2: prior\.csv has no line for '1' of 'code'"):
+            kinds_of(found, records, young.schema)
+
+    @pytest.mark.parametrize("kind", ["csv", "parquet"])
+    def test_numbers_are_the_same_however_they_are_written(self, young, kind, tmp_path) -> None:
+        table = pd.DataFrame({"code": [2, 3], **SHARES})
+        found = prior_table(_file(table, tmp_path / "prior.csv"), young)
+        people = pd.DataFrame({"age": [20, 30, 40], "label": "no", "code": [3.0, 2.0, 3.0]})
+        path = _file(people, tmp_path / f"people.{kind}")
+        records = read_records(path, young, texts=["code"])
+        assert kinds_of(found, records, young.schema).tolist() == [1, 0, 1]
+
+    def test_two_lines_for_one_number_of_the_model(self, young, tmp_path) -> None:
+        path = tmp_path / "prior.csv"
+        path.write_text("age,no,yes\n1.0,.5,.5\n1,.4,.6\n")
+        with pytest.raises(ta.DataError, match=r"prior\.csv has two lines for '1' of 'age'"):
+            read_prior(path, young)
+
+
+def _file(table: pd.DataFrame, path):
+    if path.suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        table.to_parquet(path)
+    return path

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from treeaudit.audit.routing import as_trained, with_people
     from treeaudit.people.imputation import CrossGuess
     from treeaudit.people.overlap import without_members
-    from treeaudit.people.prior import read_prior
+    from treeaudit.people.prior import Prior, prior_table, read_prior
     from treeaudit.people.sources import large_source
     from treeaudit.people.streaming import stream_records
     from treeaudit.people.verification import verify
 else:
     without_members = later("treeaudit.people.overlap", "without_members")
+    Prior = later("treeaudit.people.prior", "Prior")
+    prior_table = later("treeaudit.people.prior", "prior_table")
     read_prior = later("treeaudit.people.prior", "read_prior")
     counted_if_rounded = later("treeaudit.audit.rounded", "counted_if_rounded")
     large_source = later("treeaudit.people.sources", "large_source")
@@ -77,12 +79,19 @@ def prepare(
     if request.tolerance is not None and not 0 <= request.tolerance < float("inf"):
         raise DataError(f"a tolerance of {request.tolerance:g} is no number of at least 0")
     check_request(request, forest)
+    prior = None if request.prior is None else prior_table(request.prior, forest)
+    codes = {*request.sensitive, *_codes_of(prior)}
 
     def people(data: object, origin: str) -> Records | None:
         if data is None:
             return None
         return read_records(
-            data, forest, target=request.target, person=request.person, origin=origin
+            data,
+            forest,
+            target=request.target,
+            person=request.person,
+            origin=origin,
+            texts=codes,
         )
 
     def step(done: int, total: int) -> None:
@@ -161,7 +170,7 @@ def prepare(
         train=trained,
         test=unseen,
         known=one.tables["known"],
-        prior=None if request.prior is None else read_prior(request.prior, forest, trained),
+        prior=None if prior is None else read_prior(prior, forest, trained),
         sensitive=request.sensitive,
         tolerance=request.tolerance,
         fraction=fraction,
@@ -170,6 +179,13 @@ def prepare(
     )
     check_columns(case)
     return case, one, unverified
+
+
+def _codes_of(prior: Prior | None) -> tuple[str, ...]:
+    """Return the column of the people that a prior names by its values, if there is one."""
+    if prior is None or prior.column is None or not np.isnan(prior.low).all():
+        return ()
+    return (prior.column,)
 
 
 def _sampled(people: Records, *, every: bool) -> str:

@@ -5,7 +5,7 @@ promise about single records holds only where every cell is read by itself.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["NO_NAMES", "check_single", "code_of", "coded_whole", "no_single", "number_in"]
-__all__ += ["numbers_in", "respelled"]
+__all__ += ["numbers_in", "numbers_spelled", "respelled"]
 
 NO_NAMES = (TypeError, NotImplementedError)
 """What pandas raises where it is to tell lists and structures apart."""
@@ -27,6 +27,7 @@ _SEVERAL = (list, dict, set, np.ndarray)
 _TRUTH = {"true": 1.0, "false": 0.0}
 _EXACT = 2**53
 """From here on a float is no longer one whole number alone."""
+_PADDED = re.compile(r"[+-]?0[0-9]", re.ASCII)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
 
 
@@ -91,6 +92,27 @@ def respelled(text: str) -> str:
     if not np.isfinite(number):
         return text
     return str(int(number)) if abs(number) < _EXACT and number.is_integer() else repr(number)
+
+
+def numbers_spelled(texts: Sequence[str]) -> Float | None:
+    """Return the numbers that different texts spell; None where some are codes rather.
+
+    Codes begin with zeros, or two of them spell one number.
+
+    Examples
+    --------
+    >>> numbers_spelled(["1", "2.50"]), numbers_spelled(["1,5", "2"])
+    (array([1. , 2.5]), array([1.5, 2. ]))
+    >>> numbers_spelled(["01", "2"]), numbers_spelled(["250.1", "250.10"]), numbers_spelled(["x"])
+    (None, None, None)
+    """
+    if any(text.strip().lower() in _TRUTH or _PADDED.match(text.strip()) for text in texts):
+        return None
+    points = any("." in text for text in texts)
+    plain = texts if points else [text.replace(",", ".", 1) for text in texts]
+    numbers = np.array([number_in(text) for text in plain], dtype=np.float64)
+    whole = np.isfinite(numbers).all() and len(np.unique(numbers)) == len(numbers)
+    return numbers if whole else None
 
 
 def code_of(

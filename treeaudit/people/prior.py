@@ -14,6 +14,7 @@ With the shares alone, one line, everybody has the same prior.
 """
 
 import difflib
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,14 +25,14 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import cell, label_text
-from treeaudit.people.cells import check_single
+from treeaudit.people.cells import check_single, code_of, numbers_spelled, respelled
 from treeaudit.people.records import Records, names_in
 from treeaudit.people.sheet import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OTHERS", "Prior", "indicators_of", "read_prior", "texts_of"]
+__all__ = ["OTHERS", "Prior", "indicators_of", "prior_table", "read_prior", "texts_of"]
 
 OTHERS = "*"
 """The line for everybody who has no line of their own."""
@@ -71,6 +72,21 @@ class Prior:
         """Position of the line for everybody else, or None."""
         return self.values.index(OTHERS) if OTHERS in self.values else None
 
+    def finder(self, called: Sequence[str] | None) -> Callable[[str], int | None]:
+        """Return what finds the line of a value.
+
+        Parameters
+        ----------
+        called
+            What the values are called that are looked for, each once; None for numbers.
+            Codes are found as they stand, and only numbers as 1 or 1.0.
+        """
+        place = {value: i for i, value in enumerate(self.values) if value != OTHERS}
+        numeric = called is None or all(
+            numbers_spelled(texts) is not None for texts in (called, list(place))
+        )
+        return code_of(place) if numeric else place.get
+
     def kind(self, position: int) -> str:
         """Return who is meant, such as ``age > 15, ≤ 24``."""
         value = self.values[position]
@@ -88,7 +104,7 @@ def read_prior(data: object, forest: Forest, train: Records | None = None) -> Pr
     Parameters
     ----------
     data
-        A path (CSV, Parquet), a DataFrame, or a `Prior`, which is returned.
+        A path (CSV, Parquet), a DataFrame, or a `Prior`, which is checked and returned.
     forest
         The model; its labels name the columns of the shares.
     train
@@ -114,9 +130,26 @@ def read_prior(data: object, forest: Forest, train: Records | None = None) -> Pr
     >>> prior.kind(0), prior.kind(1), prior.share.tolist()
     ('age > 0, ≤ 40', 'age > 40', [[0.9, 0.1], [0.6, 0.4]])
     """
+    prior = data if isinstance(data, Prior) else prior_table(data, forest)
+    if prior.column is not None:
+        _check_column(prior.column, forest.schema, train, prior.origin)
+    return prior
+
+
+def prior_table(data: object, forest: Forest) -> Prior:
+    """Read a table of public shares, whose column may be one that only the people have.
+
+    Parameters and errors are otherwise those of `read_prior`.
+    """
     if isinstance(data, Prior):
         return data
-    sheet = read_table(data, "the prior")
+    known = {label_text(label).strip() for label in forest.schema.classes or ()}
+
+    def kinds(names: list[str]) -> tuple[list[int], list[int]]:
+        told = [i for i, name in enumerate(names) if name.strip() not in known]
+        return (told if len(told) == 1 else []), []
+
+    sheet = read_table(data, "the prior", kinds)
     frame, origin = sheet.frame.rename(columns=lambda name: str(name).strip()), sheet.origin
     if forest.schema.classes is None:
         raise DataError(f"{origin}: the model predicts a number, so that labels have no shares")
@@ -131,9 +164,8 @@ def read_prior(data: object, forest: Forest, train: Records | None = None) -> Pr
         check_single(frame[name], f"{origin}, column {name!r}")
     share = _shares(frame[labels], origin)
     rest = [name for name in frame.columns if name not in labels]
-    column, values, low, high = _kinds(frame[rest], origin)
-    if column is not None:
-        _check_column(column, forest.schema, train, origin)
+    numeric = {f.name for f in forest.schema.features if f.categories is None}
+    column, values, low, high = _kinds(frame[rest], origin, numeric)
     return Prior(column=column, values=values, low=low, high=high, share=share, origin=origin)
 
 
@@ -156,7 +188,9 @@ def _shares(frame: "pd.DataFrame", origin: str) -> Float:
     return np.asarray(share / total[:, None])
 
 
-def _kinds(frame: "pd.DataFrame", origin: str) -> tuple[str | None, tuple[str, ...], Float, Float]:
+def _kinds(
+    frame: "pd.DataFrame", origin: str, numeric: Collection[str]
+) -> tuple[str | None, tuple[str, ...], Float, Float]:
     n, names = len(frame), list(frame.columns)
     nothing = np.full(n, np.nan)
     if not names:
@@ -165,6 +199,8 @@ def _kinds(frame: "pd.DataFrame", origin: str) -> tuple[str | None, tuple[str, .
         return None, (OTHERS,), nothing, nothing
     if len(names) == 1:
         values = tuple(texts_of(frame[names[0]], nothing=OTHERS))
+        if names[0] in numeric:
+            values = tuple(map(respelled, values))
         doubled = [value for i, value in enumerate(values) if value in values[:i]]
         if doubled:
             raise DataError(f"{origin} has two lines for {doubled[0]!r} of {names[0]!r}")

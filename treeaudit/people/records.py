@@ -6,6 +6,7 @@ order. A feature ``occupation_Sales`` that is no column is read off the column
 """
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,6 +167,7 @@ def read_records(
     target: str | None = None,
     person: str | None = None,
     origin: str = "the data",
+    texts: Collection[str] = (),
 ) -> Records:
     """Fit a table of people to a model and route them through it.
 
@@ -184,6 +186,9 @@ def read_records(
         of a model that names it as one.
     origin
         What to call the data where it has no file name.
+    texts
+        Columns of a file of text that are read as they stand, unless the model takes numbers
+        there: 01 and 1 are two codes.
 
     Raises
     ------
@@ -203,7 +208,7 @@ def read_records(
     >>> people.node.tolist(), people.labels.tolist()
     ([[1], [2], [2]], [0, 1, 1])
     """
-    sheet = held_table(data, forest, target=target, person=person, origin=origin)
+    sheet = held_table(data, forest, target=target, person=person, origin=origin, texts=texts)
     frame = sheet.frame
     names = [str(name) for name in frame.columns]
     coder = coder_of(
@@ -228,6 +233,7 @@ def held_table(
     target: str | None = None,
     person: str | None = None,
     origin: str = "the data",
+    texts: Collection[str] = (),
 ) -> Sheet:
     """Return a table of people, its columns held against a model before a row is read.
 
@@ -237,8 +243,9 @@ def held_table(
 
     def plan(names: list[str]) -> tuple[list[int], list[int]]:
         coder = coder_of(names, forest, target=target, person=person, origin=where)
-        people = [i for i, name in enumerate(names) if name == person and i not in coder.numbers]
-        return [*coder.texts, *people], []
+        numbers, told = coder.numbers, {person, *texts}
+        plain = [i for i, name in enumerate(names) if name in told and i not in numbers]
+        return [*coder.texts, *plain], []
 
     return read_table(data, origin, plan)
 

@@ -30,8 +30,10 @@ def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:
     found = np.full(len(people), -1, np.int64)
     values = _values_of(prior.column, people, schema)
     if np.isnan(prior.low).all():
-        place = {value: i for i, value in enumerate(prior.values) if value != OTHERS}
-        found = np.array([place.get(value, -1) for value in values], np.int64)
+        numeric = _takes_numbers(prior.column, schema)
+        line = prior.finder(None if numeric else sorted({value for value in values if value}))
+        at = {value: line(value) for value in set(values)}
+        found = np.array([-1 if at[value] is None else at[value] for value in values], np.int64)
     else:
         import pandas as pd
 
@@ -47,6 +49,10 @@ def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:
             f"add a line {OTHERS!r} for everybody else"
         )
     return np.where(found < 0, -1 if prior.others is None else prior.others, found)
+
+
+def _takes_numbers(column: str, schema: Schema) -> bool:
+    return any(f.name == column and f.categories is None for f in schema.features)
 
 
 def _values_of(column: str, people: Records, schema: Schema) -> list[str]:
@@ -97,8 +103,11 @@ def kinds_in_leaves(
         elif categories is None:
             _by_number(prior, rules, asked, able, only)
         return able, only
-    for feature, value in indicators_of(prior.column, schema).items():
-        _by_indicator(prior, value, rules, np.flatnonzero(rules.feature == feature), able, only)
+    indicators = indicators_of(prior.column, schema)
+    line = prior.finder(sorted(set(indicators.values())))
+    for feature, value in indicators.items():
+        asked = np.flatnonzero(rules.feature == feature)
+        _by_indicator(prior, line(value), rules, asked, able, only)
     return able, only
 
 
@@ -111,8 +120,10 @@ def _by_category(
     able: Flag,
     only: Wide,
 ) -> None:
-    place = {value: i for i, value in enumerate(prior.values)}
-    kind = np.array([place.get(name.strip(), place.get(OTHERS, -1)) for name in categories])
+    names, others = [name.strip() for name in categories], prior.others
+    lines = map(prior.finder(names), names)
+    other = -1 if others is None else others
+    kind = np.array([other if line is None else line for line in lines])
     for condition in asked.tolist():
         codes = [code for code in sets.of(condition) if code < len(kind)]
         kinds = set(kind[codes].tolist())
@@ -139,12 +150,12 @@ def _by_number(prior: Prior, rules: Rules, asked: Wide, able: Flag, only: Wide) 
 
 
 def _by_indicator(
-    prior: Prior, value: str, rules: Rules, asked: Wide, able: Flag, only: Wide
+    prior: Prior, line: int | None, rules: Rules, asked: Wide, able: Flag, only: Wide
 ) -> None:
     row, low, high = rules.row[asked], rules.low[asked], rules.high[asked]
     with_it, without = (low < 1) & (high >= 1), (low < 0) & (high >= 0)
-    listed = value in prior.values
-    kind = prior.values.index(value) if listed else prior.others
+    listed = line is not None
+    kind = line if listed else prior.others
     for i in range(len(prior.values)):
         if i != kind:
             able[row[~without], i] = False

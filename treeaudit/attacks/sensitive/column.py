@@ -11,6 +11,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, near
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.words import label_text
+from treeaudit.people.cells import code_of, numbers_spelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +20,8 @@ __all__ = ["SensitiveColumn", "check_columns", "codes_of", "columns_to_audit"]
 
 _MOST_KINDS = 20
 """A column of numbers with more values than this is measured as a magnitude."""
+
+_NOTHING = "no value"
 
 Wide = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -47,6 +50,8 @@ class SensitiveColumn:
         Whether the model has it as a feature.
     named
         Whether somebody named it; otherwise it is the target of the model.
+    spelled
+        Whether its values are numbers, however they are written.
     """
 
     name: str
@@ -57,6 +62,7 @@ class SensitiveColumn:
     missing: int
     used: bool
     named: bool = True
+    spelled: bool = False
 
 
 def check_columns(case: Case) -> None:
@@ -100,9 +106,11 @@ def codes_of(column: SensitiveColumn, frame: "pd.DataFrame") -> Wide | None:
     if column.name not in map(str, frame.columns):
         return None
     known = {name: code for code, name in enumerate(column.names)}
+    find = code_of(known) if column.spelled else known.get
     texts = _texts(_series(frame, column.name))
     values, back = np.unique(texts, return_inverse=True)
-    codes = np.array([known.get(str(value), -1) for value in values], dtype=np.int64)
+    found = (find(str(value)) for value in values)
+    codes = np.array([-1 if code is None else code for code in found], dtype=np.int64)
     return codes[back.reshape(-1)]
 
 
@@ -112,9 +120,18 @@ def _column(name: str, series: "pd.Series[Any]", schema: Schema) -> SensitiveCol
         return _numbers(name, series.to_numpy(dtype=np.float64), used=used)
     texts = _texts(series)
     values, code = np.unique(texts, return_inverse=True)
+    code = code.reshape(-1)
+    there = values != _NOTHING
+    numbers = None
+    if not any(f.name == name and f.categories is not None for f in schema.features):
+        numbers = numbers_spelled(values[there].tolist())
+    if numbers is not None and len(numbers):
+        spelled = np.full(len(values), np.nan)
+        spelled[there] = numbers
+        return _numbers(name, spelled[code], used=used)
     return SensitiveColumn(
         name=name,
-        code=code.reshape(-1),
+        code=code,
         names=tuple(str(value) for value in values),
         number=None,
         ordered=False,
@@ -133,11 +150,12 @@ def _numbers(name: str, number: Float, *, used: bool) -> SensitiveColumn:
     return SensitiveColumn(
         name=name,
         code=code.astype(np.int64),
-        names=(*names, "no value") if missing.any() else names,
+        names=(*names, _NOTHING) if missing.any() else names,
         number=np.where(missing, 0.0, number) if magnitude else None,
         ordered=not missing.any(),
         missing=int(missing.sum()),
         used=used,
+        spelled=True,
     )
 
 
@@ -154,5 +172,5 @@ def _texts(series: "pd.Series[Any]") -> npt.NDArray[np.str_]:
     plain: list[Label] = [v.item() if isinstance(v, np.generic) else v for v in list(values)]
     if series.dtype.kind in "iuf":
         plain = [float(value) for value in plain]
-    names = np.array([label_text(value) for value in plain] + ["no value"], dtype=np.str_)
+    names = np.array([label_text(value) for value in plain] + [_NOTHING], dtype=np.str_)
     return names[codes]
