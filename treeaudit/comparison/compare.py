@@ -140,8 +140,9 @@ def compare(
         seed=seed,
     )
     # Tables are read once, for all models.
-    trained = None if train is None else read_table(train, "train")
-    unseen = None if test is None else read_table(test, "test")
+    whose = () if person is None else (person,)
+    trained = None if train is None else read_table(train, "train", whose)
+    unseen = None if test is None else read_table(test, "test", whose)
     rows = []
     for i, (name, model) in enumerate(zip(called, models, strict=True)):
         if progress is not None:

@@ -1,10 +1,12 @@
 """Whose record each row is, in all tables of an audit."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
@@ -15,7 +17,9 @@ from treeaudit.people.repeats import repeats_in
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["apart", "check_whole", "coded", "named", "of_copies"]
+__all__ = ["apart", "check_whole", "coded", "named", "nobody", "of_copies"]
+
+_WHOLE = re.compile(r"([+-]?[0-9]{1,40})(?:\.0*)?", re.ASCII)
 
 Tables = dict[str, Records | None]
 
@@ -28,8 +32,6 @@ def named(tables: Mapping[str, Records | None], person: str) -> Tables:
     DataError
         If the training data has no such column, or a row names nobody.
     """
-    import pandas as pd
-
     found = dict(tables)
     series = {}
     for role, records in tables.items():
@@ -40,22 +42,36 @@ def named(tables: Mapping[str, Records | None], person: str) -> Tables:
             names = ", ".join(map(str, records.frame.columns[:8]))
             raise DataError(f"{records.origin} has no column {person!r} (--person); it has {names}")
         told = records.frame[column[0]]
-        if told.isna().any():
-            row = int(np.flatnonzero(told.isna().to_numpy())[0]) + 1
+        lost = np.flatnonzero(nobody(told))
+        if len(lost):
             raise DataError(
-                f"{records.origin}, row {row}: {person!r} names nobody; every row needs its person"
+                f"{records.origin}, row {lost[0] + 1}: {person!r} names nobody; every row needs "
+                "its person"
             )
         check_single(told, f"{records.origin}, column {person!r}")
         check_whole(told, f"{records.origin}, column {person!r}")
         series[role] = told.astype(object)
     if series:
-        code = coded(pd.concat(series.values(), ignore_index=True))
-        ends = np.cumsum([len(one) for one in series.values()])[:-1]
-        for role, part in zip(series, np.split(code, ends), strict=True):
+        for role, part in zip(series, coded(*series.values()), strict=True):
             records = tables[role]
             if records is not None:
                 found[role] = replace(records, persons=part.astype(np.int32))
     return found
+
+
+def nobody(told: "pd.Series[Any]") -> npt.NDArray[np.bool_]:
+    """Return which rows name no person: an empty text is none, as a file of text reads it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> nobody(pd.Series(["ann", "", None, " "], dtype=object)).tolist()
+    [False, True, True, True]
+    """
+    lost = told.isna()
+    if getattr(told.dtype, "kind", "O") not in "iufb":
+        lost |= told.map(lambda one: isinstance(one, str) and not one.strip()).astype(bool)
+    return lost.to_numpy(dtype=np.bool_)
 
 
 def check_whole(told: "pd.Series[Any]", where: str) -> None:
@@ -64,41 +80,74 @@ def check_whole(told: "pd.Series[Any]", where: str) -> None:
     Raises
     ------
     DataError
-        If a number is above 2^53: of such, floating point keeps no odd one.
+        If a number is so large that floating point of its size keeps no odd one.
     """
-    import pandas as pd
+    if hasattr(told, "cat"):
+        told = told.cat.categories.to_series()
+    kinds: set[Any] = {told.dtype} if told.dtype != object else set(map(type, told))
+    for kind in kinds:
+        if not (digits := _digits(kind)):
+            continue
+        some = told if told.dtype != object else told[[type(one) is kind for one in told]]
+        if (some.astype(np.float64).abs() >= 2.0**digits).any():
+            raise DataError(
+                f"{where} holds numbers of persons as fractions, above 2^{digits}, where different "
+                "persons have become one; give them as whole numbers or text"
+            )
 
-    lost: object = told.dtype
-    numbers = told if getattr(lost, "kind", "O") == "f" else None
-    if numbers is None and told.dtype == object:
-        numbers = pd.Series([v for v in told if isinstance(v, float | np.floating)], dtype=float)
-    if numbers is not None and (numbers.abs() >= 2**53).any():
-        raise DataError(
-            f"{where} holds numbers of persons as fractions, above 2^53, where different persons "
-            "have become one; give them as whole numbers or text"
-        )
+
+def _digits(kind: Any) -> int:  # noqa: ANN401  # a type, of numpy or pandas
+    """Return how many binary digits a kind of floating point keeps; 0 for all else."""
+    try:
+        dtype: np.dtype[Any] = np.dtype(getattr(kind, "numpy_dtype", kind))
+    except TypeError:
+        return 0
+    return int(np.finfo(dtype).nmant) + 1 if dtype.kind == "f" else 0
 
 
-def coded(told: "pd.Series[Any]") -> Wide:
-    """Return a number per row for whose it is; no entry is missing.
+def coded(*tables: "pd.Series[Any]") -> list[Wide]:
+    """Return for each table a number per row for whose it is; no entry is missing.
+
+    7, 7.0 and 007 are one person, unless one table tells two of them apart.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> coded(pd.Series([7, "B", "7", 7.0], dtype=object)).tolist()
-    [0, 1, 0, 0]
+    >>> [found.tolist() for found in coded(pd.Series([7, "B", "7", 7.0], dtype=object))]
+    [[0, 1, 0, 0]]
+    >>> [found.tolist() for found in coded(pd.Series(["7", "8"]), pd.Series(["7.0", "08", "9"]))]
+    [[0, 1], [0, 1, 2]]
     """
     import pandas as pd
 
-    code, found = pd.factorize(told)
-    same: Wide = pd.factorize(np.array([_plain(one) for one in found], dtype=object))[0]
-    return same[code]
+    parts = [pd.factorize(told.astype(object)) for told in tables]
+    names = [[_plain(one) for one in found] for _, found in parts]
+    apart = {number for each in names for number in _told_apart(each)}
+    meant = [
+        name if (number := _number(name)) in apart else number for each in names for name in each
+    ]
+    same: Wide = pd.factorize(np.array(meant, dtype=object))[0]
+    ends = np.cumsum([len(each) for each in names])[:-1]
+    return [of[code] for (code, _), of in zip(parts, np.split(same, ends), strict=True)]
+
+
+def _told_apart(names: Iterable[str]) -> set[str]:
+    """Return the numbers that are written in more than one way."""
+    ways: dict[str, str] = {}
+    return {_number(name) for name in names if ways.setdefault(_number(name), name) != name}
 
 
 def _plain(value: object) -> str:
     """Return an identifier as text: 7 and 7.0 are one, as tables with gaps read them."""
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value)) if whole and isinstance(value, float) else str(value).strip()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def _number(name: str) -> str:
+    """Return a whole number as its plain text, whatever spells it; else the text."""
+    found = _WHOLE.fullmatch(name)
+    return str(int(found[1])) if found else name
 
 
 def of_copies(train: Records, test: Records | None, leave: tuple[str, ...]) -> Tables:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import DataError
-from treeaudit.people.persons import check_whole, coded
+from treeaudit.people.persons import check_whole, coded, nobody
 from treeaudit.trainers.columns import CURATOR
 
 __all__ = ["first_rows", "persons_of"]
@@ -37,12 +37,13 @@ def persons_of(person: object, n_rows: int) -> Wide:
             f"person has the shape {told.shape}: it must be one name or number for each of the "
             f"{n_rows:,} rows"
         )
-    lost = pd.isna(told)
+    lost = nobody(pd.Series(told))
     if lost.any():
         row = int(np.argmax(lost)) + 1
         raise DataError(f"row {row} names no person. {CURATOR}: every row needs its person")
-    check_whole(pd.Series(told), "person")
-    return coded(pd.Series(told))
+    # An array of objects no longer tells how many digits its numbers had.
+    check_whole(pd.Series(person if isinstance(person, np.ndarray | pd.Series) else told), "person")
+    return coded(pd.Series(told))[0]
 
 
 def first_rows(person: Wide, fit: Flag, most: int) -> Flag:
