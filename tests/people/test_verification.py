@@ -1,9 +1,23 @@
 """A training set is believed only where it fits the counts of the file."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingRegressor,
+)
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
@@ -109,3 +123,88 @@ def test_counts_that_were_worked_out_from_weights_may_be_what_does_not_fit() -> 
     assert ta.load(model).counts_are == "likely"
     with pytest.raises(ta.DataError, match="and did all rows of a class weigh the same"):
         ta.scan(model, train=x.assign(ill=y), target="ill")
+
+
+def numbers(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 3))
+    return x, np.exp(x[:, 0] + rng.normal(0, 0.7, n)) * 1e5
+
+
+REGRESSORS = {
+    "tree": DecisionTreeRegressor(max_depth=4, random_state=0),
+    "one leaf": DecisionTreeRegressor(max_depth=4, min_samples_leaf=400),
+    "trees of all": RandomForestRegressor(3, max_depth=4, bootstrap=False, random_state=0),
+    "random splits": ExtraTreesRegressor(3, max_depth=4, random_state=0),
+    "behind a step": make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=3)),
+    "a vote": VotingRegressor([("a", DecisionTreeRegressor(max_depth=3))]),
+}
+OTHERS = {
+    "of medians": DecisionTreeRegressor(max_depth=3, criterion="absolute_error"),
+    "of draws": RandomForestRegressor(3, max_depth=3, random_state=0),
+    "of a boosting": GradientBoostingRegressor(n_estimators=3),
+    "of a changed target": TransformedTargetRegressor(
+        DecisionTreeRegressor(max_depth=3), func=np.log, inverse_func=np.exp
+    ),
+    "of several targets": MultiOutputRegressor(DecisionTreeRegressor(max_depth=2)),
+    "with bounds": DecisionTreeRegressor(max_depth=4, monotonic_cst=[-1, 0, 0]),
+}
+
+
+class TestNumbersToPredict:
+    @pytest.mark.parametrize("name", REGRESSORS)
+    def test_those_it_was_trained_with_fit(self, name) -> None:
+        x, y = numbers()
+        check(clone(REGRESSORS[name]).fit(x, y), x, y)
+
+    @pytest.mark.parametrize("name", REGRESSORS)
+    @pytest.mark.parametrize("change", [lambda y: y[::-1] * 1.01, lambda y: y % 7, np.log])
+    def test_others_are_refused(self, name, change) -> None:
+        x, y = numbers()
+        with pytest.raises(
+            ta.DataError, match=r"holds a mean of .* are these the numbers it was trained with\?"
+        ):
+            check(clone(REGRESSORS[name]).fit(x, y), x, change(y))
+
+    def test_one_wrong_number_is_enough(self) -> None:
+        x, y = numbers()
+        model = clone(REGRESSORS["tree"]).fit(x, y)
+        y[17] *= 1.01
+        with pytest.raises(ta.DataError, match=r"train\.csv is not the training data"):
+            check(model, x, y)
+
+    @pytest.mark.parametrize("name", OTHERS)
+    @pytest.mark.parametrize("change", [lambda y: y, lambda y: y % 7])
+    def test_values_that_are_no_means_of_them_tell_nothing(self, name, change) -> None:
+        x, y = numbers()
+        told = np.column_stack([y, -y]) if name == "of several targets" else y
+        check(clone(OTHERS[name]).fit(x, told), x, change(y))
+
+    @pytest.mark.parametrize("seed", range(20))
+    @pytest.mark.parametrize("depth", [0, 1, 4])
+    def test_weights_of_rows_are_no_reason_to_accuse(self, seed, depth) -> None:
+        x, y = numbers(n=60)
+        weights = np.random.default_rng(seed).integers(1, 3, 60) / (1 if seed % 2 else 1.5)
+        model = DecisionTreeRegressor(max_depth=depth or None, min_samples_leaf=1 if depth else 60)
+        check(model.fit(x, y, sample_weight=weights), x, y)
+
+    @pytest.mark.parametrize("kind", ["float32", "large", "text"])
+    def test_rounding_is_no_reason_to_accuse(self, kind, tmp_path) -> None:
+        x, y = numbers()
+        y = 1e9 + y / 1e5 if kind == "large" else y.astype(np.float32)
+        model = DecisionTreeRegressor(max_depth=4).fit(x, y)
+        if kind == "text":
+            path = tmp_path / "people.csv"
+            pd.DataFrame(x).assign(y=y).to_csv(path, index=False)
+            y = pd.read_csv(path)["y"].to_numpy()
+        check(model, x, y)
+
+    def test_repaired_leaves_are_not_held_against_the_people(self) -> None:
+        x, y = numbers()
+        tree = ta.load(DecisionTreeRegressor(min_samples_leaf=3, random_state=0).fit(x, y))
+        safer = ta.defend(tree, method="prune-leaves", min_leaf=4)
+        verify(safer, read_records((x, y), safer, origin="train.csv"))
+        (one,) = tree.trees
+        rounded = dataclasses.replace(one, value=np.where(one.is_leaf, one.value.round(-4), 0))
+        coarse = dataclasses.replace(tree, trees=(rounded,))
+        verify(coarse, read_records((x, y), coarse, origin="train.csv"))

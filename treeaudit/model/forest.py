@@ -25,6 +25,7 @@ __all__ = [
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
 RecordsAre = Literal["all", "bootstrap", "disjoint", "unknown"]
+ValuesAre = Literal["means", "unknown"]
 
 Answers = Literal[
     "mean", "vote", "confidence", "product", "weighted", "sum", "path", "leaf", "unknown"
@@ -220,6 +221,9 @@ class Forest(Told):
         Per tree, the seed from which its people were drawn, where the file keeps them all.
     boosting
         How the leaves of its trees follow from the labels, where that is known.
+    values_are
+        What `Tree.value` hold: ``means`` of the numbers of all training people in a node, each
+        of the same weight, where the file tells; else ``unknown``.
     """
 
     trees: Sequence[Tree]
@@ -241,6 +245,7 @@ class Forest(Told):
     class_weights: tuple[tuple[float, ...] | None, ...] | None = None
     seeds: tuple[int, ...] | None = None
     boosting: Boosting | None = None
+    values_are: ValuesAre = "unknown"
 
     def __repr__(self) -> str:
         """Return what it is, on a few lines; `treeaudit.scan` says what it gives away."""

@@ -11,6 +11,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
+from treeaudit.people.leaf_means import other_mean
 from treeaudit.people.records import Records
 
 __all__ = ["MisfitError", "verify"]
@@ -26,7 +27,8 @@ def verify(forest: Forest, train: Records) -> str:
     """Hold the counts of a model against the people it is said to be trained on.
 
     Where every tree has seen all records, each leaf has to hold exactly as many
-    people, and as many of each class where the counts are people. Where a tree
+    people, and as many of each class where the counts are people; and where its value is the
+    mean of the numbers of its people, these have to have that mean. Where a tree
     has seen a draw of them, no leaf may hold more people than there are.
 
     Returns
@@ -68,6 +70,7 @@ def verify(forest: Forest, train: Records) -> str:
                 "before or after cleaning as in training"
             )
         _verify_labels(forest, train, tree, i)
+        _verify_numbers(forest, train, tree, i)
     if compared:
         return ""
     return (
@@ -103,6 +106,16 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
             f"{stated[row, column]:,.6g} × {label_text(classes[column])} in the file and "
             f"{int(real[row, column]):,} in the table; are these the labels it was "
             f"trained with{_SAME_WEIGHT if forest.counts_are == 'likely' else ''}?"
+        )
+
+
+def _verify_numbers(forest: Forest, train: Records, tree: Tree, i: int) -> None:
+    found = other_mean(forest, train, i)
+    if found is not None:
+        raise MisfitError(
+            f"{_not_fitting(train, forest, tree, i, found.leaf)} holds a mean of "
+            f"{found.stated:,.6g} in the file and of {found.real:,.6g} in the table; are these the "
+            "numbers it was trained with?"
         )
 
 

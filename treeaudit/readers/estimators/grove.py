@@ -36,6 +36,8 @@ class Grove:
         As in `treeaudit.Forest`; empty where all classes weigh the same.
     tree_classes
         As in `treeaudit.Forest`.
+    means
+        Whether values are means of the numbers of all people in a node, each of the same weight.
     """
 
     build: Callable[[int], Tree]
@@ -50,6 +52,7 @@ class Grove:
     warnings: tuple[str, ...] = ()
     class_weights: tuple[tuple[float, ...] | None, ...] = ()
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
+    means: bool = False
 
 
 class Budget:

@@ -91,6 +91,7 @@ def join(
         single_precision=single,
         tree_classes=tree_classes,
         class_weights=_class_weights(groves, ranks, width),
+        values_are="means" if all(grove.means for grove in groves) else "unknown",
     )
 
 

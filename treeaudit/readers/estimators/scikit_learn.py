@@ -126,7 +126,10 @@ def _piece(found: Found, budget: Budget) -> _Piece:
     plan = _plan(found, grove, budget, warnings)
     warnings += [f"{found.inside} is read alone: {seen.apart}"] if seen.apart else []
     warnings += [seen.note] if seen.note else []
-    grove = replace(grove if plan is None else _undone(grove, plan), warnings=tuple(warnings))
+    # Of a changed target, or of one among several, the numbers of the table are no measure.
+    means = grove.means and not (seen.note or seen.apart or seen.target or seen.own_labels)
+    grove = grove if plan is None else _undone(grove, plan)
+    grove = replace(grove, warnings=tuple(warnings), means=means)
     transformed = bool(found.before) and (plan is None or bool(plan.made))
     return _Piece(
         member=Member(inside=found.inside, estimator=kind, n_trees=grove.n_trees),

@@ -89,7 +89,14 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         single_precision=True,
         warnings=warnings,
         class_weights=_class_weights(meaning, places, classes),
+        means=spreads and not model.kind.startswith("GradientBoosting") and _of_all(trees, records),
     )
+
+
+def _of_all(trees: Sequence[Inert], records: Sequence[NodeTable]) -> bool:
+    """Tell whether nobody weighs more than others in any tree, and no mean was bounded."""
+    alike = all(record.total == record.people for record in records)
+    return alike and all(tree.get("monotonic_cst") is None for tree in trees)
 
 
 def _class_weights(
