@@ -1,6 +1,7 @@
 """A training set is believed only where it fits the counts of the file."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
     VotingRegressor,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -22,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.people.records import read_records
+from treeaudit.people.streaming import counter_of
 from treeaudit.people.verification import verify
 
 
@@ -208,3 +211,66 @@ class TestNumbersToPredict:
         rounded = dataclasses.replace(one, value=np.where(one.is_leaf, one.value.round(-4), 0))
         coarse = dataclasses.replace(tree, trees=(rounded,))
         verify(coarse, read_records((x, y), coarse, origin="train.csv"))
+
+
+class TestOneVersusTheRest:
+    """Each member knows one class apart: labels of a table are that class, or another."""
+
+    @staticmethod
+    def three(kind: str = "texts"):
+        x, _ = people()
+        place = np.digitize(x[:, 0] + 0.3 * x[:, 1], [-0.5, 0.5])
+        return x, np.array(["u", "v", "w"])[place] if kind == "texts" else place * 2.0
+
+    @pytest.mark.parametrize("kind", ["texts", "numbers"])
+    @pytest.mark.parametrize("member", [DecisionTreeClassifier(max_depth=3), MODELS["forest"]])
+    def test_the_labels_it_was_trained_with_fit(self, kind, member, tmp_path) -> None:
+        x, y = self.three(kind)
+        model = OneVsRestClassifier(member).fit(x, y)
+        check(model, x, y)
+        path = tmp_path / "people.csv"
+        pd.DataFrame(x).assign(t=y).to_csv(path, index=False)
+        report = ta.scan(model, train=path, target="t")
+        assert not any("could not be verified" in said for said in report.warnings)
+
+    def test_the_labels_of_every_member_are_told_apart(self) -> None:
+        x, y = self.three()
+        forest = ta.load(OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y))
+        found = read_records((x, y), forest)
+        assert found.labels is None
+        assert [("u", "v", "w")[i] for i in found.members] == y.tolist()
+        with pytest.raises(
+            ta.DataError, match="row 3: the model has no label 'z'; it knows u, v, w"
+        ):
+            read_records((x, [*y[:2], "z", *y[3:]]), forest)
+        with pytest.raises(ta.DataError, match="row 3 has no value"):
+            read_records((x, [*y[:2], None, *y[3:]]), forest)
+
+    def test_other_labels_are_refused(self) -> None:
+        x, y = self.three()
+        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
+        wrong = np.where(y == "u", "v", np.where(y == "v", "u", y))
+        with pytest.raises(ta.DataError, match=r"holds .* × not u in the file and"):
+            check(model, x, wrong)
+
+    def test_a_member_alone_knows_its_class_and_others(self, tmp_path) -> None:
+        x, y = self.three()
+        with (tmp_path / "model.pkl").open("wb") as file:
+            model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
+            pickle.dump(model, file)
+        forest = ta.load(tmp_path / "model.pkl", select="estimators_[1]")
+        found = read_records((x, y), forest)
+        assert (found.labels == (y == "v")).all()
+        verify(forest, found)
+        wrong = read_records((x, np.where(y == "v", "w", "v")), forest)
+        with pytest.raises(ta.DataError, match=r"× not v in the file and"):
+            verify(forest, wrong)
+
+    def test_people_who_are_counted_part_by_part(self) -> None:
+        x, y = self.three()
+        frame = pd.DataFrame(x, columns=["a", "b", "c"])
+        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(frame, y)
+        forest = ta.load(model)
+        count = counter_of(forest, ["a", "b", "c", "t"], target="t")
+        seen = count.table([frame.assign(t=y)]).records("people")
+        assert verify(forest, seen) == ""

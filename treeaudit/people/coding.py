@@ -16,6 +16,7 @@ from treeaudit.model.words import label_text
 from treeaudit.people.cells import code_of
 from treeaudit.people.columns import places_of, target_among, width_of
 from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
+from treeaudit.people.label_codes import label_codes, own_classes
 from treeaudit.people.series_columns import SHOWN, Column, names_of, numbers_of
 
 __all__ = ["Coded", "Coder", "coder_of"]
@@ -35,6 +36,7 @@ class Coded:
     labels: Int | None
     targets: Float | None
     met: Mapping[str, Met]
+    members: Int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,6 +51,8 @@ class Coder:
         The place of the column with the labels or numbers to predict, or None.
     single, knows_missing
         Whether the model compares in single precision, and whether it says where missing values go.
+    own
+        The class that each member knows apart from others, as in one-vs-rest.
     """
 
     schema: Schema
@@ -59,6 +63,7 @@ class Coder:
     label: int | None
     single: bool
     knows_missing: bool
+    own: tuple[str, ...] = ()
     _indicators: Mapping[int, Indicators] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -144,14 +149,13 @@ class Coder:
             )
             for place, indicators in self._indicators.items()
         }
-        labels = targets = None
-        if self.label is not None:
+        labels = targets = members = None
+        if self.label is not None and self.schema.classes is not None:
+            labels, members = self._labels(self.label, column(self.label), first)
+        elif self.label is not None:
             where = f"{origin}, column {self.names[self.label]!r}"
-            if self.schema.classes is not None:
-                labels = self._labels(column(self.label), where, first)
-            else:
-                targets = numbers_of(column(self.label), where, first)
-        return Coded(values=values, labels=labels, targets=targets, met=met)
+            targets = numbers_of(column(self.label), where, first)
+        return Coded(values=values, labels=labels, targets=targets, met=met, members=members)
 
     def _too_many(self, error: DataError) -> DataError:
         """Return what is wrong where columns have no names and there are more than are taken."""
@@ -180,24 +184,18 @@ class Coder:
         found = [np.nan if at is None else at for at in wanted]
         return np.array([*found, nothing], dtype=np.float64)[codes]
 
-    def _labels(self, column: Column, where: str, first: int) -> Int:
+    def _labels(self, place: int, column: Column, first: int) -> tuple[Int | None, Int | None]:
+        """Return the labels of the model, and those of its members that know one class each."""
+        where = f"{self.origin}, column {self.names[place]!r}"
         codes, names = names_of(column, where)
-        known = {label_text(label).strip(): i for i, label in enumerate(self.schema.classes or ())}
-        code = code_of(known)
-        wanted = [-1 if name is None else code(name) for name in names]
-        found = np.array([*(-1 if at is None else at for at in wanted), -1], dtype=np.int32)[codes]
-        if not len(found) or found.min() >= 0:
-            return found
-        lost = np.flatnonzero([*(at == -1 for at in wanted), True])
-        empty = np.flatnonzero(np.isin(codes, [*lost, -1]))
-        if len(empty):
-            raise DataError(f"{where}, row {first + int(empty[0]) + 1} has no value")
-        row = int(np.argmin(found))
-        label = str(names[codes[row]])[:SHOWN]
-        raise DataError(
-            f"{where}, row {first + row + 1}: the model has no label {label!r}; "
-            f"it knows {', '.join(list(known)[:6])}"
-        )
+        classes = self.own or tuple(map(label_text, self.schema.classes or ()))
+        known = {name.strip(): i for i, name in enumerate(classes)}
+        # A member alone takes all other classes as one, and does not tell what they are called.
+        other = -1 if len(self.own) == 1 else None
+        found = label_codes(codes, names, known, where, first, other)
+        if not self.own:
+            return found, None
+        return (found + 1 if len(self.own) == 1 else None), found
 
 
 def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:
@@ -249,4 +247,5 @@ def coder_of(
         label=label,
         single=forest.single_precision,
         knows_missing=any(tree.missing is not None for tree in forest.trees[:1]),
+        own=own_classes(forest),
     )

@@ -76,6 +76,9 @@ class Records:
         all.
     times
         Shape ``(n_records,)``: how many people each row stands for; None for one.
+    members
+        Shape ``(n_records,)``: where each label stands among the classes that one member of a
+        one-vs-rest knows apart, -1 for a class of none; None for other models.
     """
 
     values: npt.NDArray[np.floating[Any]]
@@ -87,6 +90,7 @@ class Records:
     persons: Int | None = None
     whole: LeafCounts | None = None
     times: Wide | None = None
+    members: Int | None = None
 
     def __len__(self) -> int:
         """Return how many records there are."""
@@ -103,6 +107,7 @@ class Records:
             origin=self.origin,
             persons=None if self.persons is None else self.persons[kept],
             times=None if self.times is None else self.times[kept],
+            members=None if self.members is None else self.members[kept],
         )
 
     @property
@@ -223,6 +228,7 @@ def read_records(
         node=routed(forest, found.values),
         frame=frame,
         origin=sheet.origin,
+        members=found.members,
     )
 
 

@@ -136,7 +136,8 @@ class Counter:
     def seen(self, coder: Coder, file: int | None, batches: Iterable[Batch]) -> Seen:
         """Count the rows of some batches of a file."""
         classes, root, n = coder.schema.classes, self.router.root, 0
-        columns = len(classes) if classes and coder.label is not None else 1
+        labelled = coder.label is not None and len(coder.own) < 2
+        columns = len(classes) if classes and labelled else 1
         counts = np.zeros((int(root[-1]), columns), dtype=np.int64)
         held: list[Sample] = []
         bound = np.uint64(self.bound)

@@ -6,11 +6,13 @@ is verified on it would be about other people.
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
+from treeaudit.people.label_codes import own_classes
 from treeaudit.people.leaf_means import other_mean
 from treeaudit.people.records import Records
 
@@ -80,11 +82,10 @@ def verify(forest: Forest, train: Records) -> str:
 
 
 def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
-    classes = forest.schema.classes
-    if tree.counts is None or train.labels is None or classes is None or forest.tree_classes:
+    classes = forest.classes_of(i)
+    real = _labels_in(forest, train, tree, i)
+    if tree.counts is None or real is None or classes is None:
         return
-    n = len(classes)
-    real = train.in_tree(i, tree.n_nodes, n)
     leaves = tree.leaves
     if tree.n_records is not None:
         # A leaf of nobody repeats the answer of the node above: a repair took out who was there.
@@ -107,6 +108,18 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
             f"{int(real[row, column]):,} in the table; are these the labels it was "
             f"trained with{_SAME_WEIGHT if forest.counts_are == 'likely' else ''}?"
         )
+
+
+def _labels_in(forest: Forest, train: Records, tree: Tree, i: int) -> Wide | None:
+    """Return how many people of each class of a tree end in each node; None where not told."""
+    classes, own = forest.schema.classes, own_classes(forest)
+    if own and train.members is not None and forest.tree_classes is not None:
+        its = train.members == own.index(str(forest.tree_classes[i][1]))
+        key = 2 * train.node[:, i].astype(np.int64) + its
+        return np.bincount(key, minlength=2 * tree.n_nodes).reshape(-1, 2)
+    if train.labels is None or classes is None or forest.tree_classes:
+        return None
+    return train.in_tree(i, tree.n_nodes, len(classes))
 
 
 def _verify_numbers(forest: Forest, train: Records, tree: Tree, i: int) -> None:
