@@ -274,3 +274,61 @@ class TestOneVersusTheRest:
         count = counter_of(forest, ["a", "b", "c", "t"], target="t")
         seen = count.table([frame.assign(t=y)]).records("people")
         assert verify(forest, seen) == ""
+
+
+class TestWeightsOfRows:
+    @staticmethod
+    def boosted(library: str, weights, folder) -> tuple[ta.Forest, np.ndarray, np.ndarray]:
+        x, _ = people()
+        y = x[:, 0] * 3 + np.random.default_rng(1).normal(size=len(x))
+        path = folder / "model.json"
+        if library == "XGBoost":
+            xgboost = pytest.importorskip("xgboost")
+            data = xgboost.DMatrix(x, y, weight=weights)
+            asked = {"objective": "reg:squarederror", "max_depth": 3, "verbosity": 0}
+            xgboost.train(asked, data, 3).save_model(path)
+        else:
+            catboost = pytest.importorskip("catboost")
+            model = catboost.CatBoostRegressor(
+                iterations=3, depth=3, verbose=0, allow_writing_files=False
+            )
+            model.fit(x, y, sample_weight=weights).save_model(path, format="json")
+        return ta.load(path), x, y
+
+    @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
+    def test_sums_of_weights_are_no_reason_to_accuse(self, library, tmp_path) -> None:
+        weights = np.random.default_rng(0).integers(1, 4, 400)
+        forest, x, y = self.boosted(library, weights, tmp_path)
+        said = verify(forest, read_records((x, y), forest, origin="train.csv"))
+        assert said.startswith(f"train.csv could not be verified: {library} adds up the weights")
+        # Others can still be told: nobody of them ends in some leaves.
+        few = x[:, 0] < 0
+        with pytest.raises(
+            ta.DataError, match=rf"; {library} adds up .*, which may explain it too"
+        ):
+            verify(forest, read_records((x[few], y[few]), forest))
+
+    @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
+    def test_as_many_people_as_told_had_no_weights(self, library, tmp_path) -> None:
+        forest, x, y = self.boosted(library, None, tmp_path)
+        assert verify(forest, read_records((x, y), forest)) == ""
+        with pytest.raises(ta.DataError, match="is not the training data") as error:
+            verify(forest, read_records((x[:, ::-1], y), forest))
+        assert "weights" not in str(error.value)
+
+    def test_rows_of_weight_zero_are_not_counted_by_scikit_learn(self) -> None:
+        x, y = people()
+        weights = np.random.default_rng(0).integers(0, 3, 400)
+        model = DecisionTreeClassifier(max_depth=3).fit(x, y, sample_weight=weights)
+        left = np.count_nonzero(weights)
+        with pytest.raises(
+            ta.DataError,
+            match=rf"it has 400 rows, the model was trained on {left}; rows whose sample_weight "
+            "was 0 are not counted by scikit-learn: leave them out",
+        ):
+            check(model, x, y)
+        check(model, x[weights > 0], y[weights > 0])
+        with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
+            check(model, -x, y)
+        with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
+            check(model, x[:100], y[:100])

@@ -15,6 +15,7 @@ from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.label_codes import own_classes
 from treeaudit.people.leaf_means import other_mean
 from treeaudit.people.records import Records
+from treeaudit.people.row_weights import hint_of, may_weigh
 
 __all__ = ["MisfitError", "verify"]
 
@@ -36,7 +37,8 @@ def verify(forest: Forest, train: Records) -> str:
     Returns
     -------
     str
-        Why nothing could be compared, in one sentence; empty where it fits.
+        Why nothing could be compared, in one sentence; empty where it fits. Sizes that are more
+        than there are people may be weights of rows, where a library counts these.
 
     Raises
     ------
@@ -46,9 +48,22 @@ def verify(forest: Forest, train: Records) -> str:
     """
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"
+    try:
+        return _verified(forest, train)
+    except MisfitError:
+        if not may_weigh(forest, train):
+            raise
+        return (
+            f"{train.origin} could not be verified: {forest.source.library} adds up the weights of "
+            "rows (sample_weight), and no leaf holds less than people of the table end there: rows "
+            "had weights, or people are missing from the table"
+        )
+
+
+def _verified(forest: Forest, train: Records) -> str:
     compared = False
     if forest.n_records is not None and forest.n_records != train.n_people:
-        raise MisfitError(_size(train, forest.n_records))
+        raise MisfitError(_size(forest, train, forest.n_records))
     for i, tree in enumerate(forest.trees):
         if tree.n_records is None:
             continue
@@ -63,13 +78,13 @@ def verify(forest: Forest, train: Records) -> str:
         if len(wrong):
             in_file = int(stated.sum())
             if whole and (in_file > train.n_people or (there.all() and in_file < train.n_people)):
-                raise MisfitError(_size(train, in_file))
+                raise MisfitError(_size(forest, train, in_file))
             leaf = int(leaves[wrong[0]])
             raise MisfitError(
                 f"{_not_fitting(train, forest, tree, i, leaf)} holds "
                 f"{number_of(int(stated[wrong[0]]), 'person', 'people')} in the file and "
                 f"{int(real[wrong[0]]):,} in the table; give the columns as the model took them, "
-                "before or after cleaning as in training"
+                f"before or after cleaning as in training{hint_of(forest, train)}"
             )
         _verify_labels(forest, train, tree, i)
         _verify_numbers(forest, train, tree, i)
@@ -132,13 +147,13 @@ def _verify_numbers(forest: Forest, train: Records, tree: Tree, i: int) -> None:
         )
 
 
-def _size(train: Records, in_file: int) -> str:
+def _size(forest: Forest, train: Records, in_file: int) -> str:
     rows = "1 row" if train.n_people == 1 else f"{train.n_people:,} rows"
     text = f"{train.origin} is not the training data: it has {rows}, "
     text += f"the model was trained on {in_file:,}"
     if in_file and train.n_people % in_file == 0:
-        text += f"; every row seems to be there {train.n_people // in_file} times"
-    return text
+        return f"{text}; every row seems to be there {train.n_people // in_file} times"
+    return text + hint_of(forest, train)
 
 
 def _not_fitting(train: Records, forest: Forest, tree: Tree, i: int, leaf: int) -> str:

@@ -1,0 +1,51 @@
+"""Weights of rows: what they explain where the sizes of leaves do not fit a table."""
+
+from collections.abc import Iterator
+
+from treeaudit.arrays import Flag, Wide
+from treeaudit.model.forest import Forest
+from treeaudit.people.records import Records
+
+__all__ = ["hint_of", "may_weigh"]
+
+_SUMS = ("XGBoost", "CatBoost")
+"""Libraries that keep the weight in a leaf, which is people where no row had one."""
+
+
+def _leaves(forest: Forest, train: Records) -> Iterator[tuple[Wide, Wide]]:
+    """Give what the leaves of each tree tell, and how many people of the table end there."""
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is not None:
+            leaf: Flag = tree.is_leaf & (tree.n_records > 0)
+            yield tree.n_records[leaf], train.in_tree(i, tree.n_nodes)[leaf]
+
+
+def may_weigh(forest: Forest, train: Records) -> bool:
+    """Tell whether a model counts weights of rows, and the people of a table may have weighed so.
+
+    They weighed 1 at least, and more in all.
+    """
+    if forest.source.library not in _SUMS or forest.records_are == "bootstrap":
+        return False
+    each = list(_leaves(forest, train))
+    return bool(each) and all(
+        told.sum() > train.n_people and (real > 0).all() and (told >= real).all()
+        for told, real in each
+    )
+
+
+def hint_of(forest: Forest, train: Records) -> str:
+    """Return what to say of weights where a table does not fit; nothing where they do not explain.
+
+    Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
+    """
+    library = forest.source.library
+    counts_all = library == "scikit-learn" and "HistGradient" in forest.source.estimator
+    if library not in (*_SUMS, "scikit-learn") or counts_all or forest.records_are == "bootstrap":
+        return ""
+    each, n = list(_leaves(forest, train)), train.n_people
+    if all(told.sum() < n and (told <= real).all() for told, real in each):
+        return f"; rows whose sample_weight was 0 are not counted by {library}: leave them out"
+    if library not in _SUMS or all(told.sum() == n for told, _ in each):
+        return ""
+    return f"; {library} adds up the weights of rows (sample_weight), which may explain it too"
