@@ -111,3 +111,55 @@ class TestIndicatorsOfMissingValues:
         forest = ta.load(model.fit(features, label ^ table["job"].isna()))
         found = read_records(table, forest)
         assert np.array_equal(found.node[:, 0], model.apply(features))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_truth_values_that_an_encoder_knows_as_numbers(kind, share, tmp_path) -> None:
+    model = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=4)
+    if model.categorical_features is None:
+        pytest.skip("this scikit-learn takes no categories of a table")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"flag": rng.random(300) < share, "age": rng.integers(18, 90, 300)})
+    known = table.assign(flag=pd.Categorical(table["flag"]))
+    forest = ta.load(model.fit(known, table["flag"] ^ (table["age"] > 50)))
+    found = read_records(held(table, kind, tmp_path), forest)
+    steps = forest.trees[0].value[found.node[:, 0]]
+    assert np.ptp(model.decision_function(known) - steps) < 1e-9
+
+
+class TestCategoriesThatAFileOnlyHashes:
+    @pytest.fixture
+    def trained(self):
+        catboost = pytest.importorskip("catboost")
+        rng = np.random.default_rng(0)
+        table = pd.DataFrame(
+            {"job": rng.choice(list("abcd"), 400), "age": rng.integers(18, 90, 400)}
+        )
+        label = np.where((table["job"] == "a") * 40 + table["age"] > 70, "yes", "no")
+        model = catboost.CatBoostClassifier(
+            iterations=4, depth=3, verbose=0, one_hot_max_size=10, allow_writing_files=False
+        )
+        model.fit(table, label, cat_features=["job"])
+        return model, table.assign(ill=label), catboost.Pool(table, label, cat_features=["job"])
+
+    def test_is_said_of_the_file_and_not_of_the_people(self, trained, tmp_path) -> None:
+        model, table, _ = trained
+        model.save_model(tmp_path / "model.json", format="json")
+        with pytest.raises(
+            ta.DataError,
+            match=r"^train: the file holds only hashes of the categories of 'job', so that nobody "
+            r"can be placed in its leaves; save the model with save_model\(\.\.\., pool=",
+        ):
+            ta.scan(tmp_path / "model.json", train=table, target="ill")
+
+    @KINDS
+    def test_are_found_once_the_file_names_them(self, trained, kind, tmp_path) -> None:
+        model, table, pool = trained
+        model.save_model(tmp_path / "model.json", format="json", pool=pool)
+        forest = ta.load(tmp_path / "model.json")
+        found = read_records(held(table, kind, tmp_path), forest, target="ill")
+        theirs = model.calc_leaf_indexes(pool)
+        for i in range(forest.n_trees):
+            pairs = set(zip(theirs[:, i].tolist(), found.node[:, i].tolist(), strict=True))
+            assert len(pairs) == len(np.unique(theirs[:, i])) == len(np.unique(found.node[:, i]))

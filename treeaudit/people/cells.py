@@ -18,12 +18,13 @@ from treeaudit.model.words import label_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NO_NAMES", "check_single", "code_of", "coded_whole", "no_single", "number_in"]
-__all__ += ["numbers_in", "numbers_spelled", "respelled"]
+__all__ = ["NO_NAMES", "also_as_numbers", "check_single", "code_of", "coded_whole", "no_single"]
+__all__ += ["number_in", "numbers_in", "numbers_spelled", "respelled"]
 
 NO_NAMES = (TypeError, NotImplementedError)
 """What pandas raises where it is to tell lists and structures apart."""
 _SEVERAL = (list, dict, set, np.ndarray)
+_TWO = (("False", "True"), ("0", "1"))
 _TRUTH = {"true": 1.0, "false": 0.0}
 _EXACT = 2**53
 """From here on a float is no longer one whole number alone."""
@@ -141,6 +142,23 @@ def code_of(
         return known[name] if name in known else spelled.get(respelled(name))
 
     return code_in
+
+
+def also_as_numbers(known: dict[str, int]) -> dict[str, int]:
+    """Return codes by name, of Booleans as 0 and 1 too, and of these as Booleans.
+
+    An array holds them so beside numbers, and so does an encoder of categories.
+
+    Examples
+    --------
+    >>> also_as_numbers({"0": 0, "1": 1})
+    {'0': 0, '1': 1, 'False': 0, 'True': 1}
+    """
+    for names in (_TWO, _TWO[::-1]):
+        if known and known.keys() <= set(names[0]):
+            others = zip(*names, strict=True)
+            return known | {other: known[name] for name, other in others if name in known}
+    return known
 
 
 def no_single(where: str) -> DataError:

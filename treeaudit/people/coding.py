@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int, Wide
+from treeaudit.arrays import Float, Int
 from treeaudit.dataclass import dataclass
-from treeaudit.errors import DataError, near
+from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.schema import Schema
 from treeaudit.model.words import label_text
-from treeaudit.people.cells import code_of
+from treeaudit.people.category_codes import category_codes
 from treeaudit.people.columns import places_of, target_among, width_of
 from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
 from treeaudit.people.label_codes import label_codes, own_classes
-from treeaudit.people.series_columns import SHOWN, Column, names_of, numbers_of
+from treeaudit.people.series_columns import Column, names_of, numbers_of
 
 __all__ = ["Coded", "Coder", "coder_of"]
 
@@ -53,6 +53,8 @@ class Coder:
         Whether the model compares in single precision, and whether it says where missing values go.
     own
         The class that each member knows apart from others, as in one-vs-rest.
+    hashed
+        Whether categories are known by hashes.
     """
 
     schema: Schema
@@ -64,6 +66,7 @@ class Coder:
     single: bool
     knows_missing: bool
     own: tuple[str, ...] = ()
+    hashed: bool = False
     _indicators: Mapping[int, Indicators] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -133,7 +136,8 @@ class Coder:
                 except DataError as error:
                     raise self._too_many(error) from None
             else:
-                found = self._categories(column(place), feature, first)
+                told = names_of(column(place), f"{origin}, column {feature.name!r}")
+                found = category_codes(*told, feature, origin, first, hashed=self.hashed)
             values[:, i] = found
             if not self.knows_missing and np.isnan(found).any():
                 row = first + int(np.flatnonzero(np.isnan(found))[0])
@@ -167,23 +171,6 @@ class Coder:
             "the labels: give those that it was trained on, in their order"
         )
 
-    def _categories(self, column: Column, feature: Feature, first: int) -> Float:
-        codes, names = names_of(column, f"{self.origin}, column {feature.name!r}")
-        known = {name.strip(): code for code, name in enumerate(feature.categories or ())}
-        code = code_of(known)
-        # In a file an empty text and nothing look the same; a category "nan" is as good as others.
-        nothing = float(known.get((feature.fill or "").strip(), np.nan))
-        wanted = [nothing if name is None else code(name) for name in names]
-        row = None if feature.ignores_unknown else _first(codes, wanted)
-        if row is not None:
-            name = str(names[codes[row]])[:SHOWN]
-            raise DataError(
-                f"{self.origin}, row {first + row + 1}: the model does not know {name!r} "
-                f"in {feature.name!r}{near(name, list(known))}"
-            )
-        found = [np.nan if at is None else at for at in wanted]
-        return np.array([*found, nothing], dtype=np.float64)[codes]
-
     def _labels(self, place: int, column: Column, first: int) -> tuple[Int | None, Int | None]:
         """Return the labels of the model, and those of its members that know one class each."""
         where = f"{self.origin}, column {self.names[place]!r}"
@@ -196,13 +183,6 @@ class Coder:
         if not self.own:
             return found, None
         return (found + 1 if len(self.own) == 1 else None), found
-
-
-def _first(codes: Wide, wanted: Sequence[float | None]) -> int | None:
-    """Return the first row of a value that has no code; None where every row's has one."""
-    lost = [i for i, at in enumerate(wanted) if at is None]
-    rows = np.flatnonzero(np.isin(codes, lost))
-    return int(rows[0]) if len(rows) else None
 
 
 def coder_of(
@@ -248,4 +228,5 @@ def coder_of(
         single=forest.single_precision,
         knows_missing=any(tree.missing is not None for tree in forest.trees[:1]),
         own=own_classes(forest),
+        hashed=forest.source.library == "CatBoost",
     )

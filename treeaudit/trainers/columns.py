@@ -13,10 +13,10 @@ from sklearn.utils import check_array
 from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema, category_text
-from treeaudit.people.cells import code_of, numbers_in
+from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
 
 __all__ = [
-    *("Outside", "also_as_numbers", "check_names", "code_columns", "columns_of"),
+    *("Outside", "check_names", "code_columns", "columns_of"),
     *("derive_features", "named", "names_of"),
 ]
 
@@ -30,7 +30,6 @@ _FINITE = next(p for p in signature(check_array).parameters if p.endswith("all_f
 
 _EXACT = 1 << 53
 _RECORDS = 1 << 7
-_TWO = (("False", "True"), ("0", "1"))
 
 CURATOR = "This is about private data, for the eyes of its curator only"
 
@@ -218,14 +217,6 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
         raise _unknown(feature, found[int(strange[0])], "is none of the categories of the schema")
     result: Float = lookup[codes]
     return result
-
-
-def also_as_numbers(known: dict[str, int]) -> dict[str, int]:
-    """Return codes by name, of Booleans as 0 and 1 too: an array holds them so beside numbers."""
-    for names in (_TWO, _TWO[::-1]):
-        if known.keys() == set(names[0]):
-            return known | {other: known[name] for name, other in zip(*names, strict=True)}
-    return known
 
 
 def named(column: Any) -> Any:  # noqa: ANN401  # a column of a table

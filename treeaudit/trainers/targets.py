@@ -12,8 +12,8 @@ from treeaudit.arrays import Array, Float, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, category_text, in_order
-from treeaudit.people.cells import code_of, numbers_in
-from treeaudit.trainers.columns import CURATOR, Outside, also_as_numbers, named
+from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
+from treeaudit.trainers.columns import CURATOR, Outside, named
 
 __all__ = ["CLASSES", "NUMBERS", "STEPS", "Targets", "in_bounds"]
 
