@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
+from treeaudit.findings.findings import Skipped
 from treeaudit.people.records import read_records
 from treeaudit.people.streaming import counter_of
 from treeaudit.people.verification import verify
@@ -274,6 +275,17 @@ class TestOneVersusTheRest:
         count = counter_of(forest, ["a", "b", "c", "t"], target="t")
         seen = count.table([frame.assign(t=y)]).records("people")
         assert verify(forest, seen) == ""
+
+    def test_attacks_that_need_labels_say_why_there_are_none(self) -> None:
+        x, y = self.three()
+        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
+        others = people(seed=1)[0], y
+        report = ta.scan(model, train=(x, y), test=others, known=(x[:9], y[:9]))
+        assert report["TA103"].details.known.reason.startswith(
+            "every tree counts labels of its own"
+        )
+        said = {one.reason for one in report.results if isinstance(one, Skipped)}
+        assert "every member of the model knows one class of its own, and no label of all" in said
 
 
 class TestWeightsOfRows:

@@ -66,8 +66,11 @@ def _test(case: Case) -> str | None:
 def _labels(case: Case) -> str | None:
     if case.forest.schema.classes is not None:
         for records in (case.train, case.test):
-            if records is not None and records.labels is None:
-                return f"{records.origin} has no column of labels; name it with --target"
+            if records is None or records.labels is not None:
+                continue
+            if records.members is not None:
+                return "every member of the model knows one class of its own, and no label of all"
+            return f"{records.origin} has no column of labels; name it with --target"
     return None
 
 

@@ -71,12 +71,12 @@ def taken_out(case: Case, known: Records) -> Fallen:
         people; names the row.
     """
     labels = known.labels
-    if labels is None:
+    if labels is None and known.members is None:
         raise DataError(
             f"{known.origin} does not tell the labels of the known people; "
             "add the column, or name it with --target"
         )
-    if case.forest.tree_classes is not None:
+    if labels is None or case.forest.tree_classes is not None:
         reason = "every tree counts labels of its own, so that known people cannot be taken out"
         return _nobody(case, known, reason)
     train = case.labelled("train")
