@@ -152,9 +152,14 @@ def boosters() -> None:
         f"{alias}:{form}" if form else alias
         for name, form in lightgbm_names.FORMS.items()
         for alias in (name, *aliases.get(name, ()))
+        if not alias.startswith(("pred_", "predict_", "prediction_", "is_predict_"))
     }
     for of, like in (("Classifier", ""), ("Regressor", ""), ("Ranker", "Regressor")):
-        _add(kept, f"LGBM{of}", {*theirs, *kept.get(f"LGBM{like}", ()), "n_features_in_"})
+        _add(
+            kept,
+            f"LGBM{of}",
+            {*theirs, *kept.get(f"LGBM{like}", ()), "_eval_at:s1", "n_features_in_"},
+        )
     own = {*xgboost_names.PARAMETERS.split(), *xgboost_names.OF_WRAPPERS.split()}
     for of, like in zip(
         ("Classifier", "Regressor", "RFClassifier", "RFRegressor", "Ranker"),

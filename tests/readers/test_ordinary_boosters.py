@@ -11,6 +11,7 @@ import xgboost as xgb
 
 import treeaudit as ta
 from tests.libraries import library
+from treeaudit.readers.leftovers.attributes import attributes_of
 from treeaudit.reports import render
 
 LIGHTGBM = {
@@ -128,6 +129,12 @@ def test_categories_that_catboost_counts_are_explained(tmp_path) -> None:
     names = document["features_info"]["cat_features_hash"]
     assert len(names) == 12
     assert unexplained(path) == []
+    for table in document["ctr_data"].values():
+        table["hash_keys"] = ["33;ill", "54;well"]
+    path.write_text(json.dumps(document))
+    assert unexplained(path) != []
+    document = of_catboost(path)
+    names = document["features_info"]["cat_features_hash"]
     names += [{"hash": 1000 + i, "value": f"patient {i}"} for i in range(8)]
     path.write_text(json.dumps(document))
     assert unexplained(path) == ["no audited model accounts for it: a list of 9 entries"]
@@ -220,6 +227,60 @@ def test_what_is_planted_there_is_told(tmp_path, where) -> None:
     assert wrapped(tmp_path, model) == []
     model.__dict__[name] = secret
     assert any(at.startswith(name) for at, _ in wrapped(tmp_path, model))
+
+
+def doubled(times: int) -> list:
+    found: list = []
+    for _ in range(times):
+        found = [found, found]
+    return found
+
+
+WIDE = {
+    "a list that holds itself over and over": ("interaction_constraints", doubled(60)),
+    "a group over and over": ("interaction_constraints", [[0, 1] * 1000] * 1000),
+    "numbers for metrics": ("eval_metric", [33.5] * 16),
+    "numbers for kinds": ("feature_types", [33.5] * 16),
+    "many metrics": ("eval_metric", [f"auc@{i}" for i in range(16)]),
+    "a range": ("kwargs", {"alpha": range(33, 54, 7)}),
+    "many ways to stop": ("callbacks", [xgb.callback.EarlyStopping(rounds=i) for i in range(1, 9)]),
+    "other classes": ("n_classes_", 3),
+}
+
+
+@pytest.mark.parametrize("where", WIDE)
+def test_a_wrapper_of_xgboost_has_room_for_settings_alone(tmp_path, where) -> None:
+    name, secret = WIDE[where]
+    model = xgb.XGBClassifier(n_estimators=4, max_depth=1, n_jobs=1).fit(*people("binary"))
+    model.__dict__[name] = secret
+    assert any(at.startswith(name) for at, _ in wrapped(tmp_path, model))
+
+
+def test_a_wrapper_of_lightgbm_has_room_for_settings_alone(tmp_path) -> None:
+    known = attributes_of("LGBMClassifier")
+    names = [one for one in known if one[0] != "_" and one != "n_features_in_"]
+    plants = {
+        "params": {name: f"Ann {i}" for i, name in enumerate(names[:40])},
+        "_other_params": {name: float(i) for i, name in enumerate(names[:40])},
+        "name_valid_sets": [f"ann{i}" for i in range(40)],
+        "_Booster__inner_predict_buffer": [33.5 + i for i in range(40)],
+    }
+    for name, secret in plants.items():
+        model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
+        (model if name == "_other_params" else model.booster_).__dict__[name] = secret
+        assert any(name in at for at, _ in wrapped(tmp_path, model)), name
+    for times in (1, 16):
+        model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
+        others = [name for name in names if name not in model.__dict__][:60]
+        for i, name in enumerate(others):
+            model.__dict__[name] = i + 0.5 if times == 1 else [i + 0.5] * times
+        assert wrapped(tmp_path, model) != []
+
+
+def test_settings_of_answers_are_told(tmp_path) -> None:
+    model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
+    model._other_params = {"pred_early_stop": True, "pred_early_stop_freq": 1}
+    assert wrapped(tmp_path, model) != []
 
 
 @pytest.mark.parametrize("key", ["Ann Lee, 33, ill", "patient_33"])

@@ -104,3 +104,18 @@ def test_histograms_over_categories_with_gaps(seed, gap, by) -> None:
     steps = sum(tree.value[node[:, i]] for i, tree in enumerate(loaded.trees))
     odds = model.decision_function(x)
     assert np.ptp(odds - steps) < 1e-6
+
+
+def test_histograms_over_categories_that_are_called_none() -> None:
+    job = np.array([*["None", "None at all", None, "a"] * 60], dtype=object)
+    x = pd.DataFrame({"job": pd.Series(job, dtype=object), "age": np.arange(240) % 50})
+    y = (x["job"].isna() | (x["age"] > 30)).astype(int)
+    model = HistGradientBoostingClassifier(max_iter=2, categorical_features=["job"]).fit(x, y)
+    names = ta.load(model).schema.features[0].categories
+    assert names == ("None", "None at all", "a", "None at all at all")
+
+
+def test_histograms_of_numbers_over_categories() -> None:
+    x = pd.DataFrame({"job": pd.Categorical([*"abcd"] * 60), "age": np.arange(240) % 50})
+    y = x["age"] + 9.0 * (x["job"] == "b")
+    assert found(HistGradientBoostingRegressor(max_iter=2).fit(x, y)) == []

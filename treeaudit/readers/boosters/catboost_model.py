@@ -131,7 +131,9 @@ def _compact(found: dict[str, Any]) -> dict[str, Any]:
         if not all(map(_is_count, found["hash_map"])):
             raise ReadError("the CatBoost model is damaged: a table of statistics holds no numbers")
         keys = [int(one) for one in found["hash_map"] if isinstance(one, str)]
-        found["hash_keys"] = np.array([one for one in keys if one < 1 << 64], dtype=np.uint64)
+        # What a file calls so itself stays in it, and is named.
+        if "hash_keys" not in found:
+            found["hash_keys"] = np.array([one for one in keys if one < 1 << 64], dtype=np.uint64)
         found["hash_map"] = len(found["hash_map"])
     return found
 

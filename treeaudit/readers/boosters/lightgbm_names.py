@@ -76,7 +76,7 @@ _KIND = {
 FORMS = {
     name: {"list": "s1", "word": "s"}.get(kind, "")
     for name, kind in _KIND.items()
-    if name not in ("data", "valid") and not name.endswith("_column")
+    if name not in ("data", "valid", "num_iteration_predict") and not name.endswith("_column")
 }
 """Parameters that name nothing in the data, with the forms of their values as attributes have."""
 

@@ -19,7 +19,7 @@ __all__ = ["Categories", "categories_of", "code_sets"]
 
 _MOST_CODES = 256
 _ENCODER = "OrdinalEncoder"
-_NONE = ("None", "no value", "no value at all")
+_NONE = "None"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,7 +122,9 @@ def _encoder_names(preprocessor: Inert) -> tuple[list[tuple[str, ...]], list[str
                 listed, last = [text_of(v) for v in values], len(values) - 1
                 if len(listed) > _MOST_CODES:
                     raise ReadError("the model is damaged: a column has too many categories")
-                name = next(one for one in _NONE if one not in listed[:-1])
+                name = _NONE
+                while name in listed[:-1]:
+                    name += " at all"
                 numbered = not isinstance(unnumbered, dict) or unnumbered.get(i) != last
                 none = numbered and values[-1:] == [None]
                 known.append(tuple(listed if numbered else listed[:-1]))

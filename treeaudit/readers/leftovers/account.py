@@ -15,6 +15,13 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.alike import Quiet
 from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.attributes import listed
+from treeaudit.readers.leftovers.booster_settings import (
+    CONSTRAINTS,
+    is_boosted,
+    is_parameters,
+    odd_parameters,
+    only_words,
+)
 from treeaudit.readers.leftovers.constraints import is_constraint
 from treeaudit.readers.leftovers.distributions import is_distribution
 from treeaudit.readers.leftovers.fitted_values import CURVES
@@ -42,8 +49,9 @@ _MOST_ALIKE = 256
 # Of what there is more with each object, whatever is in it; and what is known beforehand.
 _GROWING = frozenset(("_facts", "_seen", "_todo", "_trees"))
 # Settings that hold a number for each class or column.
-_CONSTRAINTS = ("monotone_constraints", "interaction_constraints", "interaction_cst")
-_BY_CLASS = frozenset(("class_weight", "monotonic_cst", *_CONSTRAINTS))
+_BY_CLASS = frozenset(("class_weight", "monotonic_cst", *CONSTRAINTS))
+# What a wrapper of a boosted model holds at most: attributes, entries of lists, ways to stop.
+_MOST_SET, _MOST_LISTED, _MOST_CALLS = 64, 64, 2
 
 
 def _is_plain(value: object) -> bool:
@@ -147,10 +155,19 @@ class Account(InnerObjects):
             settled = model.cls.module, model.kind, self._ensemble, width, plain_parts
             alike = alike if settled in self._alike else {}
             n_left = len(self._left)
-            for name, value in part.items():
+            boosted = is_boosted(model)
+            if boosted:
+                self._listed = _MOST_LISTED
+                for name, value in list(part.items())[_MOST_SET:]:
+                    self.leave(place, masked(str(name)), value, name)
+            for name, value in list(part.items())[:_MOST_SET] if boosted else part.items():
                 if name in alike:
                     continue
                 plain = _is_plain(value)
+                if boosted and name == "n_classes_" and value not in self._facts.classes:
+                    # It turns the answers of a wrapper into labels.
+                    self.leave(place, name, value)
+                    continue
                 if name == "random_state" and _is_no_seed(value):
                     self.leave(place, name, value)
                     continue
@@ -186,8 +203,14 @@ class Account(InnerObjects):
     ) -> None:
         value, self._objects = arrived(value), MOST_OBJECTS
         self._settings = 4 * FEW if "param" in name else FEW
-        if name in _BY_CLASS and not self._takes(model.kind, name, value):
+        odd = name in _BY_CLASS and not self._takes(model.kind, name, value)
+        if odd or (is_boosted(model) and not self._is_told(value, model, name, sizes)):
             self.leave(place, name, value)
+        elif is_parameters(model, name) and isinstance(value, dict):
+            self._seen.add(id(value))
+            wide = max(sizes, default=0)
+            for key, part in odd_parameters(name, value, wide, self._facts.texts):
+                self.leave(place, f"{name}['{masked(str(key))}']", part, key)
         elif isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
             self.generator(value, place, name)
         elif (
@@ -222,15 +245,13 @@ class Account(InnerObjects):
             self.path_lengths(value, model, place, name)
         elif name == "_raw_predict" and _is_own(value, model, name):
             self._seen.add(id(value))
-        elif name in _CONSTRAINTS and is_constraint(
-            value, max(sizes, default=0), self._facts.texts
-        ):
+        elif name in CONSTRAINTS and is_constraint(value, max(sizes, default=0), self._facts.texts):
             size_of(value, self._seen)
         elif model.kind == "Booster" and name == handle_name(model):
             # The reader of its format goes through it.
             self._seen.add(id(value))
         elif model.kind == "Booster":
-            self.check(value, forms, place, name, sizes | {64}, name)
+            self.check(value, forms, place, name, sizes, name)
         elif name == "forest_" and model.cls.module.startswith("treeaudit."):
             # The reader of our own form goes through it.
             self._seen.add(id(value))
@@ -242,6 +263,14 @@ class Account(InnerObjects):
             self._seen.add(id(value))
         else:
             self.check(value, forms, place, name, sizes, name)
+
+    def _is_told(self, value: object, model: Inert, name: str, sizes: Sizes) -> bool:
+        """Tell whether a wrapper of a boosted model may hold a value of this kind, and as much."""
+        if name == "callbacks" and isinstance(value, list | tuple):
+            return len(value) <= _MOST_CALLS
+        if isinstance(value, list | tuple) and name not in CONSTRAINTS and model.kind != "Booster":
+            self._listed -= 0 if len(value) in sizes else len(value)
+        return self._listed >= 0 and only_words(name, value)
 
     def _takes(self, kind: str, name: str, value: object) -> bool:
         return self._settled.takes(kind, name, self._settled.told(value), self._ensemble)

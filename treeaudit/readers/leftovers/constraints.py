@@ -34,16 +34,22 @@ def is_constraint(value: object, width: int, names: Set[str]) -> bool:
     if isinstance(value, dict):
         named = all(isinstance(name, str) and name in names for name in value)
         return named and all(map(_is_direction, value.values()))
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple) or len(value) > width:
         return False
     parts = [arrived(part) for part in value]
     if all(map(_is_direction, parts)):
-        return len(parts) <= width
-    groups = [part for part in parts if isinstance(part, list | tuple | set | frozenset)]
-    members = [arrived(one) for group in groups for one in group]
-    few = len(groups) == len(parts) <= max(width, 1) and len(members) <= _MOST_GROUPS_OF_ONE * width
-    apart = all(len({*map(str, map(arrived, group))}) == len(group) for group in groups)
-    return few and apart and all(_is_column(one, width, names) for one in members)
+        return True
+    left = _MOST_GROUPS_OF_ONE * width
+    for group in parts:
+        if not isinstance(group, list | tuple | set | frozenset) or len(group) > left:
+            return False
+        left -= len(group)
+        members = [arrived(one) for one in group]
+        if not all(_is_column(one, width, names) for one in members):
+            return False
+        if len(set(members)) < len(members):
+            return False
+    return True
 
 
 def _read(text: str) -> object:

@@ -22,7 +22,7 @@ CURVES = frozenset("evals_result_ _evals_result stopping_history best_scores".sp
 _GENERATORS = frozenset("random_state _random_state random_state_ _rng rng".split())
 _OWN_GENERATORS = frozenset({"_rng", "_feature_subsample_rng"})
 _MOST_CANDIDATES = 1_000
-_MOST_CURVES, _MOST_AFTER = 8, 100
+_MOST_CURVES, _MOST_AFTER = 6, 100
 _RESULT = pattern(
     r"params|iter|n_resources|param_\w{1,60}|(mean|std)_(fit|score)_time"
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"

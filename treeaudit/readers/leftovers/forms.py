@@ -39,9 +39,10 @@ _PHRASE = pattern(
 )
 _OBJECTIVE = pattern(r"[a-z]{3,8}:[a-z_]{2,24}")
 _METRIC = pattern(r"[a-z]{2,10}(-[a-z]{3,9})?@[0-9]{1,3}(\.[0-9]{1,3})?-?")
-_SET = pattern(r"[A-Za-z_]{2,16}[0-9]{0,2}")
+_SET = pattern(r"[A-Za-z_ ]{2,16}[0-9]{0,2}")
 _FREE = frozenset("fill_value missing_values".split())
 _LONGEST_FREE = 40
+_MOST_WORDS = 6
 
 
 def is_setting(text: str, name: str) -> bool:
@@ -62,6 +63,9 @@ def is_setting(text: str, name: str) -> bool:
         return _OBJECTIVE.fullmatch(text) is not None
     if name == "eval_metric":
         return _METRIC.fullmatch(text) is not None
+    if name == "metric":
+        words = text.split(",")
+        return len(set(words)) == len(words) <= _MOST_WORDS and all(map(is_option, words))
     if name == "name_valid_sets":
         return _SET.fullmatch(text) is not None
     return "version" in name and len(text) <= 20 and VERSION.fullmatch(text) is not None

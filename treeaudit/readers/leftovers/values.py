@@ -112,6 +112,8 @@ class Values:
         self._mixed = False
         self._ensemble: int | None = None
         self._settled = Settled()
+        # Entries of lists that a wrapper of a boosted model may hold.
+        self._listed = 0
         # Settings of objects of which none was left: more of the same are passed over.
         self._alike: set[Hashable] = set()
 
@@ -173,7 +175,7 @@ class Values:
                     self.check(value.pairs, f"d{forms}", place, step, sizes, name, depth)
                 elif id(value) not in self._seen:
                     self.leave(place, step, value)
-            case Inert(state=None) if forms and str(value.cls) == "builtins.range":
+            case Inert(state=None) if name[:6] == "param_" and str(value.cls) == "builtins.range":
                 # What a search tries: up to three whole numbers.
                 for part in value.args:
                     self.check(part, "", place, step, sizes, name, depth + 1)
