@@ -106,13 +106,13 @@ def test_histograms_over_categories_with_gaps(seed, gap, by) -> None:
     assert np.ptp(odds - steps) < 1e-6
 
 
-def test_histograms_over_categories_that_are_called_none() -> None:
-    job = np.array([*["None", "None at all", None, "a"] * 60], dtype=object)
+def test_histograms_over_categories_that_are_called_missing() -> None:
+    job = np.array([*["None", "missing", None, "a"] * 60], dtype=object)
     x = pd.DataFrame({"job": pd.Series(job, dtype=object), "age": np.arange(240) % 50})
     y = (x["job"].isna() | (x["age"] > 30)).astype(int)
     model = HistGradientBoostingClassifier(max_iter=2, categorical_features=["job"]).fit(x, y)
     names = ta.load(model).schema.features[0].categories
-    assert names == ("None", "None at all", "a", "None at all at all")
+    assert names == ("None", "a", "missing", "missing (no value)")
 
 
 def test_histograms_of_numbers_over_categories() -> None:

@@ -9,7 +9,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets
 from treeaudit.readers.estimators.found import Found, elements
-from treeaudit.readers.estimators.labels import text_of
+from treeaudit.readers.estimators.labels import category_names
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
@@ -19,7 +19,6 @@ __all__ = ["Categories", "categories_of", "code_sets"]
 
 _MOST_CODES = 256
 _ENCODER = "OrdinalEncoder"
-_NONE = "None"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,18 +118,13 @@ def _encoder_names(preprocessor: Inert) -> tuple[list[tuple[str, ...]], list[str
                 if not isinstance(each, np.ndarray) or each.ndim != 1 or each.dtype.names:
                     raise ReadError("the model is damaged: its encoder lost its categories")
                 values = [arrived(v) for v in each[: _MOST_CODES + 1].tolist()]
-                listed, last = [text_of(v) for v in values], len(values) - 1
-                if len(listed) > _MOST_CODES:
+                if len(values) > _MOST_CODES:
                     raise ReadError("the model is damaged: a column has too many categories")
-                name = _NONE
-                while name in listed[:-1]:
-                    name += " at all"
+                names, gap = category_names(values)
+                last = len(values) - 1
                 numbered = not isinstance(unnumbered, dict) or unnumbered.get(i) != last
-                none = numbered and values[-1:] == [None]
-                known.append(tuple(listed if numbered else listed[:-1]))
-                if none:
-                    known[-1] = (*listed[:-1], name)
-                instead.append(name if none else None)
+                known.append(names if numbered else names[:-1])
+                instead.append(gap if numbered and values[-1:] == [None] else None)
                 _refuse_too_many(known)
             _check_codes(encoder, known)
             return known, instead
