@@ -164,7 +164,8 @@ class Account(InnerObjects):
                 if name in alike:
                     continue
                 plain = _is_plain(value)
-                if boosted and name == "n_classes_" and value not in self._facts.classes:
+                asked = boosted and name == "n_classes_" and bool(self._facts.rounds)
+                if asked and value not in self._facts.classes:
                     # It turns the answers of a wrapper into labels.
                     self.leave(place, name, value)
                     continue
