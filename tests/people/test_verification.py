@@ -308,17 +308,21 @@ class TestWeightsOfRows:
         return ta.load(path), x, y
 
     @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
-    def test_sums_of_weights_are_no_reason_to_accuse(self, library, tmp_path) -> None:
+    def test_sums_of_weights_are_named_where_they_may_explain(self, library, tmp_path) -> None:
         weights = np.random.default_rng(0).integers(1, 4, 400)
         forest, x, y = self.boosted(library, weights, tmp_path)
-        said = verify(forest, read_records((x, y), forest, origin="train.csv"))
-        assert said.startswith(f"train.csv could not be verified: {library} adds up the weights")
-        # Others can still be told: nobody of them ends in some leaves.
-        few = x[:, 0] < 0
         with pytest.raises(
             ta.DataError, match=rf"; {library} adds up .*, which may explain it too"
         ):
-            verify(forest, read_records((x[few], y[few]), forest))
+            verify(forest, read_records((x, y), forest, origin="train.csv"))
+
+    @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
+    def test_a_part_of_the_training_data_is_none(self, library, tmp_path) -> None:
+        """Leaves that people are missing of would be judged by those who are there."""
+        forest, x, y = self.boosted(library, None, tmp_path)
+        some = np.random.default_rng(0).permutation(len(x))[:300]
+        with pytest.raises(ta.DataError, match="adds up the weights of rows"):
+            verify(forest, read_records((x[some], y[some]), forest))
 
     @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
     def test_as_many_people_as_told_had_no_weights(self, library, tmp_path) -> None:

@@ -6,7 +6,7 @@ from treeaudit.arrays import Flag, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 
-__all__ = ["hint_of", "may_weigh"]
+__all__ = ["hint_of"]
 
 _SUMS = ("XGBoost", "CatBoost")
 """Libraries that keep the weight in a leaf, which is people where no row had one."""
@@ -20,23 +20,10 @@ def _leaves(forest: Forest, train: Records) -> Iterator[tuple[Wide, Wide]]:
             yield tree.n_records[leaf], train.in_tree(i, tree.n_nodes)[leaf]
 
 
-def may_weigh(forest: Forest, train: Records) -> bool:
-    """Tell whether a model counts weights of rows, and the people of a table may have weighed so.
-
-    They weighed 1 at least, and more in all.
-    """
-    if forest.source.library not in _SUMS or forest.records_are == "bootstrap":
-        return False
-    each = list(_leaves(forest, train))
-    return bool(each) and all(
-        told.sum() > train.n_people and (real > 0).all() and (told >= real).all()
-        for told, real in each
-    )
-
-
 def hint_of(forest: Forest, train: Records) -> str:
     """Return what to say of weights where a table does not fit; nothing where they do not explain.
 
+    A table that lacks people looks the same as rows that weighed more: it stays refused.
     Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
     """
     library = forest.source.library

@@ -15,7 +15,7 @@ from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.label_codes import own_classes
 from treeaudit.people.leaf_means import other_mean
 from treeaudit.people.records import Records
-from treeaudit.people.row_weights import hint_of, may_weigh
+from treeaudit.people.row_weights import hint_of
 
 __all__ = ["MisfitError", "verify"]
 
@@ -37,8 +37,7 @@ def verify(forest: Forest, train: Records) -> str:
     Returns
     -------
     str
-        Why nothing could be compared, in one sentence; empty where it fits. Sizes that are more
-        than there are people may be weights of rows, where a library counts these.
+        Why nothing could be compared, in one sentence; empty where it fits.
 
     Raises
     ------
@@ -48,19 +47,6 @@ def verify(forest: Forest, train: Records) -> str:
     """
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"
-    try:
-        return _verified(forest, train)
-    except MisfitError:
-        if not may_weigh(forest, train):
-            raise
-        return (
-            f"{train.origin} could not be verified: {forest.source.library} adds up the weights of "
-            "rows (sample_weight), and no leaf holds less than people of the table end there: rows "
-            "had weights, or people are missing from the table"
-        )
-
-
-def _verified(forest: Forest, train: Records) -> str:
     compared = False
     if forest.n_records is not None and forest.n_records != train.n_people:
         raise MisfitError(_size(forest, train, forest.n_records))
