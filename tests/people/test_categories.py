@@ -12,6 +12,8 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from treeaudit.model.schema import Feature
+from treeaudit.people.category_codes import category_codes
 from treeaudit.people.records import read_records
 
 
@@ -163,3 +165,9 @@ class TestCategoriesThatAFileOnlyHashes:
         for i in range(forest.n_trees):
             pairs = set(zip(theirs[:, i].tolist(), found.node[:, i].tolist(), strict=True))
             assert len(pairs) == len(np.unique(theirs[:, i])) == len(np.unique(found.node[:, i]))
+
+
+def test_categories_that_differ_in_blanks_alone_are_refused() -> None:
+    feature = Feature(name="job", categories=(" a", "a", "b"))
+    with pytest.raises(ta.DataError, match=r"knows ' a' and 'a' in 'job', which differ in blanks"):
+        category_codes(np.array([0, 1]), ["a", "b"], feature, "people.csv")

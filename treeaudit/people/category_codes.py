@@ -41,7 +41,8 @@ def category_codes(
     Raises
     ------
     DataError
-        Names the row of a category that the model does not know.
+        Names the row of a category that the model does not know, or two that differ in blanks
+        alone.
 
     Examples
     --------
@@ -49,7 +50,14 @@ def category_codes(
     >>> category_codes(np.array([0, 1, -1]), ["True", "0"], flag, "people").tolist()
     [1.0, 0.0, nan]
     """
-    known = {name.strip(): code for code, name in enumerate(feature.categories or ())}
+    categories = feature.categories or ()
+    known = {name.strip(): code for code, name in enumerate(categories)}
+    if len(known) < len(set(categories)):
+        same = next(name for name in categories if name.strip() != name)
+        raise DataError(
+            f"{origin}: the model knows {same!r} and {same.strip()!r} in {feature.name!r}, which "
+            "differ in blanks alone, so that people cannot be told apart; leave the people out"
+        )
     code = code_of(also_as_numbers(known))
     # In a file an empty text and nothing look the same; a category "nan" is as good as others.
     nothing = float(known.get((feature.fill or "").strip(), np.nan))
