@@ -6,13 +6,13 @@ then of the answers to its questions about numbers (CatBoost, ``catboost/libs/mo
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["categories_needed"]
+__all__ = ["categories_needed", "keys_of"]
 
 _M = np.uint64(0x4906BA494954CB65)
 _MOST = 1 << 21
@@ -57,6 +57,18 @@ def categories_needed(tables: Mapping[str, Any], hashes: set[int]) -> set[int]:
             digit = hit // len(values) ** place % len(values)
             found.update(ordered[i] for i in np.unique(digit).tolist())
     return found
+
+
+def keys_of(stored: Sequence[object]) -> npt.NDArray[np.uint64]:
+    """Return the keys in a table of a statistic: CatBoost writes them as text, counts as numbers.
+
+    Examples
+    --------
+    >>> keys_of(["7", 0, 3, "9"]).tolist()
+    [7, 9]
+    """
+    keys = [int(one) for one in stored if isinstance(one, str)]
+    return np.array([one for one in keys if one < 1 << 64], dtype=np.uint64)
 
 
 def _statistics(tables: Mapping[str, Any]) -> Iterator[tuple[int, int, npt.NDArray[np.uint64]]]:

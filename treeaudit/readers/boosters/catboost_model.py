@@ -31,6 +31,7 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.catboost_beside import in_catboost
 from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
+from treeaudit.readers.boosters.catboost_hashes import keys_of
 from treeaudit.readers.boosters.catboost_rows import EachTree, StoredTrees, TreesInRow
 from treeaudit.readers.boosters.catboost_text import TreesOfText, trees_of_text
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
@@ -130,10 +131,8 @@ def _compact(found: dict[str, Any]) -> dict[str, Any]:
     if isinstance(found.get("hash_map"), list):
         if not all(map(_is_count, found["hash_map"])):
             raise ReadError("the CatBoost model is damaged: a table of statistics holds no numbers")
-        keys = [int(one) for one in found["hash_map"] if isinstance(one, str)]
         # What a file calls so itself stays in it, and is named.
-        if "hash_keys" not in found:
-            found["hash_keys"] = np.array([one for one in keys if one < 1 << 64], dtype=np.uint64)
+        found.setdefault("hash_keys", keys_of(found["hash_map"]))
         found["hash_map"] = len(found["hash_map"])
     return found
 
