@@ -84,6 +84,32 @@ def test_a_bound_on_steps_that_one_node_meets(tmp_path) -> None:
         assert unexplained(tmp_path / "m.json") == []
 
 
+STEPS = [
+    {"max_delta_step": 1, "learning_rate": 1, "reg_lambda": 5.5},
+    {"max_delta_step": 1, "learning_rate": 0.1, "reg_lambda": 5.5},
+    {"max_delta_step": 0.3, "learning_rate": 0.1, "scale_pos_weight": 9},
+    {"max_delta_step": 0.7, "learning_rate": 0.3, "subsample": 0.7},
+    {"max_delta_step": 5, "reg_lambda": 0, "scale_pos_weight": 9},
+]
+
+
+@pytest.mark.parametrize("params", STEPS, ids=str)
+@pytest.mark.parametrize("depth", [2, 4, 6])
+def test_bounds_on_the_steps_of_classes_few_are_in(tmp_path, params, depth) -> None:
+    rng = np.random.default_rng(depth)
+    for seed in range(6):
+        x = rng.normal(size=(200 + 400 * seed, 4))
+        y = x[:, 0] + rng.normal(size=len(x)) > 1.5
+        given = {"n_estimators": 4 + 2 * seed, "max_depth": depth, "n_jobs": 1, **params}
+        xgb.XGBClassifier(**given).fit(x, y).save_model(tmp_path / "m.json")
+        assert unexplained(tmp_path / "m.json") == []
+    document = json.loads((tmp_path / "m.json").read_text())
+    for tree in document["learner"]["gradient_booster"]["model"]["trees"]:
+        tree["base_weights"][0] += 0.01
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    assert unexplained(tmp_path / "m.json") != []
+
+
 STUMPS = {
     "the usual": {},
     "penalties": {"reg_lambda": 5.5, "reg_alpha": 0.3},

@@ -14,6 +14,7 @@ _ROUNDS, _LOOSE = 12, 1e-4
 _ENOUGH, _CLOSE = 4000, 1e-5
 LEAST_RATE = 0.05
 """One over a learning rate that nobody takes: then all weights are as good as nothing."""
+_MOST_RATE = 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,24 @@ class Constants:
 
 def candidates(inner: Inner) -> Iterator[tuple[float, float, float, bool]]:
     """Yield penalties and rates that may be those of a model, and whether the rate may change."""
+    for l2, per_rate, l1, apart in _candidates(inner):
+        if LEAST_RATE < per_rate < _MOST_RATE:
+            one = max(l2, 0.0), per_rate, max(l1, 0.0)
+            yield *one, apart
+            # Few nodes tell them roughly; whoever set them took short numbers.
+            for digits in (3, 2):
+                l2, l1 = (_short(each, digits) if each > _LOOSE else 0.0 for each in one[::2])
+                yield l2, 1 / _short(1 / per_rate, digits), l1, apart
+
+
+def _short(number: float, digits: int) -> float:
+    return float(f"{number:.{digits}g}")
+
+
+def _candidates(inner: Inner) -> Iterator[tuple[float, float, float, bool]]:
     for columns, apart in ((3, False), (4, False), (3, True), (4, True)):
         yield *_penalties(inner, columns, apart), apart
+    yield from _by_bounds(inner)
     for l2, per_rate in _by_gains(inner):
         yield l2, per_rate, 0.0, False
         yield l2, per_rate, _first_penalty(inner, max(l2, 0.0), per_rate), False
@@ -66,6 +83,28 @@ def _penalties(inner: Inner, columns: int, apart: bool) -> tuple[float, float, f
     solved = _solve(table, rest)
     l1 = float(solved[3]) if columns == 4 else 0.0
     return float(solved[0]), float(solved[1]) or 1.0, l1
+
+
+def _by_bounds(inner: Inner) -> Iterator[tuple[float, float, float, bool]]:
+    """Solve for the penalties where a bound is met with and without the rate."""
+    pinned = at_the_bound(inner)
+    at = np.abs(inner.weight)
+    grown, scaled = (
+        float(at[pinned & some].max(initial=0)) for some in (~inner.scaled, inner.scaled)
+    )
+    if not grown or not scaled:
+        return
+    per_rate = grown / scaled
+    weight = np.where(inner.scaled, inner.weight * per_rate, inner.weight)
+    kept = every(inner, inner.told & ~pinned)
+    node, left, right = inner.node[kept], inner.left[kept], inner.right[kept]
+    gap, sign, rest = (
+        one[node] - one[left] - one[right]
+        for one in (weight, np.sign(weight), -weight * inner.cover)
+    )
+    yield float(_solve(gap[:, None], rest)[0]), per_rate, 0.0, False
+    l2, l1 = _solve(np.column_stack([gap, sign]), rest).tolist()
+    yield l2, per_rate, l1, False
 
 
 def _by_gains(inner: Inner) -> Iterator[tuple[float, float]]:

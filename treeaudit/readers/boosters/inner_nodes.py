@@ -5,7 +5,7 @@ import numpy as np
 from treeaudit.dataclass import dataclass
 from treeaudit.readers.types import Flag, Float, Wide
 
-__all__ = ["Inner", "at_the_bound", "bounded", "every"]
+__all__ = ["Inner", "at_the_bound", "bounded", "every", "met_once"]
 
 _LEAST = 1e-300
 
@@ -70,6 +70,18 @@ def at_the_bound(inner: Inner) -> Flag:
 def bounded(inner: Inner, grown: Float) -> Flag:
     """Tell which weights, as they were grown, meet the bound that the file tells."""
     at: Flag = np.abs(grown) >= inner.bound * (1 - 4 * inner.same)
+    return at
+
+
+def met_once(inner: Inner, grown: Float) -> Flag:
+    """Tell which weights, as they were grown, are the largest, where that is a short number.
+
+    A bound that a single weight meets is known by nothing else.
+    """
+    size = np.abs(grown)
+    most = float(size.max(initial=0))
+    short = abs(float(f"{most:.2e}") - most) <= 4 * inner.same * most
+    at: Flag = (size >= most * (1 - 4 * inner.same)) & (short and not inner.n_moved and most > 0)
     return at
 
 

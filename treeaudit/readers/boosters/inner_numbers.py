@@ -15,13 +15,12 @@ from itertools import pairwise
 import numpy as np
 
 from treeaudit.readers.boosters.inner_constants import (
-    LEAST_RATE,
     Constants,
     candidates,
     rates_of_trees,
     usual,
 )
-from treeaudit.readers.boosters.inner_nodes import Inner, at_the_bound, bounded, every
+from treeaudit.readers.boosters.inner_nodes import Inner, at_the_bound, bounded, every, met_once
 from treeaudit.readers.types import Flag, Float
 
 __all__ = ["strays"]
@@ -64,9 +63,6 @@ def _solved(inner: Inner) -> tuple[Constants, tuple[Flag, Flag]]:
     if not any(fewest):
         return best, off
     for l2, per_rate, l1, apart in candidates(inner):
-        if not per_rate > LEAST_RATE:
-            continue
-        l2, l1 = max(l2, 0.0), max(l1, 0.0)
         rates = np.full(n_trees, per_rate)
         one = Constants(l2, l1, rates_of_trees(inner, l2, l1, rates) if apart else rates, added)
         one = replace(one, added=_added(inner, one))
@@ -81,11 +77,12 @@ def _solved(inner: Inner) -> tuple[Constants, tuple[Flag, Flag]]:
 
 def _left(inner: Inner, off: tuple[Flag, Flag]) -> tuple[int, int]:
     """Count the nodes whose weights, and whose gains where these are plain, are not explained."""
-    n = int(np.count_nonzero(off[0]))
+    plain = every(inner, ~at_the_bound(inner))
+    n = int(np.count_nonzero(off[0] & plain))
     if inner.n_moved or not inner.gain.any():
         return n, 0
     # What a pinned weight gained is more than its score says.
-    return n, int(np.count_nonzero(off[1] & every(inner, ~at_the_bound(inner))))
+    return n, int(np.count_nonzero(off[1] & plain))
 
 
 def _size(inner: Inner, at: Float) -> Float:
@@ -163,7 +160,8 @@ def _units(inner: Inner, made: Float, size: Float) -> Float:
 def _slowly(inner: Inner, by: Constants) -> tuple[Flag, Flag]:
     """Return what `strays` does, where bounds pin some weights: node by node from the leaves up."""
     weight = _grown(inner, by)
-    pinned = (at_the_bound(inner) | bounded(inner, weight) | _in_the_middle(inner, weight)).tolist()
+    at = at_the_bound(inner) | bounded(inner, weight) | met_once(inner, weight)
+    pinned = (at | _in_the_middle(inner, weight)).tolist()
     height = inner.cover + by.l2
     # What the gradient is, the other way round, where it can be known.
     push = (weight * height + np.sign(weight) * by.l1).tolist()
