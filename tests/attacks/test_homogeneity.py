@@ -197,3 +197,29 @@ def test_one_person_of_many_records_stands_alone_against_nine() -> None:
     report = ta.scan(tree, train=rows, person="who")
     assert report["TA102"].details.nearly_certain_people == 10
     assert report["TA103"].people == 9
+
+
+def checked(report):
+    (check,) = [one for one in report.checks if one.name == "max-nearly-certain-share"]
+    return check.status, check.measured
+
+
+def test_weights_that_hide_who_is_nearly_certain_pass_nothing() -> None:
+    """In a leaf of 97 and 1 knowing one person gives 97 away, whatever they weigh."""
+    y = np.repeat([0, 1, 0, 1, 2], [97, 1, 30, 20, 52])
+    x = np.repeat([0.0, 1.0], [98, 102])[:, None]
+    people = pd.DataFrame({"x0": x[:, 0], "y": y})
+    stated = DecisionTreeClassifier(class_weight={0: 1, 1: 30, 2: 2}).fit(x, y)
+    assert checked(ta.scan(stated)) == ("fail", 0.49)
+    weight = np.random.default_rng(0).random(200) + np.where(y == 1, 20, 0.5)
+    for model in (
+        DecisionTreeClassifier(class_weight="balanced").fit(x, y),
+        DecisionTreeClassifier().fit(x, y, sample_weight=weight),
+    ):
+        alone = ta.scan(model)
+        assert checked(alone) == ("skipped", None)
+        assert alone.verdict == "review"
+        told = ta.scan(model, train=people, target="y")
+        assert checked(told) == ("fail", 0.49)
+        assert any("those of the training people are counted" in one for one in told.warnings)
+        assert told["TA102"].details.measured_on == "people"

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.strategies import examples, grow, rows
@@ -241,3 +242,15 @@ def test_codes_stay_codes_in_every_kind_of_file(figure_3, kind, tmp_path) -> Non
     assert codes_of(codes, case.train.frame).tolist() == codes.code.tolist()
     assert income.names == ("10", "20", "30", "40", "70", "90", "1000")
     assert codes_of(income, PEOPLE.assign(income=PEOPLE["income"] + 0.0)).min() == 0
+
+
+def test_a_value_that_all_but_one_of_a_leaf_have_is_nearly_certain() -> None:
+    x, k = np.repeat(np.arange(10.0), 100), np.arange(1000) % 100
+    y = (k < 30 + 4 * x).astype(int)
+    model = DecisionTreeClassifier(min_samples_leaf=100).fit(x[:, None], y)
+    people = pd.DataFrame({"x0": x, "y": y, "ill": np.where(k == 50, "yes", "no"), "odd": k % 2})
+    for column, share in (("ill", 1.0), ("odd", 0.0)):
+        report = ta.scan(model, train=people, target="y", sensitive=[column])
+        (check,) = [one for one in report.checks if one.name == "max-nearly-certain-share"]
+        assert check.measured == report["TA110"].details.nearly_certain_share == share
+        assert check.status == ("fail" if share else "pass")

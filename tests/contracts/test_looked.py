@@ -329,9 +329,10 @@ def test_our_own_form_lists_values_in_its_schema_alone(tmp_path) -> None:
 
 def test_class_counts_of_a_first_round_that_were_not_written_were_not_looked_for(tmp_path) -> None:
     from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
 
     rows, labels = np.arange(40.0)[:, None], np.arange(40) % 2
-    model = GradientBoostingClassifier(loss="exponential", n_estimators=2)
+    model = GradientBoostingClassifier(init=LogisticRegression(), n_estimators=2)
     boosted = ta.load(model.fit(rows, labels))
     again = saved_again(boosted, tmp_path)
     assert "first-round-counts" not in again.leftovers.looked_for

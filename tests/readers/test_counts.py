@@ -58,7 +58,8 @@ def test_class_weights_can_look_like_none() -> None:
     # Four people of weight 0.5, one of weight 3 and two of weight 1 weigh seven.
     leaves = [[2, 0, 2], [0, 3, 0]]
     assert _decide(leaves, [4, 3])[0] == "exact"
-    assert _decide([[2, 3, 2]], [7], {0: 0.5, 1: 3.0})[0] != "exact"
+    assert _decide([[2, 3, 2]], [7], {0: 0.5, 1: 3.0}) == ("exact", [[4, 1, 2]])
+    assert _decide([[2, 3, 2]], [7], {0: 0.5, 1: 2.0})[0] == "weighted"
     assert _decide([[3, 3]], [6], "balanced")[0] != "exact"
     assert _decide([[2, 3, 2]], [7], {0: 1.0, 1: 1.0})[0] == "exact"
     assert _decide(np.diag([2, 3, 2]).tolist(), [4, 1, 2], {0: 0.5, 1: 3.0}) == (
@@ -81,24 +82,41 @@ def test_balanced_class_weights_are_checked_against_their_formula() -> None:
     leaves = [[4 * 0.75, 1 * 1.5], [2 * 0.75, 2 * 1.5]]
     assert _decide(leaves, [5, 4], "balanced") == ("exact", [[4, 1], [2, 2]])
     doubled = [[2 * w for w in row] for row in leaves]
-    assert _decide(doubled, [5, 4], "balanced")[0] == "likely"
+    assert _decide(doubled, [5, 4], "balanced")[0] == "weighted"
+
+
+def test_weights_that_the_file_states_need_no_solution() -> None:
+    # One leaf of 97 and 1, whose class weighs 30; three classes in two leaves.
+    leaves = [[97, 30, 0], [30, 600, 104]]
+    assert _decide(leaves, [98, 102], {0: 1, 1: 30, 2: 2}) == (
+        "exact",
+        [[97, 1, 0], [30, 20, 52]],
+    )
+    assert _decide(leaves, [98, 102], {0: 1, 1: 15, 2: 2}) == ("weighted", None)
+
+
+SPARE = [[6, 2], [9, 0], [3, 1], [12, 0.5], [3, 2.5]]
+PEOPLE = [[2, 4], [3, 0], [1, 2], [4, 1], [1, 5]]
 
 
 def test_weights_that_the_file_does_not_state_are_likely_at_best() -> None:
-    assert _decide([[6, 2], [9, 0]], [6, 3]) == ("likely", [[2, 4], [3, 0]])
+    assert _decide(SPARE, [6, 3, 3, 5, 6]) == ("likely", PEOPLE)
+    assert _decide(SPARE[:4], [6, 3, 3, 5]) == ("weighted", None)
+    # The same leaf again tells nothing more.
+    assert _decide([*SPARE[:4], SPARE[0]], [6, 3, 3, 5, 6]) == ("weighted", None)
 
 
 def test_weights_other_than_stated_are_likely_at_best() -> None:
-    assert _decide([[6, 2], [9, 0]], [6, 3], {0: 1.0, 1: 0.5})[0] == "likely"
+    assert _decide(SPARE, [6, 3, 3, 5, 6], {0: 1.0, 1: 0.5})[0] == "likely"
 
 
-def test_weights_of_rows_that_look_like_weights_of_classes_are_not_exact() -> None:
+def test_weights_of_rows_that_look_like_weights_of_classes_are_not_people() -> None:
     # Truth: two people of class 0 (weights 1 and 3); three of class 1; and in the mixed
     # leaf two of class 0 (weight 1 each) and one of class 1 (weight 2).
-    leaves, n = [[4, 0], [0, 3], [2, 2]], [2, 3, 3]
-    found, counts = _decide(leaves, n)
-    assert counts[2] == [1, 2]
-    assert found == "likely"
+    assert _decide([[4, 0], [0, 3], [2, 2]], [2, 3, 3]) == ("weighted", None)
+    # Truth: twelve and one, who weigh 2 and 6; twelve and fourteen, who weigh 1 and 3. Weights of
+    # 2.4 and 2 would make them ten and three, five and 21.
+    assert _decide([[24, 6], [12, 42]], [13, 26]) == ("weighted", None)
 
 
 def test_weights_that_differ_within_a_class_stay_weights() -> None:

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 
 import treeaudit as ta
 from treeaudit.model.tree import Tree
@@ -148,7 +150,31 @@ def test_where_nothing_is_told_nothing_is_counted() -> None:
     leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], n_records=[4], value=[0.0])
     assert with_people(leaf, Step(p=0.5, curvature=0.25)) is None
     assert with_people(leaf, None) is None
-    assert ta.load(GradientBoostingClassifier(loss="exponential").fit(X, Y)).counts_are == "absent"
+    start = GradientBoostingClassifier(init=DummyClassifier().fit(X, Y)).fit(X, Y)
+    assert ta.load(start).counts_are == "likely"
+    start = GradientBoostingClassifier(init=LogisticRegression()).fit(X, Y)
+    assert ta.load(start).counts_are == "absent"
+    # What nobody could read is not called needless.
+    check = {one.name: one.status for one in ta.scan(start).checks}
+    assert check["max-certain-share"] == check["max-nearly-certain-share"] == "skipped"
+
+
+def test_exponential_loss_tells_the_labels_of_its_first_round() -> None:
+    # From odds of 3 a leaf of four of whom three are of the class: (3 - 3) / (3 + 3) = 0; of two
+    # of whom none is, -1; of two who both are, 1.
+    step = Step(p=0.75, curvature=0.1875, odds=3.0, learnt=False)
+    value = np.array([0.0, -1.0, 1.0])
+    assert people_of_class(step, np.array([4.0, 2.0, 2.0]), value).tolist() == [3, 0, 2]
+    x, y = np.repeat(np.arange(4.0), 50)[:, None], np.repeat([0, 1, 0, 1], 50)
+    y[150:175] = 0
+    model = GradientBoostingClassifier(loss="exponential", n_estimators=1).fit(x, y)
+    found = ta.load(model)
+    assert found.counts_are == "likely"
+    leaves = found.trees[0].is_leaf
+    held = [np.bincount(y[x[:, 0] == v], minlength=2).tolist() for v in range(4)]
+    assert sorted(found.trees[0].counts[leaves].tolist()) == sorted(held)
+    checks = {one.name: one.measured for one in ta.scan(model).checks}
+    assert checks["max-certain-share"] == 0.75
 
 
 def test_the_attacks_on_labels_run_on_the_first_tree() -> None:

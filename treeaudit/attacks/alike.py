@@ -11,11 +11,13 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
-from treeaudit.attacks.diversity_details import Diversity, diversity_of
-from treeaudit.attacks.once import in_any_tree, of_each_tree
+from treeaudit.attacks.diversity_details import Diversity, NearlyCertain, diversity_of
+from treeaudit.attacks.once import in_any_tree, of_each_tree, worst_share
 from treeaudit.attacks.stated import Stated
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence, Severity
+from treeaudit.findings.numbers import People
+from treeaudit.table.labels import nearly_certain
 
 __all__ = ["Alike", "alike_in", "summary_of"]
 
@@ -60,7 +62,14 @@ def alike_in(case: Case, stated: Stated) -> Alike:
     certain = of_each_tree(case, held, stated.labels, stated.train)
     once = in_any_tree(case, held, stated.labels, stated.train)
     told = of_each_tree(case, size * (stated.labels.distinct > 0))
-    diversity = diversity_of(told, stated, certain, once)
+    labels = stated.labels
+    near = (labels.distinct > 0) & nearly_certain(labels.share, labels.others, k)
+    nearly = NearlyCertain(
+        leaves=People.leaves(int(np.count_nonzero(near))),
+        share=worst_share(case, near),
+        once=in_any_tree(case, size * near),
+    )
+    diversity = diversity_of(told, stated, certain, once, nearly)
     parts = (
         (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
         (pure & (case.table.size >= k), f"{stated.leaves} {k} or more people"),

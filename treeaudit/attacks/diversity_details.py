@@ -14,7 +14,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 
-__all__ = ["Diversity", "diversity_of", "measures", "worst_of"]
+__all__ = ["Diversity", "NearlyCertain", "diversity_of", "measures", "worst_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,11 @@ class Diversity(Details):
         Different people of whom that is true in some tree.
     certain_share
         Of people, those in such leaves, in the worst tree.
+    nearly_certain_leaves, nearly_certain_people
+        Leaves in which one known person discloses the rest, or whose commonest
+        value has 95 % or more with fewer than k exceptions.
+    nearly_certain_share, nearly_certain_in_any_tree
+        Of the people in a tree, in the worst, and different people over all.
     distinct_l, entropy_l
         Distinct and entropy l-diversity.
     recursive_c_for_l_2
@@ -49,6 +54,10 @@ class Diversity(Details):
     homogeneous_people: People
     homogeneous_in_any_tree: InAnyTree
     certain_share: Share
+    nearly_certain_leaves: People
+    nearly_certain_people: People
+    nearly_certain_share: Share
+    nearly_certain_in_any_tree: InAnyTree
     distinct_l: int
     entropy_l: float
     recursive_c_for_l_2: float | None
@@ -59,10 +68,21 @@ class Diversity(Details):
     largest_share: Share
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearlyCertain:
+    """Leaves that all but give a value away, their share of the worst tree, and their people."""
+
+    leaves: People
+    share: Share
+    once: InAnyTree
+
+
 _LEAST = ("distinct_l", "entropy_l")
 
 
-def diversity_of(told: Wide, stated: Stated, certain: Wide, once: InAnyTree) -> Diversity:
+def diversity_of(
+    told: Wide, stated: Stated, certain: Wide, once: InAnyTree, nearly: NearlyCertain
+) -> Diversity:
     """Put together what the leaves say of a column.
 
     Parameters
@@ -75,6 +95,8 @@ def diversity_of(told: Wide, stated: Stated, certain: Wide, once: InAnyTree) -> 
         Shape ``(n_trees,)``: people in leaves of one value.
     once
         The same people over all trees.
+    nearly
+        Leaves that all but give the value of their people away.
     """
     labels = stated.labels
     trees = [tree for tree in labels.trees if tree is not None]
@@ -86,6 +108,10 @@ def diversity_of(told: Wide, stated: Stated, certain: Wide, once: InAnyTree) -> 
         homogeneous_people=once.worst,
         homogeneous_in_any_tree=once,
         certain_share=share,
+        nearly_certain_leaves=nearly.leaves,
+        nearly_certain_people=nearly.once.worst,
+        nearly_certain_share=nearly.share,
+        nearly_certain_in_any_tree=nearly.once,
         distinct_l=min(tree.distinct_l for tree in trees),
         entropy_l=min(tree.entropy_l for tree in trees),
         recursive_c_for_l_2=_bounded(tree.recursive_c for tree in trees),

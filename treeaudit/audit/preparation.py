@@ -17,7 +17,7 @@ from treeaudit.findings.request import Request
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records, read_records
-from treeaudit.table.reconstruction import measure, routed
+from treeaudit.table.reconstruction import measure, routed, with_labels
 
 if TYPE_CHECKING:
     from treeaudit.audit.rounded import counted_if_rounded
@@ -147,6 +147,13 @@ def prepare(
     if trained is not None and table.n_silent:
         silent = table.n_silent
         table = routed(table, trained.node)
+    if trained is not None and trained.labels is not None and not unverified:
+        table = with_labels(table, trained.node, trained.labels)
+        if table.labels_counted:
+            said.append(
+                "the file does not tell how many people have each label "
+                f"({forest.counts_reason}): those of the training people are counted"
+            )
     if table.tells_people and silent:
         said.append(
             f"{silent:,} of {forest.n_trees:,} trees do not tell how many people are in their "

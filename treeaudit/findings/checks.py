@@ -72,6 +72,8 @@ class Rule:
         the model; None where they do not hold it.
     missing
         Why they do not, in a few words with the next step.
+    unsure
+        Says why more than was measured may be true; a pass has not been shown then.
     holds
         Whether a measured number fits a threshold.
     share
@@ -99,6 +101,7 @@ class Rule:
     bound: str
     measure: Measure
     missing: str = ""
+    unsure: Callable[[Sequence[Finding], Forest], str | None] | None = None
     holds: Callable[[float, float], bool] = holds_at_most
     share: bool = False
     among: bool = False

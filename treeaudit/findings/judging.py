@@ -142,8 +142,11 @@ def _check(
         return replace(check, reason=rule.missing or "the finding does not tell")
     known = math.isfinite(measured)
     unseen = [part for finding in findings for part in finding.unseen]
-    if unseen and rule.holds(measured, threshold):
-        return replace(check, reason=f"not everything could be looked at: {unseen[0]}")
+    if rule.holds(measured, threshold):
+        if unseen:
+            return replace(check, reason=f"not everything could be looked at: {unseen[0]}")
+        if rule.unsure is not None and (unsure := rule.unsure(findings, forest)) is not None:
+            return replace(check, reason=unsure)
     return replace(
         check,
         measured=measured if known else None,

@@ -67,6 +67,10 @@ class Step:
         Whether ``p`` is the share of the class in the training data.
     rounding
         How far ``c`` is off, as a part of its terms.
+    odds
+        Of exponential loss, what the derivatives of one person of the class are less than those of
+        another: the odds ``p / (1 - p)`` that boosting started from. A leaf is then
+        ``(c - odds (n - c)) / (c + odds (n - c))``. None of other losses.
     """
 
     p: float
@@ -76,6 +80,16 @@ class Step:
     start: float = 0.0
     learnt: bool = True
     rounding: float = DOUBLE
+    odds: float | None = None
+
+    def of_class(self, n: Float, value: Float) -> tuple[Float, Float]:
+        """Return how many of the class are in each leaf, and the size of the terms of the sum."""
+        if self.odds is not None:
+            of_others = self.odds * (1 + value)
+            found: Float = n * of_others / (1 - value + of_others)
+            return found, n + found
+        moved = (value - self.start) / self.rate * (n * self.curvature + self.penalty)
+        return n * self.p + moved, n * self.p + np.abs(moved)
 
 
 # Numbers of a doctored file may overflow; what follows from them fails its check.
@@ -99,9 +113,8 @@ def people_of_class(step: Step, n: Float, value: Float) -> Float | None:
     >>> people_of_class(step, np.array([3.0, 5.0]), np.array([1.25 / 0.5625, -4 / 3])).tolist()
     [2.0, 0.0]
     """
-    moved = (value - step.start) / step.rate * (n * step.curvature + step.penalty)
-    found = n * step.p + moved
-    slack = np.maximum(step.rounding * (n * step.p + np.abs(moved)), DOUBLE * (1 + n))
+    found, terms = step.of_class(n, value)
+    slack = np.maximum(step.rounding * terms, DOUBLE * (1 + n))
     if len(n) < 2 or not np.all(slack <= _MOST_SLACK) or not np.all(np.isfinite(found)):
         return None
     whole = np.rint(found)
@@ -120,8 +133,8 @@ def _shares(step: Step, value: Float) -> Float | None:
     """Return the shares of the class where no penalty hides them, whatever rows weigh."""
     if step.penalty:
         return None
-    share = step.p + (value - step.start) / step.rate * step.curvature
-    near = _NEAR + 2 * step.rounding * (step.p + np.abs(share - step.p))
+    share, terms = step.of_class(np.ones(len(value)), value)
+    near = _NEAR + 2 * step.rounding * terms
     inside = np.isfinite(share) & (share >= -near) & (share <= 1 + near)
     if len(share) < 2 or not np.all(inside):
         return None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from treeaudit.readers import load
 from treeaudit.table.labels import ByKind, Labels, Once, joined, labels_of
 from treeaudit.table.table import Table
 
-__all__ = ["claimed", "measure", "reconstruct", "routed", "rule_text"]
+__all__ = ["claimed", "measure", "reconstruct", "routed", "rule_text", "with_labels"]
 
 Int = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
@@ -125,6 +126,45 @@ def routed(table: Table, node: Int) -> Table:
         _size=size,
         _labels=Once(partial(_measured, forest, _as_stated, table.start, table.leaf, size)),
     )
+
+
+def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -> Table:
+    """Return a table whose labels are those of the training people, where the file weighs them.
+
+    Weights tell which labels a leaf holds, but not how many people have each. Other tables are
+    returned as they are, and so are those of trees that may have left people out.
+
+    Parameters
+    ----------
+    table
+        Of all trees; it tells the people of every row.
+    node
+        Shape ``(n_people, n_trees)``: where each training person ends.
+    labels
+        Shape ``(n_people,)``: the label of each, as a position.
+    """
+    forest = table.forest
+    weighed = forest.counts_are == "weighted" and forest.tree_classes is None
+    if not weighed or not table.tells_people or not table.tells_labels:
+        return table
+    if forest.records_are != "all":
+        return table
+    n = len(forest.schema.classes or ())
+
+    def counted(tree: int, leaf: Int) -> Float:
+        at = node[:, tree].astype(np.int64) * n + labels
+        held = np.bincount(at, minlength=n * (1 + int(leaf.max(initial=0))))
+        return held.reshape(-1, n)[leaf].astype(np.float64)
+
+    def measured() -> Labels | None:
+        rows = [table.rows_of(i) for i in range(forest.n_trees)]
+        each = [
+            labels_of(counted(i, table.leaf[at]), table.size[at], "exact")
+            for i, at in enumerate(rows)
+        ]
+        return joined(each, np.diff(table.start).tolist())
+
+    return replace(table, labels_counted=True, _labels=Once(measured))
 
 
 def claimed(forest: Forest) -> Table:

@@ -55,6 +55,8 @@ class Table(LeafRows):
         Trees that do not tell how many people are in their leaves.
     tells_people
         Whether the people of every row are told; False without rows.
+    labels_counted
+        Whether the labels are those of the training people, where the file weighs them.
     """
 
     forest: Forest = field(repr=False)
@@ -62,6 +64,7 @@ class Table(LeafRows):
     n_leaves: int
     n_silent: int
     tells_people: bool
+    labels_counted: bool = False
     # -1 in rows of trees that do not tell.
     _size: Wide = field(repr=False)
     _labels: Once = field(repr=False)

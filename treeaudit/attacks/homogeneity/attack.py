@@ -26,10 +26,7 @@ from treeaudit.attacks.once import (
     at_most,
     in_any_tree,
     of_each_tree,
-    share_at_most,
-    share_told,
     told,
-    worst_share,
 )
 from treeaudit.attacks.sensitive.checks import DIVERSITY, no_labels
 from treeaudit.attacks.stated import label_of
@@ -40,24 +37,12 @@ from treeaudit.findings.findings import About, Finding, Skipped, Words
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
 from treeaudit.model.tree import Tree
-from treeaudit.table.labels import nearly_certain
 
 __all__ = ["Homogeneity"]
 
 
 _CHECKS = (
     *DIVERSITY,
-    Rule(
-        name="max-nearly-certain-share",
-        title="People whose label is nearly certain",
-        bound="at most {:.1%}",
-        tells_of="everybody",
-        measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
-        told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
-        share=True,
-        needless=no_labels,
-        step="merge leaves until two or more people in each have another label",
-    ),
     Rule(
         name="min-cell",
         title="Fewest people of one label in a leaf",
@@ -121,8 +106,6 @@ class Homogeneity:
         dominated, ruled_out = labels.share >= self.dominant, labels.absent > 0
         told = labels.distinct > 0
         counted = ~np.isnan(labels.fewest)
-        nearly = told & nearly_certain(labels.share, labels.others, case.k)
-        once = in_any_tree(case, size * nearly)
         lacking = in_any_tree(case, size * ruled_out)
         small = counted & (labels.fewest < case.k)
         leaves, people = found.diversity.homogeneous_leaves, found.diversity.homogeneous_people
@@ -148,10 +131,6 @@ class Homogeneity:
                 ),
                 small_cell_leaves=_leaves(small),
                 small_cell_people=_people(case, small),
-                nearly_certain_leaves=_leaves(nearly),
-                nearly_certain_people=once.worst,
-                nearly_certain_share=worst_share(case, nearly),
-                nearly_certain_in_any_tree=once,
                 measured_on=_measured_on(case),
             ),
             evidence=found.evidence,
@@ -186,6 +165,8 @@ def _without_counts(case: Case) -> tuple[str, ...]:
 def _measured_on(case: Case) -> Literal["people", "draws", "weight"]:
     """Say what the class shares are shares of."""
     forest = case.forest
+    if case.table.labels_counted:
+        return "people"
     if forest.counts_are not in ("exact", "likely"):
         return "weight"
     drawn = forest.records_are == "bootstrap"

@@ -5,7 +5,7 @@ from typing import Literal
 from treeaudit.attacks.diversity_details import Diversity
 from treeaudit.attacks.once import InAnyTree
 from treeaudit.dataclass import dataclass
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.numbers import People
 
 __all__ = ["HomogeneityDetails"]
 
@@ -26,11 +26,6 @@ class HomogeneityDetails(Diversity):
         Fewest people of any class that occurs in a leaf; None: not people.
     small_cell_leaves, small_cell_people
         Leaves where that is below k.
-    nearly_certain_leaves, nearly_certain_people
-        Leaves in which one known person discloses the rest, or whose largest
-        class has 95 % or more with fewer than k exceptions.
-    nearly_certain_share, nearly_certain_in_any_tree
-        Of the people in a tree, in the worst, and different people over all.
     measured_on
         What the class shares are shares of.
     """
@@ -44,8 +39,4 @@ class HomogeneityDetails(Diversity):
     smallest_cell: People | None
     small_cell_leaves: People
     small_cell_people: People
-    nearly_certain_leaves: People
-    nearly_certain_people: People
-    nearly_certain_share: Share
-    nearly_certain_in_any_tree: InAnyTree
     measured_on: Literal["people", "draws", "weight"]

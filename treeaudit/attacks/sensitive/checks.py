@@ -40,6 +40,19 @@ def _of_people(measure: Measure) -> Measure:
     return measured
 
 
+def _by_weight(findings: Sequence[Finding], forest: Forest) -> str | None:
+    """Say that shares by weight do not tell how many people have another label."""
+    if all(getattr(one.details, "measured_on", "people") != "weight" for one in findings):
+        return None
+    # Of noise the ledger tells what it gives away.
+    if forest.counts_are != "weighted":
+        return None
+    return (
+        f"how many people of a leaf have another label is not told ({forest.counts_reason}): give "
+        "the training data (--train)"
+    )
+
+
 DIVERSITY: tuple[Rule, ...] = (
     Rule(
         name="max-certain-share",
@@ -53,6 +66,18 @@ DIVERSITY: tuple[Rule, ...] = (
         step="make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
         "than one label; where unseen people (--test) fit as well, it is a fact of the population, "
         "which somebody may accept by name (treeaudit accept)",
+    ),
+    Rule(
+        name="max-nearly-certain-share",
+        title="People whose label is nearly certain",
+        bound="at most {:.1%}",
+        tells_of="everybody",
+        measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
+        told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
+        share=True,
+        unsure=_by_weight,
+        needless=no_labels,
+        step="merge leaves until two or more people in each have another label",
     ),
     Rule(
         name="min-distinct-l",

@@ -14,8 +14,10 @@ their weight (``weighted_n_node_samples``) and ``V`` the stored ``value``.
    ``u_c = 1 / weight_c``. If this overdetermined system has one solution that
    is positive, holds in every node and turns all ``C * u`` into whole numbers,
    these are the people. *Exact* if the ``class_weight`` that the file states
-   weighs them so; otherwise *likely*: weights of single rows (sample_weight)
-   can look like weights of classes. A class of weight 0 leaves no trace.
+   weighs them so; otherwise *likely*, where three leaves more than the system
+   needs agree: weights of single rows (sample_weight) can look like weights of
+   classes, and without leaves to spare they do one time in ten. Weights that
+   are stated as numbers need no solution. A class of weight 0 leaves no trace.
 4. With bootstrap, ``w`` counts draws. If ``C`` is whole and every tree has the
    same total (the stated one, since 1.4), ``C`` is draws per class. *Exact*, but
    draws and not people, since 1.9; before, when weights of rows still weighed
@@ -41,6 +43,12 @@ from treeaudit.readers.types import Float, Wide
 __all__ = ["Meaning", "class_weights", "each_is_one", "each_weighs_one", "people_per_class"]
 
 _SLACK = 1e-6
+_TO_SPARE = 3
+"""Leaves that have to agree beside those that the weights of classes are worked out from."""
+_NOT_APART = (
+    "rows have weights of their own (sample_weight or class_weight), and the file does not tell "
+    "them apart"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -209,20 +217,33 @@ def people_per_class(
         return each_is_one(classes)
     used = np.flatnonzero(_largest(weights) > 0)
     system = weights[:, used]
+    stated = _of_numbers(class_weight, used)
+    if stated is not None and _fits(system / stated, n):
+        return _told_apart(1 / stated, used, classes, proved=True)
     if system.size * len(used) > Most.work:
         return _weighted("there are too many classes to tell the weights of the rows apart")
-    solution, _, rank, _ = np.linalg.lstsq(system, n.astype(np.float64), rcond=None)
+    found, _, rank, _ = np.linalg.lstsq(system, n.astype(np.float64), rcond=None)
+    solution: Float = np.asarray(found, np.float64)
     people = system * solution
-    fits = bool(np.all(solution > 0)) and np.allclose(people.sum(axis=1), n, rtol=0, atol=1e-4)
-    if rank < len(used) or not fits or not _whole(people, 1e-4):
-        return _weighted(
-            "rows have weights of their own (sample_weight or class_weight), and the file "
-            "does not tell them apart"
-        )
+    if rank < len(used) or not np.all(solution > 0) or not _fits(people, n):
+        return _weighted(_NOT_APART)
+    balanced = _balanced(class_weight, np.rint(people).sum(axis=0), classes)
+    proved = balanced is not None and np.allclose(balanced * solution, 1, rtol=0, atol=_SLACK)
+    if not proved and len(np.unique(system, axis=0)) < len(used) + _TO_SPARE:
+        return _weighted(_NOT_APART)
+    return _told_apart(solution, used, classes, proved=proved)
+
+
+def _fits(people: Float, n: Wide) -> bool:
+    """Tell whether numbers are whole and add up to the people of each leaf."""
+    return np.allclose(people.sum(axis=1), n, rtol=0, atol=1e-4) and _whole(people, 1e-4)
+
+
+def _told_apart(
+    solution: Float, used: npt.NDArray[np.intp], classes: int, *, proved: bool
+) -> Meaning:
     per_weight = np.zeros(classes)
     per_weight[used] = solution
-    stated = _stated(class_weight, np.rint(people).sum(axis=0), used, classes)
-    proved = stated is not None and np.allclose(stated * solution, 1, rtol=0, atol=_SLACK)
     return Meaning(
         counts_are="exact" if proved else "likely",
         reason="each class has one weight, which the totals of the nodes give away",
@@ -255,19 +276,24 @@ def _all_one(class_weight: Mapping[int, float] | str | None, used: npt.NDArray[n
     return class_weight is None or all(class_weight.get(int(c), 1) == 1 for c in used)
 
 
-def _stated(
-    class_weight: Mapping[int, float] | str | None,
-    people: Float,
-    used: npt.NDArray[np.intp],
-    classes: int,
+def _of_numbers(
+    class_weight: Mapping[int, float] | str | None, used: npt.NDArray[np.intp]
 ) -> Float | None:
-    """Return what one person of each class should weigh, if the file states it."""
-    if class_weight is None or not np.all(people > 0):
+    """Return what one person of each class weighs, if the file states it as numbers."""
+    if class_weight is None or isinstance(class_weight, str):
         return None
-    if isinstance(class_weight, str):
-        balanced: Float = people.sum() / (classes * people)
-        return balanced
-    return np.array([class_weight.get(int(c), 1.0) for c in used])
+    stated = np.array([class_weight.get(int(c), 1.0) for c in used], dtype=np.float64)
+    return stated if np.all((stated > 0) & np.isfinite(stated)) else None
+
+
+def _balanced(
+    class_weight: Mapping[int, float] | str | None, people: Float, classes: int
+) -> Float | None:
+    """Return what one person of each class weighs, if the file states that by a word."""
+    if not isinstance(class_weight, str) or not np.all(people > 0):
+        return None
+    balanced: Float = people.sum() / (classes * people)
+    return balanced
 
 
 def _weighted(reason: str) -> Meaning:

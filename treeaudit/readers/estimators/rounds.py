@@ -19,7 +19,7 @@ def boosting_of(model: Inert, forest: Forest) -> Boosting | None:
     if forest.counts_are != "likely" or forest.answers != "sum":
         return None
     steps = steps_of(model)
-    if not steps or not all(0 < step.p < 1 and step.learnt for step in steps):
+    if not steps or not all(0 < one.p < 1 and one.learnt and one.odds is None for one in steps):
         return None
     step, several = steps[0], len(steps) > 1
     histograms = model.kind.startswith("HistGradient")

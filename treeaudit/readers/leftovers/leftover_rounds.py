@@ -6,6 +6,7 @@ models of scikit-learn say how their trees were boosted.
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,7 @@ _LARGEST = 1e300
 _LOGISTIC = frozenset(
     {"log_loss", "deviance", "binary_crossentropy", "categorical_crossentropy", "auto"}
 )
+_EXPONENTIAL = frozenset({"exponential"})
 
 
 def first_round(place: Place) -> Iterator[Leftover]:
@@ -48,15 +50,23 @@ def first_round(place: Place) -> Iterator[Leftover]:
 
 
 def untold_round(place: Place) -> bool:
-    """Tell whether a first round has leaf values, but not how many people they are of."""
+    """Tell whether a first round has leaf values that are not known to tell labels, nor not to."""
     model = place.value
-    if not isinstance(model, Inert) or steps_of(model) is None:
+    if not isinstance(model, Inert) or not _classifies(model):
         return False
+    if steps_of(model) is None:
+        return True
     share, leaves = model.get("subsample"), _leaves(model)
     if isinstance(share, float) and share < 1 and not any(one and one.n.any() for one in leaves):
         # Steps of draws, of nobody knows how many: they are shares, and exact for no people.
         return False
     return any(one is None or not one.n.all() for one in leaves)
+
+
+def _classifies(model: Inert) -> bool:
+    """Tell whether a model adds up the steps of trees to choose a class."""
+    told = model.get("loss"), model.get("classes_")
+    return all(one is not None for one in told) and bool(_leaves(model))
 
 
 def _leaves(model: Inert) -> list[Leaves | None]:
@@ -66,6 +76,8 @@ def _leaves(model: Inert) -> list[Leaves | None]:
 
 def steps_of(model: Inert) -> list[Step] | None:
     """Return what the trees of the first round are, in their order; None where it is not told."""
+    if is_one_of(model, "loss", _EXPONENTIAL):
+        return _exponential(model)
     if not is_one_of(model, "loss", _LOGISTIC):
         return None
     return _gradient_boosting(model) or _histogram_boosting(model)
@@ -93,6 +105,14 @@ def _gradient_boosting(model: Inert) -> list[Step] | None:
         )
         for p in shares
     ]
+
+
+def _exponential(model: Inert) -> list[Step] | None:
+    """Return the steps of two classes where each person weighs e to the minus of their score."""
+    steps = _gradient_boosting(model)
+    if steps is None or len(steps) != 1 or not 0 < steps[0].p < 1:
+        return None
+    return [replace(steps[0], odds=steps[0].p / (1 - steps[0].p))]
 
 
 def _shares(start: object, n_trees: int) -> list[float] | None:
