@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import ReadError, UnsupportedModelError, load
 from treeaudit.readers.estimators.found import relabel
-from treeaudit.readers.estimators.join import _doubled
+from treeaudit.readers.estimators.precision import doubled
 
 X, Y = load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
@@ -113,7 +113,7 @@ def test_trees_are_built_one_at_a_time(monkeypatch) -> None:
 
 @given(st.floats(width=64, allow_nan=False, min_value=-1e30, max_value=1e30), st.integers(-3, 3))
 def test_a_bound_for_32_bits_is_said_in_64(bound: float, steps: int) -> None:
-    said = float(_doubled(np.array([bound]))[0])
+    said = float(doubled(np.array([bound]))[0])
     near = said
     for _ in range(abs(steps)):
         near = float(np.nextafter(near, np.inf * steps))

@@ -296,3 +296,31 @@ def test_hostile_steps_are_not_undone() -> None:
     loop = Inert(Global("sklearn.pipeline", "Pipeline", 0, True), ())
     loop.state = {"steps": [("again", loop)]}
     assert plan_of([loop], 2) is None
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler, MinMaxScaler, RobustScaler, MaxAbsScaler])
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_on_the_cuts_of_xgboost_go_where_it_sends_them(scaler, seed) -> None:
+    """XGBoost cuts at numbers of the data: those are on a bound, and on its upper side."""
+    xgb = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, 600),
+            "bmi": rng.normal(25, 4, 600).round(1),
+            "dose": rng.normal(size=600) * 1e4,
+        }
+    )
+    y = frame.age * 10 + frame.bmi + frame.dose / 100 + rng.normal(size=600)
+    model = make_pipeline(scaler(), xgb.XGBRegressor(n_estimators=8, max_depth=5, n_jobs=1))
+    model.fit(frame, y)
+    told = xgb.DMatrix(model[0].transform(frame))
+    theirs = model[1].get_booster().predict(told, pred_leaf=True)
+    ours = ta.load(model).apply(frame.to_numpy())
+    for tree in range(8):
+        pairs = {*zip(theirs[:, tree].tolist(), ours[:, tree].tolist(), strict=True)}
+        assert len(pairs) == len({*theirs[:, tree].tolist()}) == len({*ours[:, tree].tolist()})
+    assert not any(
+        "not the training data" in one
+        for one in ta.scan(model, train=frame.assign(y=y), target="y", seconds=0.1).warnings
+    )

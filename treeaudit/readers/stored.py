@@ -148,8 +148,10 @@ def over_data(forest: Forest, found: Found) -> Forest:
     if plan is None:
         return forest
     trees, settled = forest.trees, plan
+    rounded = forest.single_precision and plan.scales
     return replace(
         forest,
-        trees=LazyTrees(lambda i: undo(trees[i], settled), len(trees)),
+        trees=LazyTrees(lambda i: undo(trees[i], settled, rounded=rounded), len(trees)),
+        single_precision=forest.single_precision and not rounded,
         schema=replace(forest.schema, features=plan.features, named=plan.named),
     )

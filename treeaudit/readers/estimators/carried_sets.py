@@ -69,9 +69,11 @@ def features_behind(seen: Sequence[Feature], plan: Plan) -> tuple[Feature, ...]:
     return tuple(features)
 
 
-def undo_with_sets(tree: Tree, plan: Plan, codes: Sequence[Wide | None]) -> Tree:
-    """Return the tree over the original columns, its own sets included."""
-    undone = undo(tree, plan)
+def undo_with_sets(
+    tree: Tree, plan: Plan, codes: Sequence[Wide | None], *, rounded: bool = False
+) -> Tree:
+    """Return the tree over the original columns, its own sets included; as `undo` does."""
+    undone = undo(tree, plan, rounded=rounded)
     if tree.categories is None:
         return undone
     owner, code = _listed(tree.categories)

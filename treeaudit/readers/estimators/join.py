@@ -15,7 +15,8 @@ from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Member
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.grove import Grove
-from treeaudit.readers.types import Float, Wide
+from treeaudit.readers.estimators.precision import in_double
+from treeaudit.readers.types import Wide
 
 __all__ = ["Part", "join"]
 
@@ -73,7 +74,7 @@ def join(
         at = bisect_right(start, i) - 1
         tree = groves[at].build(i - start[at])
         if groves[at].single_precision and not single:
-            tree = replace(tree, low=_doubled(tree.low), high=_doubled(tree.high))
+            tree = in_double(tree)
         return _fitted(tree, homes[at], ranks[at], width)
 
     weakest = max(groves, key=lambda g: _WEAKER.index(g.counts_are))
@@ -230,22 +231,3 @@ def _fitted(tree: Tree, home: Wide | None, rank: Wide | None, width: int) -> Tre
     if counts is tree.counts and feature is tree.feature:
         return tree
     return replace(tree, counts=counts, feature=feature)
-
-
-def _doubled(bound: Float) -> Float:
-    """Return the largest number that does not pass ``bound`` when rounded to 32 bits.
-
-    Examples
-    --------
-    >>> float(_doubled(np.array([0.1]))[0]) > 0.1
-    False
-    """
-    with np.errstate(over="ignore"):
-        below = bound.astype(np.float32)
-        below = np.where(below > bound, np.nextafter(below, np.float32(-np.inf)), below)
-        above = np.nextafter(below, np.float32(np.inf))
-    middle = (below.astype(np.float64) + above.astype(np.float64)) / 2
-    # Halfway numbers go to the even neighbour.
-    even = below.view(np.uint32) % 2 == 0
-    middle = np.where(even, middle, np.nextafter(middle, -np.inf))
-    return np.where(np.isinf(bound) | np.isinf(above), bound, middle)

@@ -48,6 +48,11 @@ class Plan:
     made: tuple[str, ...]
     named: bool = True
 
+    @property
+    def scales(self) -> bool:
+        """Whether the tree sees a column in other units."""
+        return any(column.scale != 1 or column.shift != 0 for column in self.columns)
+
     def n_codes(self, tested: Wide) -> int:
         """Bound the category codes that edges on these columns need."""
         width = np.array([len(column.known) for column in self.columns], dtype=np.int64)

@@ -231,12 +231,19 @@ def _undone(grove: Grove, plan: Plan) -> Grove:
         codes = codes_behind(seen, plan)
         features = features_behind(seen, plan)
     schema = replace(grove.schema, features=features, named=plan.named)
-    return replace(grove, build=partial(_built, grove, plan, codes), schema=schema)
+    rounded = grove.single_precision and plan.scales
+    build = partial(_built, grove, plan, codes, rounded=rounded)
+    single = grove.single_precision and not rounded
+    return replace(grove, build=build, schema=schema, single_precision=single)
 
 
-def _built(grove: Grove, plan: Plan, codes: list[Wide | None] | None, i: int) -> Tree:
+def _built(
+    grove: Grove, plan: Plan, codes: list[Wide | None] | None, i: int, *, rounded: bool
+) -> Tree:
     tree = grove.build(i)
-    return undo(tree, plan) if codes is None else undo_with_sets(tree, plan, codes)
+    if codes is None:
+        return undo(tree, plan, rounded=rounded)
+    return undo_with_sets(tree, plan, codes, rounded=rounded)
 
 
 def _n_records(found: Found, joined: int | None) -> int | None:

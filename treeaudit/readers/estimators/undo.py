@@ -4,20 +4,19 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.readers.estimators.precision import in_double
 from treeaudit.readers.estimators.preprocessing import Plan
 from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["undo"]
 
 
-def undo(tree: Tree, plan: Plan) -> Tree:
+def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:
     """Return the tree over the original columns.
 
     A one-hot column becomes the set of its category (or of all others), an
     ordinal one the codes between its bounds, a scaled one its units, a bin the
-    edge of the bin. Bounds of scaled columns are as exact as the 32-bit numbers
-    that the tree compared: a value that lies on a bound may fall to its other
-    side.
+    edge of the bin.
 
     Parameters
     ----------
@@ -25,6 +24,9 @@ def undo(tree: Tree, plan: Plan) -> Tree:
         The tree over the columns that it saw.
     plan
         From `treeaudit.readers.estimators.preprocessing.plan_of`.
+    rounded
+        Whether the tree rounds what it sees to 32 bits before it compares. The returned one
+        compares numbers of the data as they are.
 
     Examples
     --------
@@ -40,6 +42,8 @@ def undo(tree: Tree, plan: Plan) -> Tree:
     >>> [undo(seen, plan).categories.of(node) for node in (1, 2)]
     [[0, 2], [1]]
     """
+    if rounded:
+        tree = in_double(tree)
     edge = np.arange(1, tree.n_nodes)
     column = tree.feature[edge].astype(np.int64)
     scale = np.array([c.scale for c in plan.columns])[column]
@@ -71,6 +75,9 @@ def _unscaled(bound: Float, scale: Float, shift: Float) -> Float:
     """Return bounds in the units before a scaler; no bound but these stays infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         found: Float = bound * scale + shift
+        # Next to the shift a bound that is next to nothing would be lost.
+        beyond = np.isfinite(found) & ((found - shift) / scale > bound)
+        found = np.where(beyond & (scale > 0), np.nextafter(found, -np.inf), found)
     if np.isnan(found).any() or (np.isinf(found) != np.isinf(bound)).any():
         raise ReadError("the tree is inconsistent: its scaler takes a threshold to infinity")
     return found
