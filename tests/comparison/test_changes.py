@@ -3,7 +3,9 @@
 import copy
 import json
 
+import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.cli.run import run
@@ -117,3 +119,38 @@ def test_reports_that_are_not_whole(old, tmp_path, key) -> None:
         if part != [] and key != "people":
             assert done.returncode == 2, (key, part)
             assert "internal error" not in done.stderr
+
+
+def plain(report):
+    return json.loads(json.dumps(report.to_dict()))
+
+
+def test_numbers_that_rest_on_other_things_are_not_as_before() -> None:
+    x = np.repeat(np.arange(10.0), 20)[:, None]
+    y = 100 * x[:, 0] + np.random.default_rng(0).normal(0, 0.5, 200)
+    model = DecisionTreeRegressor(min_samples_leaf=20).fit(x, y)
+    old, new = plain(ta.scan(model, tolerance=50)), plain(ta.scan(model))
+    found = changes(old, new)
+    assert ways(old, new) == dict.fromkeys(
+        ["max-known-number-share", "max-dominating-people", "TA109"], "changed"
+    )
+    assert (found.exit_code, found.unlike) == (3, ("max-known-number-share",))
+    assert (
+        "Not compared: 'People whose number is known within the tolerance' and 'People whose "
+        "number is nine tenths of the total of a leaf', as --tolerance was 50 and is not given."
+    ) in to_text(found)
+    assert (ways(old, old), changes(old, old).exit_code) == ({}, 0)
+
+
+def test_what_passed_by_another_number_and_fails_is_new(figure_3) -> None:
+    def report(k: int):
+        values = {"min-leaf": k, "max-small-leaf-people": 2 if k == 2 else 0}
+        return plain(ta.scan(figure_3, policy=ta.Policy(name="p", values=values)))
+
+    assert ways(report(2), report(4))["max-small-leaf-people"] == "new"
+    assert ways(report(4), report(2))["max-small-leaf-people"] == "changed"
+
+
+def test_attacks_that_did_not_run_make_nothing_better(old, figure_3) -> None:
+    part = plain(ta.scan(figure_3, attacks=["TA101"]))
+    assert ways(old, part)["max-certain-share"] == "unknown"

@@ -15,22 +15,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.ledgers import private_of
 from treeaudit.attacks import all_checks
 from treeaudit.findings.acceptance import Acceptance, accepted_report
 from treeaudit.findings.baseline import Baseline, accept
+from treeaudit.findings.checks import EVERY_TERM
 from treeaudit.findings.findings import Check
 from treeaudit.findings.judging import judge, verdict_of
+from treeaudit.findings.terms import apart, terms_of, terms_of_file
 from treeaudit.reports import render
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.to_json import json_schema
 
 CHECKS = all_checks()
-
-
+TERMS = dict.fromkeys(EVERY_TERM)
 UNTIL = date(9999, 12, 31)
 
 
@@ -126,15 +127,15 @@ def test_a_check_that_passes_is_never_worse_and_acceptance_is_monotone(name, new
         return Check(name=name, threshold=0, measured=value, status="fail", title="x", bound="x")
 
     base = Baseline(
-        name="x", sha256="", model=None, model_sha256=None, estimator="x", k=5,
+        name="x", sha256="", model=None, model_sha256=None, estimator="x", terms=TERMS,
         measured={name: old},
         accepted=Acceptance(by="x", on=UNTIL, until=UNTIL, reason="x", report=""),
     )  # fmt: skip
-    assert accept([one(old)], base, 5, CHECKS)[0].accepted or (name == "round-to" and old == 0)
-    both = {accept([one(v)], base, 5, CHECKS)[0].accepted for v in (new, old)}
+    assert accept([one(old)], base, TERMS, CHECKS)[0].accepted or (name == "round-to" and old == 0)
+    both = {accept([one(v)], base, TERMS, CHECKS)[0].accepted for v in (new, old)}
     if name != "round-to":
         worse = new < old if name.startswith("min-") else new > old
-        assert accept([one(new)], base, 5, CHECKS)[0].accepted == (
+        assert accept([one(new)], base, TERMS, CHECKS)[0].accepted == (
             not worse or math.isclose(new, old, rel_tol=1e-9)
         )
     assert True in both or name == "round-to"
@@ -299,3 +300,100 @@ def test_nobody_accepts_what_passes(figure_3, accepted) -> None:
 def test_names_and_dates_that_are_none(figure_3, accepted, changed) -> None:
     with pytest.raises(ta.PolicyError, match="no whole accepted treeaudit report"):
         ta.scan(figure_3, baseline=signed(accepted, **changed))
+
+
+def numbers(narrow: float):
+    """Return a regressor of ten leaves of twenty people whose numbers are so close."""
+    rng = np.random.default_rng(0)
+    x = np.repeat(np.arange(10), 20).astype(float)
+    y = x * 100 + rng.normal(0, narrow, 200)
+    return DecisionTreeRegressor(min_samples_leaf=20).fit(pd.DataFrame({"a": x}), y)
+
+
+def test_a_number_within_another_tolerance_is_not_accepted(tmp_path) -> None:
+    wide, close = numbers(20.0), numbers(0.5)
+    assert ta.scan(wide).verdict == "pass"
+    old = signed(ta.scan(wide, tolerance=50).save(tmp_path / "old.json"))
+    assert ta.scan(wide, tolerance=50, baseline=old).verdict == "accepted"
+    report = ta.scan(close, baseline=old)
+    assert report.verdict == "fail"
+    assert report.warnings[-1] == (
+        "the baseline old.json accepts nothing of 'People whose number is known within the "
+        "tolerance': --tolerance was 50 and is not given, so that the numbers mean different "
+        "things; scan as it was made, or accept a report of this scan"
+    )
+
+
+def leaves_of(*ones: int) -> ta.Forest:
+    """Return a tree of leaves of 400 people, so many of whom have the second label."""
+    inf = np.inf
+    n, counts = len(ones), [[400 - one, one] for one in ones]
+    tree = ta.Tree(
+        parent=[-1] + [0] * n,
+        feature=[-1] + [0] * n,
+        low=[-inf, -inf, *range(n - 1)],
+        high=[inf, *range(n - 1), inf],
+        n_records=[400 * n] + [400] * n,
+        counts=[np.sum(counts, axis=0).tolist(), *counts],
+    )
+    return ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["a"], ["no", "yes"]))
+
+
+def test_labels_that_are_nearly_certain_below_another_k_are_not_accepted(tmp_path) -> None:
+    """Ten exceptions of 400 are few where 20 are, and many where two are."""
+
+    def policy(k: int) -> ta.Policy:
+        return ta.Policy(name="p", values={"min-leaf": k, "max-nearly-certain-share": 0.05})
+
+    many, one = leaves_of(*[10, 200] * 5), leaves_of(*[1, 200] * 4, 200, 100)
+    old = signed(ta.scan(many, policy=policy(20)).save(tmp_path / "old.json"))
+    assert ta.scan(many, policy=policy(2)).verdict == "pass"
+    report = ta.scan(one, policy=policy(2), baseline=old)
+    assert (report.checks[1].measured, report.verdict) == (0.4, "fail")
+    assert "min-leaf was 20 and is 2" in report.warnings[-1]
+    # No fewer are below a larger k: what is no worse then is no worse.
+    assert ta.scan(one, policy=policy(20), baseline=old).verdict == "accepted"
+    assert ta.scan(one, policy=policy(21), baseline=old).verdict == "accepted"
+
+
+def test_persons_and_records_are_not_held_against_one_another(figure_3, tmp_path) -> None:
+    old = signed(ta.scan(figure_3, rows_per_person=2).save(tmp_path / "old.json"))
+    assert ta.scan(figure_3, rows_per_person=2, baseline=old).verdict == "accepted"
+    report = ta.scan(figure_3, baseline=old)
+    assert not any(check.accepted for check in report.checks)
+    assert "what is counted was persons of at most 2 records and is records" in report.warnings[-1]
+
+
+def test_a_search_that_was_cut_shorter_is_no_better(figure_3) -> None:
+    check = CHECKS["max-certified-people"]
+    terms = dict.fromkeys(EVERY_TERM)
+    whole, part = terms | {"seen": {"TA108": True}}, terms | {"seen": {"TA108": False}}
+    assert apart(check, whole, part, more=True) == ("seen",)
+    assert apart(check, part, whole, more=True) == ()
+    assert apart(check, part, whole) == ("seen",)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tolerance": 3, "fraction": 0.5, "seconds": 2},
+        {"rows_per_person": 3, "policy": "strict"},
+        {"attacks": ["TA102"]},
+    ],
+)
+def test_a_report_states_what_its_numbers_rest_on(figure_3, options) -> None:
+    for model in (figure_3, numbers(20.0), private_of(figure_3, 8)):
+        report = ta.scan(model, **options)
+        assert terms_of_file(json.loads(json.dumps(report.to_dict()))) == terms_of(report)
+        assert set(terms_of(report)) == {*EVERY_TERM, "seen"}
+
+
+def test_what_an_older_report_does_not_state_is_not_known(figure_3, accepted) -> None:
+    data = json.loads(accepted.read_text())
+    for name in ("request", "unit", "people"):
+        del data[name]
+    accepted.write_text(again(data))
+    report = ta.scan(figure_3, baseline=accepted)
+    assert report.verdict == "fail"
+    assert "what is counted was not stated and is records" in report.warnings[-1]

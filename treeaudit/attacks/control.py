@@ -239,5 +239,6 @@ MEMORY = Rule(
     measure=_memorised_excess,
     missing="needs unseen people for every claim (--test)",
     share=True,
+    rests_on=("k", "unit", "noise", "sensitive", "train", "test"),
 )
 """The check of every attack whose claims are held against unseen people."""

@@ -71,6 +71,7 @@ _ROWS = Rule(
     tells_of="small groups",
     measure=_rows_inside,
     missing="the file holds something that was not audited (TA202)",
+    rests_on=(),
 )
 _SEEDS = Rule(
     name="max-seeds",
@@ -78,6 +79,7 @@ _SEEDS = Rule(
     bound="at most {:,.0f}",
     tells_of="file",
     measure=most("seeds"),
+    rests_on=(),
 )
 _VALUES = Rule(
     name="max-exact-values",
@@ -85,6 +87,7 @@ _VALUES = Rule(
     bound="at most {:,.0f}",
     tells_of="file",
     measure=most("exact_values"),
+    rests_on=(),
 )
 _UNEXPLAINED = Rule(
     name="max-unexplained-bytes",
@@ -93,6 +96,7 @@ _UNEXPLAINED = Rule(
     tells_of="file",
     measure=_unexplained,
     missing="the file holds something that was not audited (TA206)",
+    rests_on=(),
 )
 _CALLS = Rule(
     name="max-calls",
@@ -100,6 +104,7 @@ _CALLS = Rule(
     bound="at most {:,.0f}",
     tells_of="file",
     measure=_code_inside,
+    rests_on=(),
 )
 
 

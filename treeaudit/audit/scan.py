@@ -3,7 +3,7 @@
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +20,7 @@ from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.asked import listed
+from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.judging import check_names, judge, losses_added, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
@@ -30,10 +31,13 @@ from treeaudit.model.forest import Forest
 from treeaudit.readers import load, load_all
 
 if TYPE_CHECKING:
-    from treeaudit.findings.baseline import accept, read_baseline
+    from treeaudit.findings.baseline import Baseline, accept, not_held, read_baseline
+    from treeaudit.findings.terms import terms_of
 else:
     accept = later("treeaudit.findings.baseline", "accept")
+    not_held = later("treeaudit.findings.baseline", "not_held")
     read_baseline = later("treeaudit.findings.baseline", "read_baseline")
+    terms_of = later("treeaudit.findings.terms", "terms_of")
 
 __all__ = ["Case", "Progress", "audit", "audit_all", "scan"]
 
@@ -245,9 +249,7 @@ def _audit(
     # The hash is of the bytes that were just read, not of what the file is later.
     forest.source.settle()
     checks = (*judge(policy, results, forest, known_checks, counted.unit.most), *not_run(refused))
-    if accepted is not None:
-        checks = accept(checks, accepted, policy.k, known_checks)
-    return Report(
+    report = Report(
         forest=forest,
         table=case.table,
         results=(*results, *(one for one in refused if one not in results)),
@@ -269,6 +271,20 @@ def _audit(
         },
         baseline=None if accepted is None else accepted.to_dict(),
         unit=counted.unit,
+    )
+    return report if accepted is None else _accepted(report, accepted, known_checks)
+
+
+def _accepted(report: Report, baseline: "Baseline", known: Mapping[str, Registered]) -> Report:
+    """Return a report whose failed checks are accepted where they are no worse than they were."""
+    terms = terms_of(report)
+    checks = accept(report.checks, baseline, terms, known)
+    said = not_held(report.checks, baseline, terms, known)
+    return replace(
+        report,
+        checks=checks,
+        verdict=verdict_of(checks),
+        warnings=(*report.warnings, *said),
     )
 
 

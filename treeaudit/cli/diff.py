@@ -33,7 +33,8 @@ def diff(
     """Tell what changed: between two reports, or whose records two models give away together.
 
     Of two reports (JSON), exits with 0 if nothing is worse, with 1 if something is worse or new,
-    with 3 if something is not looked at any more. Of two models, exits with 0 if nobody is named,
+    with 3 if something is not looked at any more, or fails again by a number that rests on other
+    options or another policy. Of two models, exits with 0 if nobody is named,
     with 1 if somebody is, with 3 if there was no time to tell.
 
     treeaudit diff november.json december.json -o changes.md

@@ -6,9 +6,10 @@ from typing import Any, Literal
 
 from treeaudit.attacks import all_checks
 from treeaudit.dataclass import dataclass
-from treeaudit.findings.baseline import BELOW_K, no_worse
+from treeaudit.findings.baseline import no_worse
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import SEVERITIES
+from treeaudit.findings.terms import Terms, apart, in_words, terms_of_file
 from treeaudit.rendered import Rendered
 
 __all__ = ["Change", "Changes", "Way", "changes"]
@@ -62,12 +63,15 @@ class Changes(Rendered):
         The verdict, the checks, the findings and the counts, in this order.
     notes
         Why some of it may not be compared, one sentence each.
+    unlike
+        Names of the checks that fail in both, by numbers that rest on different things.
     """
 
     old: Mapping[str, str]
     new: Mapping[str, str]
     rows: tuple[Change, ...]
     notes: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
 
     def of(self, *ways: Way) -> tuple[Change, ...]:
         """Return what went one of these ways."""
@@ -75,8 +79,11 @@ class Changes(Rendered):
 
     @property
     def exit_code(self) -> int:
-        """1 where something is worse or new, 3 where it is not looked at any more, else 0."""
-        return 1 if self.of("worse", "new") else 3 if self.of("unknown") else 0
+        """1 where something is worse or new, 3 where nobody can tell, else 0.
+
+        That is where something is not looked at any more, or fails as it did by another number.
+        """
+        return 1 if self.of("worse", "new") else 3 if self.of("unknown") or self.unlike else 0
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
@@ -87,15 +94,55 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
     KeyError, TypeError, AttributeError, ValueError
         If one of them is not whole.
     """
-    checks, known = tuple(_checks(old, new)), all_checks()
+    known = all_checks()
+    terms = terms_of_file(old), terms_of_file(new)
+    differ = {name: apart(one, *terms) for name, one in known.items()}
+    checks = tuple(_checks(old, new, known, differ))
     worse = {id_ for row in checks if row.way == "worse" for id_ in _attacks(known.get(row.id))}
     rows = (
         _verdict(old["verdict"], new["verdict"]),
         *checks,
-        *_findings(old, new, worse),
+        *_findings(old, new, worse, _unlike(known, differ)),
         *_counts(old["model"], new["model"]),
     )
-    return Changes(old=_about(old), new=_about(new), rows=rows, notes=tuple(_notes(old, new)))
+    unlike = tuple(_failing(old, new, differ))
+    return Changes(
+        old=_about(old),
+        new=_about(new),
+        rows=rows,
+        notes=(*_notes(old, new), *_not_compared(old, new, differ, terms)),
+        unlike=unlike,
+    )
+
+
+def _unlike(known: Mapping[str, Registered], differ: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Return the ids of the attacks some of whose numbers rest on other things."""
+    return {id_ for name, names in differ.items() if names for id_ in known[name].attacks}
+
+
+def _failing(
+    old: Mapping[str, Any], new: Mapping[str, Any], differ: Mapping[str, tuple[str, ...]]
+) -> Iterator[str]:
+    for name, pair in _pairs(old["checks"], new["checks"], "name").items():
+        if differ.get(name) and all(one is not None and one["status"] == "fail" for one in pair):
+            yield name
+
+
+def _not_compared(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    differ: Mapping[str, tuple[str, ...]],
+    terms: tuple[Terms, Terms],
+) -> Iterator[str]:
+    """Say which checks are not compared, a sentence for each reason."""
+    known, said = all_checks(), dict[str, list[str]]()
+    for name, pair in _pairs(old["checks"], new["checks"], "name").items():
+        made = all(one is not None and one["status"] != "skipped" for one in pair)
+        if made and differ.get(name):
+            why = in_words(differ[name], *terms)
+            said.setdefault(why, []).append(f"'{known[name].rule.title}'")
+    for why, titles in said.items():
+        yield f"Not compared: {' and '.join(titles)}, as {why}."
 
 
 def _about(report: Mapping[str, Any]) -> dict[str, str]:
@@ -130,28 +177,37 @@ def _verdict(old: str, new: str) -> Change:
                   way=way)  # fmt: skip
 
 
-def _checks(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    known, k = all_checks(), _k(old) == _k(new)
+def _checks(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    known: Mapping[str, Registered],
+    differ: Mapping[str, tuple[str, ...]],
+) -> Iterator[Change]:
     for name, (was, now) in _pairs(old["checks"], new["checks"], "name").items():
         registered = known.get(name)
-        comparable = registered is not None and (k or name not in BELOW_K)
         yield Change(
             of="check",
             id=name,
             title=name if registered is None else registered.rule.title,
             old=_shown(was, registered),
             new=_shown(now, registered),
-            way=_way_of_check(was, now, registered if comparable else None),
+            way=_way_of_check(was, now, registered, alike=not differ.get(name)),
         )
 
 
 def _way_of_check(
-    was: Mapping[str, Any] | None, now: Mapping[str, Any] | None, known: Registered | None
+    was: Mapping[str, Any] | None,
+    now: Mapping[str, Any] | None,
+    known: Registered | None,
+    *,
+    alike: bool,
 ) -> Way:
     if now is None or now["status"] == "skipped":
         return "unknown" if was is not None and was["status"] != "skipped" else "same"
     if was is None or was["status"] == "skipped":
         return "new" if now["status"] == "fail" else "changed"
+    if not alike:
+        return "new" if now["status"] == "fail" and was["status"] != "fail" else "changed"
     before, after = _number(was), _number(now)
     if known is None:
         if was["status"] == now["status"]:
@@ -179,11 +235,14 @@ def _attacks(known: Registered | None) -> tuple[str, ...]:
     return () if known is None else known.attacks
 
 
-def _findings(old: Mapping[str, Any], new: Mapping[str, Any], worse: Set[str]) -> Iterator[Change]:
+def _findings(
+    old: Mapping[str, Any], new: Mapping[str, Any], worse: Set[str], unlike: Set[str]
+) -> Iterator[Change]:
     for name, (was, now) in _pairs(old["findings"], new["findings"], "id").items():
         way = _way_of_finding(was, now)
         # Of a forest a finding counts one tree: fewer than of a single tree is no less.
-        if way == "better" and name in worse:
+        other = name in unlike and _found(was) != "clear" and way in ("better", "gone", "same")
+        if (way == "better" and name in worse) or (other and _ran(was) and _ran(now)):
             way = "changed"
         yield Change(
             of="finding",
@@ -196,7 +255,7 @@ def _findings(old: Mapping[str, Any], new: Mapping[str, Any], worse: Set[str]) -
 
 
 def _way_of_finding(was: Mapping[str, Any] | None, now: Mapping[str, Any] | None) -> Way:
-    ran = [one is not None and one["status"] != "skipped" for one in (was, now)]
+    ran = [_ran(one) for one in (was, now)]
     if was is None or now is None or not all(ran):
         if ran[0]:
             return "unknown"
@@ -210,6 +269,10 @@ def _way_of_finding(was: Mapping[str, Any] | None, now: Mapping[str, Any] | None
         for one in (was, now)
     )
     return "same" if before == after else "worse" if after > before else "better"
+
+
+def _ran(finding: Mapping[str, Any] | None) -> bool:
+    return finding is not None and finding["status"] != "skipped"
 
 
 def _found(finding: Mapping[str, Any] | None) -> str:
@@ -230,10 +293,6 @@ def _counts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
 
 def _grouped(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _k(report: Mapping[str, Any]) -> object:
-    return next((f["details"]["k"] for f in report["findings"] if "k" in f["details"]), None)
 
 
 def _pairs(

@@ -22,13 +22,11 @@ from treeaudit.findings.acceptance import Acceptance, acceptance_of, line_of
 from treeaudit.findings.checks import Registered, Rule, holds_at_least, holds_multiple_of
 from treeaudit.findings.findings import Check
 from treeaudit.findings.report_file import read_report
+from treeaudit.findings.terms import Terms, apart, in_words, terms_of_file
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
 
-__all__ = ["BELOW_K", "Baseline", "accept", "line", "no_worse", "read_baseline"]
-
-BELOW_K = ("max-small-leaf-people", "max-small-leaf-share")
-"""Checks that count people below the k of the policy."""
+__all__ = ["Baseline", "accept", "line", "no_worse", "not_held", "read_baseline"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +39,8 @@ class Baseline:
         Which model it is about; None where it was in memory.
     model_name, line
         What its line is called, and its columns and labels; None where it does not tell.
-    k
-        The smallest acceptable group of its policy; None where TA101 did not run.
+    terms
+        What its numbers rest on; see `treeaudit.findings.terms`.
     measured
         What was measured, by check. Infinite where the model claims no epsilon;
         checks that were skipped are not there.
@@ -55,7 +53,7 @@ class Baseline:
     model: str | None
     model_sha256: str | None
     estimator: str
-    k: int | None
+    terms: Terms
     measured: Mapping[str, float]
     accepted: Acceptance
     model_name: str | None = None
@@ -120,14 +118,13 @@ def _baseline(name: str, sha256: str, data: Mapping[str, Any]) -> Baseline:
     model, accepted = data["model"], acceptance_of(data)
     if accepted is None:
         raise ValueError("nobody accepts it")
-    sizes = [f["details"]["k"] for f in data["findings"] if "k" in f["details"]]
     return Baseline(
         name=name,
         sha256=sha256,
         model=None if model["path"] is None else Path(model["path"]).name,
         model_sha256=model["sha256"],
         estimator=str(model["estimator"]),
-        k=int(sizes[0]) if sizes else None,
+        terms=terms_of_file(data),
         measured={
             check["name"]: math.inf if check["measured"] is None else float(check["measured"])
             for check in data["checks"]
@@ -174,15 +171,15 @@ def _same_line(baseline: Baseline, forest: Forest, model_name: str | None) -> No
 
 
 def accept(
-    checks: Sequence[Check], baseline: Baseline, k: int, known: Mapping[str, Registered]
+    checks: Sequence[Check], baseline: Baseline, terms: Terms, known: Mapping[str, Registered]
 ) -> tuple[Check, ...]:
     """Mark the failed checks that are no worse than in the baseline.
 
     Parameters
     ----------
-    k
-        The smallest acceptable group now: numbers of people below it can only
-        be compared where it is the same.
+    terms
+        What the numbers rest on now: those that rest on something else in the baseline
+        are not held against it.
 
     Returns
     -------
@@ -191,14 +188,40 @@ def accept(
         a failed one is no worse and the acceptance still holds.
     """
     return tuple(
-        _accept(check, known[check.name].rule, baseline, k) if check.name in known else check
+        _accept(check, known[check.name].rule, baseline)
+        if check.name in known and not _apart(check, baseline, terms, known[check.name])
+        else check
         for check in checks
     )
 
 
-def _accept(check: Check, rule: Rule, baseline: Baseline, k: int) -> Check:
+def not_held(
+    checks: Sequence[Check], baseline: Baseline, terms: Terms, known: Mapping[str, Registered]
+) -> tuple[str, ...]:
+    """Say which failed checks are not held against the baseline, a sentence for each reason."""
+    titles: dict[str, list[str]] = {}
+    for check in checks:
+        if check.status == "fail" and check.name in known and check.name in baseline.measured:
+            names = _apart(check, baseline, terms, known[check.name])
+            if names:
+                why = in_words(names, baseline.terms, terms)
+                titles.setdefault(why, []).append(f"'{check.title}'")
+    return tuple(
+        f"the baseline {baseline.name} accepts nothing of {' and '.join(said)}: {why}, so that "
+        "the numbers mean different things; scan as it was made, or accept a report of this scan"
+        for why, said in titles.items()
+    )
+
+
+def _apart(check: Check, baseline: Baseline, terms: Terms, known: Registered) -> tuple[str, ...]:
+    # Any bound is less than none, whatever it is of.
+    unbounded = baseline.measured.get(check.name) == math.inf
+    return () if unbounded else apart(known, baseline.terms, terms, more=True)
+
+
+def _accept(check: Check, rule: Rule, baseline: Baseline) -> Check:
     old = baseline.measured.get(check.name)
-    if old is None or check.status == "skipped" or (check.name in BELOW_K and k != baseline.k):
+    if old is None or check.status == "skipped":
         return check
     new = math.inf if check.measured is None else check.measured
     return replace(

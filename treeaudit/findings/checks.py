@@ -8,7 +8,7 @@ here.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import gcd, inf, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -26,10 +26,12 @@ else:
     unbounded_because = later("treeaudit.dp.bounded", "unbounded_because")
 
 __all__ = [
+    "EVERY_TERM",
     "MODEL_CHECKS",
     "Measure",
     "Registered",
     "Rule",
+    "Term",
     "delta",
     "epsilon",
     "holds_at_least",
@@ -40,6 +42,20 @@ __all__ = [
     "protects_records",
     "register",
 ]
+
+Term = Literal[
+    "k", "below_k", "unit", "tolerance", "fraction", "sensitive", "train", "test", "seconds",
+    "counts", "spread", "noise", "promise",
+]  # fmt: skip
+"""What a number may rest on.
+
+``k`` is the smallest acceptable group, ``below_k`` the same for numbers that only grow with it;
+``unit`` what is counted as one; ``counts`` what class counts count, ``spread`` where it is known
+from how far numbers differ, ``noise`` whether counts hold any; ``promise`` of whom an epsilon is.
+The others are options, and of people only whether they were given counts.
+"""
+
+EVERY_TERM: tuple[Term, ...] = get_args(Term)
 
 Measure = Callable[[Sequence[Finding], Forest], float | None]
 
@@ -94,6 +110,9 @@ class Rule:
         Says why the number is infinite in a model.
     of_person
         Measures the same in the place of ``measure`` for a person of several records.
+    rests_on
+        What its number means something else without: two numbers are held against one
+        another only where all of it is the same. Everything, unless told.
     """
 
     name: str
@@ -111,6 +130,7 @@ class Rule:
     step: str = ""
     unbounded: Callable[[Forest], str | None] | None = None
     of_person: Callable[[Forest, int], float] | None = None
+    rests_on: tuple[Term, ...] = EVERY_TERM
 
     def show(self, measured: float) -> str:
         """Return a measured number in words."""
@@ -219,6 +239,7 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         bound="a multiple of {:,.0f}",
         measure=_common_divisor,
         holds=holds_multiple_of,
+        rests_on=(),
     ),
     Rule(
         name="max-epsilon",
@@ -229,6 +250,7 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         step="train with differential privacy, or ask for a policy without max-epsilon",
         unbounded=unbounded_because,
         of_person=epsilon,
+        rests_on=("unit", "promise"),
     ),
     Rule(
         name="max-delta",
@@ -238,6 +260,7 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         measure=lambda _, forest: delta(forest),
         step="train with a smaller delta, or ask for a policy without max-delta",
         unbounded=unbounded_because,
+        rests_on=("promise",),
     ),
 )
 """Checks of what the model itself tells."""

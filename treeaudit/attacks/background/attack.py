@@ -66,6 +66,7 @@ _BY_ONE_KNOWN = Rule(
     measure=at_most("disclosed_by_one_in_any_tree"),
     told=told("disclosed_by_one_in_any_tree"),
     needless=no_labels,
+    rests_on=("unit", "counts", "noise"),
 )
 
 

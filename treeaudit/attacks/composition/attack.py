@@ -83,6 +83,7 @@ _EXCESS = Rule(
     share=True,
     needless=not_applicable,
     step="release fewer trees, or trees with larger leaves; rounding their shares hardly helps",
+    rests_on=("unit", "train"),
 )
 _ONE_LABEL = Rule(
     name="max-joint-one-label-excess",
@@ -91,6 +92,7 @@ _ONE_LABEL = Rule(
     measure=_excess_of_one_label,
     share=True,
     needless=not_applicable,
+    rests_on=("unit", "train"),
 )
 """Of a rare label all people may be found, and hardly any answer more be right of all."""
 

@@ -52,6 +52,7 @@ _CHECKS = (
         missing="the class counts of the file are not people",
         holds=holds_at_least,
         needless=no_labels,
+        rests_on=("unit", "counts", "noise"),
     ),
     Rule(
         name="max-absent-label-people",
@@ -60,6 +61,7 @@ _CHECKS = (
         measure=at_most("absent_class_in_any_tree"),
         told=told("absent_class_in_any_tree"),
         needless=no_labels,
+        rests_on=("unit", "noise"),
     ),
 )
 

@@ -75,6 +75,7 @@ _CHECKS = (
         share=True,
         needless=_no_numbers,
         step="make leaves larger (a higher min_samples_leaf) until the numbers in each differ",
+        rests_on=("unit", "tolerance", "spread"),
     ),
     Rule(
         name="max-dominating-people",
@@ -84,6 +85,7 @@ _CHECKS = (
         needless=_no_numbers,
         step="cap the largest numbers before training, or write the file anew without the spread "
         "of its leaves (treeaudit release)",
+        rests_on=("unit", "tolerance", "spread"),
     ),
 )
 

@@ -156,6 +156,7 @@ _CERTIFIED = Rule(
     needless=_needless,
     among=True,
     step="release one tree, or train with differential privacy: larger leaves do not help",
+    rests_on=("below_k", "unit", "noise", "train", "seconds"),
 )
 
 

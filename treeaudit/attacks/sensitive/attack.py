@@ -56,6 +56,7 @@ _CHECKS = (
         bound="at most {:,.0f}",
         measure=most("nk_leaves"),
         needless=_no_magnitudes,
+        rests_on=("unit", "sensitive"),
     ),
     Rule(
         name="max-p-percent-leaves",
@@ -63,6 +64,7 @@ _CHECKS = (
         bound="at most {:,.0f}",
         measure=most("p_percent_leaves"),
         needless=_no_magnitudes,
+        rests_on=("unit", "sensitive"),
     ),
 )
 

@@ -66,6 +66,7 @@ DIVERSITY: tuple[Rule, ...] = (
         step="make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
         "than one label; where unseen people (--test) fit as well, it is a fact of the population, "
         "which somebody may accept by name (treeaudit accept)",
+        rests_on=("unit", "noise", "sensitive"),
     ),
     Rule(
         name="max-nearly-certain-share",
@@ -78,6 +79,7 @@ DIVERSITY: tuple[Rule, ...] = (
         unsure=_by_weight,
         needless=no_labels,
         step="merge leaves until two or more people in each have another label",
+        rests_on=("below_k", "unit", "counts", "noise", "sensitive"),
     ),
     Rule(
         name="min-distinct-l",
@@ -86,6 +88,7 @@ DIVERSITY: tuple[Rule, ...] = (
         bound="at least {:,.0f}",
         measure=least("distinct_l"),
         holds=holds_at_least,
+        rests_on=("unit", "noise", "sensitive"),
     ),
     Rule(
         name="min-entropy-l",
@@ -95,6 +98,7 @@ DIVERSITY: tuple[Rule, ...] = (
         missing=_DRAWS,
         needless=no_labels,
         holds=holds_at_least,
+        rests_on=("unit", "counts", "noise", "sensitive"),
     ),
     Rule(
         name="max-t-closeness",
@@ -104,6 +108,7 @@ DIVERSITY: tuple[Rule, ...] = (
         missing=_DRAWS,
         needless=no_labels,
         share=True,
+        rests_on=("unit", "counts", "noise", "sensitive"),
     ),
     Rule(
         name="max-dominant-share",
@@ -113,6 +118,7 @@ DIVERSITY: tuple[Rule, ...] = (
         missing=_DRAWS,
         needless=no_labels,
         share=True,
+        rests_on=("unit", "counts", "noise", "sensitive"),
     ),
     MEMORY,
 )

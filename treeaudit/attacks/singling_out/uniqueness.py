@@ -80,6 +80,7 @@ _CHECKS = (
         measure=least("min_leaf"),
         holds=holds_at_least,
         step=_STEP,
+        rests_on=("unit", "noise"),
     ),
     Rule(
         name="max-unique-people",
@@ -90,6 +91,7 @@ _CHECKS = (
         told=told("unique_in_any_tree"),
         among=True,
         step=_STEP,
+        rests_on=("unit", "noise"),
     ),
     Rule(
         name="max-small-leaf-people",
@@ -100,6 +102,7 @@ _CHECKS = (
         told=told("below_k_in_any_tree"),
         among=True,
         step=_STEP,
+        rests_on=("below_k", "unit", "noise"),
     ),
     Rule(
         name="max-small-leaf-share",
@@ -109,6 +112,7 @@ _CHECKS = (
         measure=share_at_most("below_k_share", "below_k_in_any_tree"),
         told=share_told("below_k_share", "below_k_in_any_tree"),
         share=True,
+        rests_on=("below_k", "unit", "noise"),
     ),
     Rule(
         name="max-marketer-risk",
@@ -116,6 +120,7 @@ _CHECKS = (
         bound="at most {:.1%}",
         measure=_marketer_risk,
         share=True,
+        rests_on=("unit", "noise"),
     ),
     Rule(
         name="max-population-uniques",
@@ -123,6 +128,7 @@ _CHECKS = (
         bound="at most {:,.0f}",
         measure=_population_uniques,
         missing="needs a share of the population that can be modelled (--sampling-fraction)",
+        rests_on=("unit", "noise", "fraction", "test"),
     ),
     Rule(
         name="min-degrees-of-freedom",
@@ -131,6 +137,7 @@ _CHECKS = (
         measure=least("residual_degrees_of_freedom"),
         missing="the file does not tell how many people there are",
         holds=holds_at_least,
+        rests_on=("unit", "noise"),
     ),
     MEMORY,
 )
