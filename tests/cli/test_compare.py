@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
+from treeaudit.trainers import PrivateTreeClassifier
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +62,35 @@ def test_one_sentence(folder, arguments, says) -> None:
     assert done.returncode == 2
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.filterwarnings("ignore::treeaudit.PrivacyWarning")
+def test_a_private_model_passes_by_the_policy_that_is_named(folder, tmp_path) -> None:
+    people = pd.read_csv(folder / "people.csv")
+    public = ta.Schema(
+        features=tuple(ta.Feature(name=name, low=-5, high=5) for name in ("age", "height")),
+        classes=("no", "yes"),
+    )
+    for name, epsilon in (("private", 1.0), ("loose", 5.0)):
+        tree = PrivateTreeClassifier(schema=public, epsilon=epsilon)
+        tree.fit(people[["age", "height"]], people["sick"])
+        ta.save(ta.load(tree), tmp_path / f"{name}.json")
+    private, loose, small = (
+        tmp_path / "private.json",
+        tmp_path / "loose.json",
+        folder / "small.json",
+    )
+    done = run("compare", private)
+    assert ("PASS" in done.stdout, "by policy private" in done.stdout) == (True, True)
+    assert "Passing policy private: private.json." in done.stdout
+    assert "Passing policy default" not in done.stdout
+    assert done.returncode == 0
+    told = json.loads(run("compare", private, "--format", "json").stdout)["models"][0]
+    assert (told["verdict"], told["judged_by"]) == ("pass", "private")
+    done = run("compare", private, small)
+    said = " ".join(done.stdout.split())
+    assert "Passing policy default: small.json. Passing policy private: private.json." in said
+    done = run("compare", loose)
+    assert ("FAIL" in done.stdout, done.returncode) == (True, 1)
+    done = run("compare", private, "--policy", "private")
+    assert (done.stdout.count("Passing policy private"), done.returncode) == (1, 0)

@@ -43,7 +43,8 @@ def compare(
 ) -> None:
     """Set models side by side: what each gives away, and what it is good for.
 
-    Exits with 0 if one of them passes the policy, with 1 if none does.
+    Exits with 0 if one of them passes the policy, with 1 if none does, with 3 if one may. A model
+    whose leaves are noise is judged by policy private, by what its ledger bounds.
 
     treeaudit compare plain.pkl safe.pkl --test others.csv
 
@@ -85,6 +86,6 @@ def compare(
     if form == "text":
         for path in written:
             console.print(f"report  {path}", soft_wrap=True)
-    verdicts = {model.report.verdict for model in found.models}
+    verdicts = {model.verdict for model in found.models}
     code = 0 if "pass" in verdicts else 3 if "review" in verdicts else 1
     raise typer.Exit(0 if exit_zero else code)

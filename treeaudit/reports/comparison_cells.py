@@ -6,10 +6,11 @@ from treeaudit.comparison.choice import Choice, weighed
 from treeaudit.comparison.compare import Comparison
 from treeaudit.comparison.compared import Compared
 from treeaudit.comparison.leakage import MEASURES
+from treeaudit.findings.findings import Check
 from treeaudit.reports.plain_text import plain
 from treeaudit.stats import Estimate
 
-__all__ = ["advice", "cells", "claimed", "goodness", "interval", "verdict", "within"]
+__all__ = ["advice", "cells", "claimed", "goodness", "interval", "judged", "verdict", "within"]
 
 
 def cells(comparison: Comparison, column: str) -> list[str]:
@@ -85,6 +86,11 @@ def verdict(model: Compared) -> tuple[str, str]:
     return model.verdict, "by policy private" if model.ledger else ""
 
 
+def judged(model: Compared) -> tuple[Check, ...]:
+    """Return the checks that the verdict on a model rests on."""
+    return model.ledger or model.report.checks
+
+
 def claimed(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str]:
     """Return a claim, and what of it is true or to be expected to be, in words."""
     claims = model.claims
@@ -114,8 +120,15 @@ def advice(comparison: Comparison) -> list[str]:
         text = f"{'No model' if n == 1 else f'None of the {n} models'} passes policy {name}"
         return [f"{text}: repair one with treeaudit defend, or train with differential privacy."]
     if choice.best.useful is None:
-        passing = [m.name for m in comparison.models if m.verdict == "pass"]
-        return [f"Passing policy {name}: {', '.join(plain(one, 60) for one in passing)}."]
+        passing = [one for one in comparison.models if one.verdict == "pass"]
+        by: dict[str, list[Compared]] = {name: [], "private": []}
+        for one in passing:
+            by[_policy_of(comparison, one)].append(one)
+        return [
+            f"Passing policy {policy}: {', '.join(map(_called, models))}."
+            for policy, models in by.items()
+            if models
+        ]
     return [_take(comparison, choice, name), *_beside(comparison, choice), _weighed(comparison)]
 
 
@@ -140,7 +153,7 @@ def _beside(comparison: Comparison, choice: Choice) -> list[str]:
         why = "fails" if one.verdict == "fail" else "was not fully checked by"
         said.append(
             f"{_called(one)} is no less accurate and gave away no more of what was measured, but "
-            f"{why} policy {plain(comparison.policy.title, 200)}."
+            f"{why} policy {_policy_of(comparison, one)}."
         )
     measured = [one for one in comparison.models if one.useful is not None]
     top = max(measured, key=lambda one: one.useful.value if one.useful else 0.0)
@@ -151,6 +164,10 @@ def _beside(comparison: Comparison, choice: Choice) -> list[str]:
         )
         said.append(f"That costs {points} against {_called(top)}.")
     return said
+
+
+def _policy_of(comparison: Comparison, model: Compared) -> str:
+    return "private" if model.ledger else plain(comparison.policy.title, 200)
 
 
 def _weighed(comparison: Comparison) -> str:

@@ -18,6 +18,7 @@ from treeaudit.reports.comparison_cells import (
     claimed,
     in_letters,
     interval,
+    judged,
     verdict,
 )
 from treeaudit.reports.html import environment
@@ -99,7 +100,7 @@ def _rows(comparison: Comparison) -> list[Mapping[str, object]]:
             "verdict": verdict(model),
             "best": model is comparison.best,
             "notes": model.notes,
-            "failed": [c.title.lower() for c in model.report.checks if c.status == "fail"],
+            "failed": [c.title.lower() for c in judged(model) if c.status == "fail"],
         }
         for i, model in enumerate(comparison.models)
     ]
