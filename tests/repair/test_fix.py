@@ -2,11 +2,20 @@
 
 from dataclasses import replace
 
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from treeaudit.repair.defend import Wanted, repair
 from treeaudit.repair.fix import with_fix
+from treeaudit.reports.fixed import fix_outcome
+from treeaudit.reports.repair_rows import before_and_after
+from treeaudit.reports.to_json import json_schema
 
 
 def test_a_failed_audit_is_repaired_and_the_repair_passes(cancer_tree) -> None:
@@ -59,3 +68,47 @@ def test_a_number_that_cannot_be_written_is_no_way_out_and_no_error() -> None:
         report = with_fix(ta.scan(attacked))
         assert report.verdict == "fail"
         assert report.fix is None or report.fix.leaves == (3, 2)
+
+
+@pytest.fixture(scope="module")
+def forest():
+    """Return a forest whose trees are each right less often than all of them, and its people."""
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.integers(0, 6, size=(300, 4)).astype(float), columns=list("abcd"))
+    y = np.where(x["a"] + x["b"] + rng.normal(0, 1, 300) > 5, "yes", "no")
+    options = {"bootstrap": False, "max_features": 1, "min_samples_leaf": 2, "random_state": 0}
+    return RandomForestClassifier(5, **options).fit(x, y), x.assign(label=y)
+
+
+def test_of_the_training_people_is_what_the_model_answers_them(forest) -> None:
+    model, people = forest
+    report = ta.scan(model, train=people, target="label")
+    report = with_fix(report, train=people, target="label", seconds=60)
+    score = model.score(people.drop(columns="label"), people["label"])
+    assert (report.fix.right[0], report.fix.answered) == (pytest.approx(score), True)
+    assert report.frontier[0].accuracy == report.fix.right[0]
+    chosen = next(one for one in report.frontier if one.chosen)
+    assert chosen.accuracy == report.fix.right[1]
+    said = f"right for {score:.2%} → {chosen.accuracy:.2%} of the training people."
+    assert fix_outcome(report).endswith(said)
+    form = report.to_dict()
+    assert form["fix"]["right_of"] == "training people"
+    jsonschema.validate(form, json_schema())
+
+
+def test_counts_tell_how_often_each_tree_alone_is_right(forest) -> None:
+    report = with_fix(ta.scan(forest[0]))
+    before = np.mean([
+        (tree.predict(forest[1].drop(columns="label").to_numpy()) == (forest[1]["label"] == "yes"))
+        for tree in forest[0].estimators_
+    ])  # fmt: skip
+    assert (report.fix.right[0], report.fix.answered) == (pytest.approx(before), False)
+    said = fix_outcome(report)
+    assert f"each tree alone is right for {before:.2%} → " in said
+    assert said.endswith("of its training people on average, by its own counts.")
+    assert "right_of" not in report.to_dict()["fix"]
+    done = repair(ta.load(forest[0]), Wanted())
+    rows = before_and_after(done.before, done.after)
+    assert ("right by own counts, each tree alone, on average", f"{before:.2%}") in [
+        row[:2] for row in rows
+    ]

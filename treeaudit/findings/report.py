@@ -48,8 +48,11 @@ class Fix:
     leaves
         Of all trees, before and after.
     right
-        Share of the training people for whom the class counts of the model are
-        right, before and after; None where it holds none.
+        Share that is answered rightly, before and after: of the training people by the
+        model where ``answered``, else of whom a tree was trained on by its own class counts,
+        each tree alone, on average. None where it holds none.
+    answered
+        Whether the model itself was asked about the training people.
     unseen
         Share of unseen people whose label is predicted rightly, before and
         after; None where there were none.
@@ -64,6 +67,7 @@ class Fix:
     by: Literal["defend", "release"] = "defend"
     suffix: str = ""
     right: tuple[float | None, float | None] = (None, None)
+    answered: bool = False
     unseen: tuple[Estimate, Estimate] | None = None
 
 

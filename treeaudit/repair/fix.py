@@ -9,11 +9,13 @@ from pathlib import Path
 from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.report import Fix, Report
 from treeaudit.model.forest import Forest
+from treeaudit.people.records import read_records
 from treeaudit.people.sheet import read_table
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import attempt
 from treeaudit.repair.defend import Wanted, repair, utility_on
+from treeaudit.repair.judges import right
 from treeaudit.repair.release import own_suffix, release
 from treeaudit.writers import repaired_suffix, save
 
@@ -101,15 +103,27 @@ def with_fix(
         leaves=(done.before.leaves, done.after.leaves),
         right=(done.before.accuracy, done.after.accuracy),
     )
+    pairs = (unit.records or 0) * trees
+    if train is not None and pairs <= _MOST_PAIRS and not _told_by_counts(report.forest):
+        people = read_records(train, report.forest, target=target, person=request.person)
+        shares = [right(one.forest, people) for one in (done.before, done.after)]
+        if people.labels is not None and None not in shares:
+            fix = replace(fix, right=(shares[0], shares[1]), answered=True)
     if test is not None and report.forest.schema.classes is not None:
-        people = read_table(test)
+        others = read_table(test)
         uses = [
-            utility_on(one.forest, people, target, request.person)
+            utility_on(one.forest, others, target, request.person)
             for one in (done.before, done.after)
         ]
         if uses[0] is not None and uses[1] is not None:
             fix = replace(fix, unseen=(uses[0].accuracy, uses[1].accuracy))
     return replace(report, fix=fix, frontier=done.frontier)
+
+
+def _told_by_counts(forest: Forest) -> bool:
+    """Tell whether the class counts of a model say for whom of its people it is right."""
+    whole = forest.n_trees == 1 and forest.records_are == "all"
+    return whole and forest.counts_are in ("exact", "likely")
 
 
 class _OutOfTime(Exception):  # no error

@@ -41,5 +41,18 @@ def _price(report: Report) -> str:
         costs.append(f"right for {before} → {after} of {fix.unseen[0].n:,} unseen people")
     elif fix.right[0] is not None and fix.right[1] is not None:
         before, after = (f"{one:.2%}" for one in fix.right if one is not None)
-        costs.append(f"right for {before} → {after} of the training people, by its own counts")
+        costs.append(_right(report, f"{before} → {after}"))
     return f": {'; '.join(costs)}."
+
+
+def _right(report: Report, shares: str) -> str:
+    """Say for whom what is right: what counts of one tree tell is not what all trees answer."""
+    if report.fix is not None and report.fix.answered:
+        return f"right for {shares} of the training people"
+    forest = report.forest
+    whom = "training weight" if forest.counts_are == "weighted" else "training people"
+    if forest.records_are == "bootstrap":
+        whom = "draws"
+    if forest.n_trees > 1:
+        return f"each tree alone is right for {shares} of its {whom} on average, by its own counts"
+    return f"right for {shares} of the {whom}, by its own counts"

@@ -18,7 +18,10 @@ def before_and_after(before: Attempt, after: Attempt) -> list[Row]:
     rows.append(("leaves", f"{before.leaves:,}", f"{after.leaves:,}"))
     if before.forest.n_trees != after.forest.n_trees:
         rows.append(("trees", f"{before.forest.n_trees:,}", f"{after.forest.n_trees:,}"))
-    rows.append(("right by its own counts", _share(before.accuracy), _share(after.accuracy)))
+    whose = "right by its own counts"
+    if max(before.forest.n_trees, after.forest.n_trees) > 1:
+        whose = "right by own counts, each tree alone, on average"
+    rows.append((whose, _share(before.accuracy), _share(after.accuracy)))
     return rows
 
 
@@ -43,7 +46,9 @@ def curve(
     """Return head and rows of the trade-off between k and use."""
     shown = [c.name for c in attempts[0].report.checks if c.name in _SHORT]
     told = any(use is not None for use in uses)
-    head = ["k", "leaves", *(_SHORT[name] for name in shown), "right, own counts"]
+    many = any(one.forest.n_trees > 1 for one in attempts)
+    right = "right, each tree alone" if many else "right, own counts"
+    head = ["k", "leaves", *(_SHORT[name] for name in shown), right]
     head += ["right, unseen"] if told else []
     rows = []
     for k, one, use in zip(sizes, attempts, uses, strict=False):

@@ -197,6 +197,7 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
         "misses": list(fix.misses),
         "leaves": list(fix.leaves),
         "right": list(fix.right),
+        **({"right_of": "training people"} if fix.answered else {}),
         "unseen": None if fix.unseen is None else [asdict(one) for one in fix.unseen],
     }
 
