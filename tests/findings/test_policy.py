@@ -16,6 +16,7 @@ from treeaudit.findings.judging import judge as judge_with
 from treeaudit.findings.numbers import People
 from treeaudit.findings.policy import BUILT_IN, read_policy
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.reports import render
 
 
 def dotted(value):
@@ -546,3 +547,59 @@ def test_every_check_can_be_made_where_everything_is_given() -> None:
     for check in report.checks:
         if CHECKS[check.name].rule.share:
             assert 0 <= check.measured <= 1, check
+
+
+@pytest.mark.parametrize(
+    ("name", "measured", "threshold", "shown", "bound"),
+    [
+        ("max-certain-share", 104 / 10_000, 0.01, "1.04%", "at most 1.0%"),
+        ("max-certain-share", 0.002, 0.0004, "0.2%", "at most 0.04%"),
+        ("max-certain-share", 0.0123, 0.0125, "1.2%", "at most 1.25%"),
+        ("max-certain-share", 0.3, 0.05, "30.0%", "at most 5.0%"),
+        ("max-t-closeness", 0.3000001, 0.3, "30.00001%", "at most 0.3"),
+        ("min-leaf", 4, 4.5, "4", "at least 4.5 people"),
+        ("min-leaf", 4, 5, "4", "at least 5 people"),
+        ("max-unique-people", 12_345, 1_234_567, "12,345", "at most 1,234,567"),
+        ("min-entropy-l", 1.99996, 2, "1.99996", "at least 2"),
+        ("max-epsilon", 1.000001, 1, "1.000001", "at most 1"),
+        ("max-epsilon", 1.0, 1.0000001, "1", "at most 1.0000001"),
+        ("max-delta", 2e-6, 1e-6, "2e-06", "at most 1e-06"),
+    ],
+)
+def test_no_number_is_rounded_onto_its_bound(name, measured, threshold, shown, bound) -> None:
+    rule = CHECKS[name].rule
+    assert (rule.show(measured, threshold), rule.asked(threshold)) == (shown, bound)
+
+
+def certain_of(people: int, among: int) -> ta.Forest:
+    """Return a tree in which the label of so many people follows from their leaf."""
+    inf, rest = np.inf, among - people
+    tree = ta.Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, 0, 0],
+        low=[-inf, -inf, 0],
+        high=[inf, 0, inf],
+        n_records=[among, people, rest],
+        counts=[[people + rest // 2, rest - rest // 2], [people, 0], [rest // 2, rest - rest // 2]],
+    )
+    return ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1, ["no", "yes"]))
+
+
+@pytest.mark.parametrize(
+    ("people", "among", "said"),
+    [(19_994, 20_000, "99.97%"), (6, 20_000, "0.03%"), (5_000, 20_000, "25.0%")],
+)
+def test_few_are_not_none_and_most_are_not_all(people, among, said) -> None:
+    report = ta.scan(certain_of(people, among))
+    assert report["TA102"].summary.startswith(f"The label of {people:,} people ({said}) is certain")
+    for text in (str(report), render(report, "html")):
+        assert "100.0%" not in text
+        assert "(0.0%)" not in text
+
+
+def test_a_share_beyond_its_bound_looks_so_everywhere(tmp_path) -> None:
+    report = ta.scan(certain_of(104, 10_000))
+    check = next(one for one in report.checks if one.name == "max-certain-share")
+    assert (check.status, check.shown, check.bound) == ("fail", "1.04%", "at most 1.0%")
+    assert "1.04% (at most 1.0%)" in " ".join(str(report).split())
+    assert "1.04%" in render(report, "html")

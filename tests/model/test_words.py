@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import treeaudit as ta
 from treeaudit.model.rules import rules_of
 from treeaudit.model.schema import Feature
 from treeaudit.model.tree import CategorySets
-from treeaudit.model.words import _categories, cell, label_text, number, sentence
+from treeaudit.model.words import _categories, cell, in_percent, label_text, number, sentence
 
 INF = math.inf
 
@@ -109,3 +111,35 @@ def test_categories(codes, text) -> None:
 def test_everybody() -> None:
     tree = ta.Tree(parent=[-1], feature=[-1], low=[-INF], high=[INF])
     assert sentence(rules_of(tree, [0]), ta.Schema.numeric(1)) == "everybody"
+
+
+@given(st.floats(0, 1), st.lists(st.floats(0, 1), max_size=3), st.integers(0, 3))
+@example(1e-300, [], 1)
+@example(0.05000000000000001, [0.05], 1)
+def test_a_share_is_never_said_to_be_none_all_or_beyond_what_it_stands_beside(
+    share, beside, places
+) -> None:
+    text = in_percent(share, places, *beside)
+    said = float(text[:-1]) / 100 if "e" in text else float(f"{text[:-1]}e-2")
+    for limit in (0.0, 1.0, *beside):
+        # What differs in the last of 17 digits alone is the same.
+        assert np.sign(said - limit) == np.sign(share - limit) or abs(share - limit) < 1e-17
+
+
+@pytest.mark.parametrize(
+    ("share", "beside", "text"),
+    [
+        (19_994 / 20_000, (), "99.97%"),
+        (6 / 20_000, (), "0.03%"),
+        (104 / 10_000, (0.01,), "1.04%"),
+        (100 / 10_000, (0.01,), "1.0%"),
+        (0.07, (0.07,), "7.0%"),
+        (0.9, (0.9, 0.8996), "90.0%"),
+        (0.8996, (0.9,), "89.96%"),
+        (-0.0004, (), "-0.04%"),
+        (0.0, (), "0.0%"),
+        (1.0, (), "100.0%"),
+    ],
+)
+def test_more_digits_are_told_only_where_fewer_say_what_is_not_so(share, beside, text) -> None:
+    assert in_percent(share, 1, *beside) == text

@@ -17,6 +17,7 @@ from treeaudit.attacks.stated import Stated
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence, Severity
 from treeaudit.findings.numbers import People
+from treeaudit.model.words import in_percent
 from treeaudit.table.labels import nearly_certain
 
 __all__ = ["Alike", "alike_in", "summary_of"]
@@ -128,11 +129,11 @@ def summary_of(found: Diversity, name: str, different: str, trees: str = "") -> 
     if trees == "many":
         return (
             f"In {leaves:,} leaves everybody has the same {name}; "
-            f"in the worst tree that is {share:.1%} of the people in it. Different people "
+            f"in the worst tree that is {in_percent(share)} of the people in it. Different people "
             f"in those of any tree: {found.homogeneous_in_any_tree.told}."
         )
     one = leaves.one if leaves == 1 else leaves.many
     who = people.one if people == 1 else people.many
     whose = f"In {trees} the" if trees else "The"
-    told = f"{whose} {name} of {people:,} {who} ({share:.1%}) is certain"
+    told = f"{whose} {name} of {people:,} {who} ({in_percent(share)}) is certain"
     return f"{told}: {leaves:,} {one} of one {name}."

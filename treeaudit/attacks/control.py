@@ -18,6 +18,7 @@ from treeaudit.findings.checks import Rule
 from treeaudit.findings.findings import Control, Finding, Severity
 from treeaudit.findings.numbers import People, Phrase, say
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import estimated, in_percent
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, difference, fact, residual, wilson
 
@@ -169,8 +170,9 @@ def _sentence(stated: Stated, control: Control) -> str:
     if stated.test is None:
         if control.verified is None:
             return ""
+        true = in_percent(control.verified.value)
         return (
-            f"Verified: in {of}, {control.verified.value:.1%} of the {control.verified.n:,} "
+            f"Verified: in {of}, {true} of the {control.verified.n:,} "
             f"training people who fit have the {value} that their leaf states. Without unseen "
             "people (--test) nobody can say whether that is memory."
         )
@@ -182,9 +184,8 @@ def _sentence(stated: Stated, control: Control) -> str:
     unseen, seen = control.control, control.verified or control.claim
     who = "person who fits has" if unseen.n == 1 else "people who fit have"
     return (
-        f"In {of}, {unseen.value:.0%} ({unseen.low:.0%}–{unseen.high:.0%}) of {unseen.n:,} "
-        f"unseen {who} the {value} that the leaf states, against {seen.value:.0%} of the "
-        f"training people: {conclusion(control)}"
+        f"In {of}, {estimated(unseen, 0)} of {unseen.n:,} unseen {who} the {value} that the leaf "
+        f"states, against {in_percent(seen.value, 0)} of the training people: {conclusion(control)}"
     )
 
 
@@ -205,10 +206,9 @@ def conclusion(control: Control) -> str:
     if control.excess is None:
         return "no unseen person fits."
     found = control.excess
-    return (
-        f"{max(found.value, 0):.1%} ({max(found.low, 0):.1%}–{max(found.high, 0):.1%}) of them "
-        "beyond what unseen people would show."
-    )
+    value, low, high = (max(x, 0.0) for x in (found.value, found.low, found.high))
+    more = estimated(replace(found, value=value, low=low, high=high))
+    return f"{more} of them beyond what unseen people would show."
 
 
 def of_what_fails(found: Estimate | None) -> str:
@@ -216,7 +216,7 @@ def of_what_fails(found: Estimate | None) -> str:
     if found is None or found.low >= 1:
         return ""
     return (
-        f"; residual risk {found.value:.0%} ({found.low:.0%}–{found.high:.0%}): so much of what "
+        f"; residual risk {estimated(found, 0)}: so much of what "
         "fails for unseen people is right for the others."
     )
 

@@ -19,7 +19,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Finding
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
 
@@ -246,21 +246,23 @@ def share_at_most(share: str, name: str) -> Measure:
     return measure
 
 
-def share_told(share: str, name: str) -> Callable[[Sequence[Finding]], str]:
+def share_told(share: str, name: str) -> Callable[[Sequence[Finding]], str | Phrase]:
     """Say the share of the worst tree, and what it is at most of everybody; empty for one tree."""
 
-    def say(findings: Sequence[Finding]) -> str:
+    def told(findings: Sequence[Finding]) -> str | Phrase:
         worst: float = max(getattr(finding.details, share) for finding in findings)
         once = _worst(findings, name)
         if once.low == once.high == once.worst:
             return ""
         # A tree of draws holds fewer people than there are: the second share can be the lower one.
-        return (
-            f"{worst:.1%} of the people in tree {once.tree}, at most {once.share:.1%} of all "
-            "people in some tree"
+        return say(
+            "{} of the people in tree {}, at most {} of all people in some tree",
+            Share(worst),
+            once.tree,
+            Share(once.share),
         )
 
-    return say
+    return told
 
 
 def _worst(findings: Sequence[Finding], name: str) -> InAnyTree:

@@ -189,8 +189,8 @@ def _checks(
             of="check",
             id=name,
             title=name if registered is None else registered.rule.title,
-            old=_shown(was, registered),
-            new=_shown(now, registered),
+            old=_shown(was, registered, now),
+            new=_shown(now, registered, was),
             way=_way_of_check(was, now, registered, alike=not differ.get(name)),
         )
 
@@ -221,14 +221,23 @@ def _number(check: Mapping[str, Any]) -> float:
     return math.inf if check["measured"] is None else float(check["measured"])
 
 
-def _shown(check: Mapping[str, Any] | None, known: Registered | None) -> str:
+def _shown(
+    check: Mapping[str, Any] | None, known: Registered | None, other: Mapping[str, Any] | None
+) -> str:
     if check is None:
         return "not asked for"
     if check["status"] == "skipped":
         return "not made"
     value = _number(check)
-    told = f"{value:g}" if known is None else known.rule.show(value)
+    told = f"{value:g}" if known is None else known.rule.show(value, *_beside(check, other))
     return f"{told} ({check['status']})"
+
+
+def _beside(check: Mapping[str, Any], other: Mapping[str, Any] | None) -> Iterator[float]:
+    """Yield what a number is read beside: its threshold, and the number of the other report."""
+    yield float(check["threshold"])
+    if other is not None and other["status"] != "skipped" and other["measured"] is not None:
+        yield _number(other)
 
 
 def _attacks(known: Registered | None) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import in_percent
 from treeaudit.people.drawn_digits import newton_of_people
 from treeaudit.people.newton import Newton
 
@@ -60,7 +61,7 @@ class DrawSteps(Defense):
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        return f"every step computed anew on draws of {self.share:.0%} of the people"
+        return f"every step computed anew on draws of {in_percent(self.share, 0)} of the people"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with the steps that draws tell.

@@ -21,6 +21,7 @@ from treeaudit.defenses.spared import spared_in_all, spared_in_one
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import in_percent
 from treeaudit.people.records import routed
 from treeaudit.table.labels import exceptions, nearly_certain
 
@@ -65,11 +66,11 @@ class MergeDiverse(Merging):
     @property
     def step(self) -> str:
         """What it did, in a few words."""
+        share = in_percent(self.allowed, 2)
+        rest = f", but for at most {share} of the people" if self.allowed else ""
         if self.exceptions:
-            rest = f", but for at most {self.allowed:.2%} of the people" if self.allowed else ""
             return f"leaves whose label is nearly certain merged{rest}"
         what = "one label" if self.distinct == 2 else f"fewer than {self.distinct} labels"
-        rest = f", but for at most {self.allowed:.2%} of the people" if self.allowed else ""
         return f"leaves of {what} merged{rest}"
 
     def apply(self, forest: Forest) -> Forest:

@@ -15,6 +15,7 @@ from treeaudit.defenses.merging import Merging, bad_where_held
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import in_percent
 from treeaudit.table.diversity import counted
 
 __all__ = ["MergeDominated"]
@@ -32,7 +33,6 @@ class MergeDominated(Merging):
 
     id = "merge-dominated"
     title = "Merge until no label dominates"
-    did = "leaves with a label of {0.most:.0%} or more merged"
     words = DefenseWords(
         does="makes nodes leaves, from the deepest upwards, until the largest label of every leaf "
         "stays below a share",
@@ -42,13 +42,18 @@ class MergeDominated(Merging):
     )
     most: Annotated[float, Bounds(0, 1)] = 0.95
 
+    @property
+    def step(self) -> str:
+        """What it did, in a few words."""
+        return f"leaves with a label of {in_percent(self.most, 0)} or more merged"
+
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes a label dominates."""
         bad = bad_where_held(tree, forest, lambda c: counted(c).dominance >= self.most)
         if bad[0]:
             share = float(counted(counts_of(tree, forest)[:1]).dominance[0])
             raise DataError(
-                f"the most common label has {share:.1%} of everybody, so no merging brings it "
-                f"below {self.most:.1%}; ask for a higher share"
+                f"the most common label has {in_percent(share, 1, self.most)} of everybody, so no "
+                f"merging brings it below {in_percent(self.most)}; ask for a higher share"
             )
         return bad

@@ -15,9 +15,10 @@ import numpy as np
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Finding, TellsOf
-from treeaudit.findings.numbers import Share
+from treeaudit.findings.numbers import Phrase, Share
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_digits, in_percent
 
 if TYPE_CHECKING:
     from treeaudit.dp.bounded import bounded, unbounded_because
@@ -100,7 +101,8 @@ class Rule:
         Of whom it tells that the check passes or fails: of some people, unless of
         ``everybody`` or of the ``file`` alone. A copy that may leave the room asks.
     told
-        Says the measured number where a number alone would not; empty where it does.
+        Says the measured number where a number alone would not; empty where it does. Shares
+        in a phrase are told with as many digits as keep them off the threshold.
     needless
         Says why there is nothing to measure in a model, where the attack was
         skipped for that reason; None where there is.
@@ -125,20 +127,48 @@ class Rule:
     share: bool = False
     among: bool = False
     tells_of: TellsOf = "people"
-    told: Callable[[Sequence[Finding]], str] | None = None
+    told: Callable[[Sequence[Finding]], str | Phrase] | None = None
     needless: Callable[[Forest], str | None] | None = None
     step: str = ""
     unbounded: Callable[[Forest], str | None] | None = None
     of_person: Callable[[Forest, int], float] | None = None
     rests_on: tuple[Term, ...] = EVERY_TERM
 
-    def show(self, measured: float) -> str:
-        """Return a measured number in words."""
+    def asked(self, threshold: float) -> str:
+        """Return the bound in words, with all digits of the threshold."""
+        return self.bound.format(_Whole(threshold))
+
+    def show(self, measured: float, *beside: float) -> str:
+        """Return a measured number in words, never on another side of what it stands beside."""
         if not isfinite(measured):
             return "unbounded"
         if self.share:
-            return f"{measured:.1%}" if measured >= 0.001 or measured == 0 else f"{measured:.2g}"
-        return f"{int(measured):,}" if float(measured).is_integer() else f"{measured:.4g}"
+            return in_percent(measured, 1, *beside)
+        if float(measured).is_integer():
+            return f"{int(measured):,}"
+        return in_digits(measured, 4, *beside)
+
+    def say(self, findings: Sequence[Finding], measured: float, threshold: float) -> str:
+        """Return what was measured in words, beside its threshold."""
+        told = self.told(findings) if self.told else ""
+        if isinstance(told, Phrase):
+            told = told.template.format(
+                *(in_percent(x, 1, threshold) if isinstance(x, Share) else x for x in told.parts)
+            )
+        return told or self.show(measured, threshold)
+
+
+class _Whole(float):
+    """A threshold that is written with no fewer digits than it has."""
+
+    def __format__(self, spec: str) -> str:
+        text, value = format(float(self), spec), float(self)
+        if not spec.endswith("%"):
+            same = float(text.replace(",", "")) == value
+            return text if same else f"{value:,}".removesuffix(".0")
+        texts = (f"{value:.{digits}%}" for digits in range(1, 19))
+        same_texts = (one for one in texts if float(f"{one[:-1]}e-2") == value)
+        return text if float(f"{text[:-1]}e-2") == value else next(same_texts, text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import Check, Finding, Skipped, Verdict
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_digits
 
 __all__ = ["check_names", "judge", "losses_added", "not_run", "verdict_of"]
 
@@ -78,7 +79,7 @@ def losses_added(checks: Sequence[Check], costs: Mapping[str, float]) -> tuple[C
         replace(
             check,
             measured=costs[check.name] if math.isfinite(costs[check.name]) else None,
-            shown=f"{costs[check.name]:g} by all models of the file",
+            shown=f"{in_digits(costs[check.name], 6, check.threshold)} by all models of the file",
             status="pass" if costs[check.name] <= check.threshold else "fail",
         )
         if check.status == "pass" and costs.get(check.name, 0) > (check.measured or 0)
@@ -119,7 +120,7 @@ def _check(
         measured=None,
         status="skipped",
         title=rule.title,
-        bound=rule.bound.format(threshold),
+        bound=rule.asked(threshold),
         attack=attacks[0] if attacks else None,
         share=rule.share,
         among=rule.among,
@@ -150,7 +151,7 @@ def _check(
     return replace(
         check,
         measured=measured if known else None,
-        shown=(rule.told(findings) if rule.told else "") or rule.show(measured),
+        shown=rule.say(findings, measured, threshold),
         status="pass" if rule.holds(measured, threshold) else "fail",
         reason=None if known or rule.unbounded is None else rule.unbounded(forest),
     )

@@ -9,12 +9,16 @@ from treeaudit.arrays import Float
 from treeaudit.later import pattern
 from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.stats import Estimate
 
 __all__ = [
     "an",
     "cell",
     "cells",
     "conditions",
+    "estimated",
+    "in_digits",
+    "in_percent",
     "label_text",
     "loss_in_words",
     "number",
@@ -23,6 +27,7 @@ __all__ = [
 ]
 
 ANY = "*"
+_MOST_DIGITS = 19
 _OURS = pattern(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$|\s$')
 
 
@@ -37,6 +42,62 @@ def label_text(label: Label) -> str:
     if isinstance(label, float) and label.is_integer() and abs(label) < 1e15:
         return str(int(label))
     return str(label)
+
+
+def in_percent(share: float, places: int = 1, *beside: float) -> str:
+    """Return a share in percent that says nothing that is not so.
+
+    Parameters
+    ----------
+    places
+        Decimals: more only where fewer would say none, all, or another side of what it stands
+        beside.
+    beside
+        What it is compared with, such as a threshold.
+
+    Examples
+    --------
+    >>> in_percent(0.058), in_percent(0.9997), in_percent(0.0003), in_percent(0), in_percent(1, 0)
+    ('5.8%', '99.97%', '0.03%', '0.0%', '100%')
+    >>> in_percent(0.0104, 1, 0.01), in_percent(0.01, 1, 0.01)
+    ('1.04%', '1.0%')
+    """
+    limits = (0.0, 1.0, *beside)
+    for digits in range(places, _MOST_DIGITS) if math.isfinite(share) else ():
+        text = f"{share:.{digits}%}"
+        if _as_is(float(f"{text[:-1]}e-2"), share, *limits):
+            return text
+    # Nearer to nothing than digits after the point tell, or no number.
+    return f"{100 * share:.3g}%"
+
+
+def estimated(found: Estimate, places: int = 1) -> str:
+    """Return an estimated share in percent, with its 95 % interval.
+
+    Examples
+    --------
+    >>> estimated(Estimate(value=0.54, low=0.35, high=0.72, n=24), 0)
+    '54% (35%–72%)'
+    """
+    value, low, high = (in_percent(x, places) for x in (found.value, found.low, found.high))
+    return f"{value} ({low}–{high})"
+
+
+def in_digits(value: float, digits: int = 4, *beside: float) -> str:
+    """Return a number with so many digits, or more where it stands beside one that it is not.
+
+    Examples
+    --------
+    >>> in_digits(1.99996), in_digits(1.99996, 4, 2), in_digits(2.5, 4, 2)
+    ('2', '1.99996', '2.5')
+    """
+    texts = (f"{value:.{n}g}" for n in range(digits, _MOST_DIGITS))
+    return next((text for text in texts if _as_is(float(text), value, *beside)), f"{value}")
+
+
+def _as_is(said: float, value: float, *limits: float) -> bool:
+    """Tell whether a rounded number is on the same side of some limits as it is itself."""
+    return all(np.sign(said - limit) == np.sign(value - limit) for limit in limits)
 
 
 def loss_in_words(epsilon: float, delta: float) -> str:

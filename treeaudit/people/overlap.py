@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int, Wide
 from treeaudit.errors import DataError
+from treeaudit.model.words import in_percent
 from treeaudit.people.records import Records
 
 __all__ = ["without_members"]
@@ -86,14 +87,16 @@ def without_members(
             )
         rows = ", ".join(f"{row:,}" for row in (left[out[:_NAMED]] + 1).tolist())
         named = f"(rows {rows}{', …' if len(out) > _NAMED else ''})"
-        told = f"{inside:,} of the {n:,} rows of {test.origin} ({inside / n:.1%}) stand in "
+        told = f"{inside:,} of the {n:,} rows of {test.origin} ({in_percent(inside / n)}) stand in "
         told += f"{train.origin} too{how}"
         if not len(out):
             told += ", no more than chance may make of such rows: they were kept"
         elif len(out) == inside:
             told += f" {named} and were left out of the control"
         else:
-            told += f", {len(out):,} ({len(out) / n:.1%}) more than are expected by chance: "
+            told += (
+                f", {len(out):,} ({in_percent(len(out) / n)}) more than are expected by chance: "
+            )
             told += f"as many of them {named} were left out of the control"
         said.append(told)
         left = np.delete(left, out)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.report import Report, view_of
+from treeaudit.model.words import in_percent
 from treeaudit.reports.wording import in_words
 
 __all__ = ["AttackLine", "attack_lines", "has_control"]
@@ -122,4 +123,4 @@ def _unseen(finding: Finding) -> str:
     shares = [c.control.value for c in finding.controls if c.control is not None]
     if not shares:
         return "nobody fits" if finding.controls else "–"
-    return " and ".join(f"{share:.0%}" for share in shares[:2]) + " fit"
+    return " and ".join(in_percent(share, 0) for share in shares[:2]) + " fit"

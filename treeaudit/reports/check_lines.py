@@ -4,7 +4,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Check
 from treeaudit.findings.numbers import Share
 from treeaudit.findings.report import Report
-from treeaudit.reports.wording import in_words
+from treeaudit.reports.wording import percent
 
 __all__ = ["CheckLine", "check_lines"]
 
@@ -69,5 +69,5 @@ def _measured(check: Check) -> str:
     if check.measured is None:
         return "not checked" if check.status == "skipped" else check.shown or "unbounded"
     if isinstance(check.measured, Share):
-        return in_words(check.measured)
+        return percent(check.measured, check.threshold)
     return check.shown or f"{check.measured:g}"

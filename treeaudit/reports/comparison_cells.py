@@ -7,6 +7,7 @@ from treeaudit.comparison.compare import Comparison
 from treeaudit.comparison.compared import Compared
 from treeaudit.comparison.leakage import MEASURES
 from treeaudit.findings.findings import Check
+from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain
 from treeaudit.stats import Estimate
 
@@ -27,7 +28,7 @@ def _cell(model: Compared, column: str) -> str:
         "certain": " ".join(claimed(model, "certain")).strip(),
         "member AUC": None if leaks.auc is None else f"{leaks.auc.value:.3f}",
         "hidden": None if leaks.attribute is None else _points(leaks.attribute),
-        "certified": None if leaks.certified is None else f"{leaks.certified.value:.1%}",
+        "certified": None if leaks.certified is None else in_percent(leaks.certified.value),
         "useful": None if useful is None else goodness(model, useful.value),
         "epsilon": None if model.epsilon is None else in_letters(model).removeprefix("ε "),
     }
@@ -76,7 +77,7 @@ def within(model: Compared, column: str) -> str:
 
 def goodness(model: Compared, value: float) -> str:
     """Return accuracy in percent, and R² as it is."""
-    return f"{value:.3f}" if model.utility is None else f"{value:.2%}"
+    return f"{value:.3f}" if model.utility is None else in_percent(value, 2)
 
 
 def verdict(model: Compared) -> tuple[str, str]:

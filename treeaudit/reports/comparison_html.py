@@ -10,7 +10,7 @@ from markupsafe import Markup
 from treeaudit.comparison.compare import Comparison
 from treeaudit.comparison.compared import Compared
 from treeaudit.comparison.leakage import MEASURES
-from treeaudit.model.words import number_of
+from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.charts import strip
 from treeaudit.reports.comparison_cells import (
     advice,
@@ -135,7 +135,7 @@ def _good(model: Compared) -> tuple[str, ...]:
     """Return the interval of what a model is good for, and how many get an answer."""
     notes = [interval(model, "useful")]
     if model.utility is not None and model.utility.coverage.value < 1:
-        notes.append(f"{model.utility.coverage.value:.1%} answered")
+        notes.append(f"{in_percent(model.utility.coverage.value)} answered")
     return tuple(filter(None, notes))
 
 

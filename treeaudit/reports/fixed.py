@@ -1,6 +1,7 @@
 """The repair that was tried, in a sentence."""
 
 from treeaudit.findings.report import Report
+from treeaudit.model.words import in_percent
 
 __all__ = ["fix_outcome", "fix_sentence"]
 
@@ -37,10 +38,10 @@ def _price(report: Report) -> str:
         return "; no leaf changes."
     costs = [f"{fix.leaves[0]:,} → {fix.leaves[1]:,} leaves"]
     if fix.unseen is not None:
-        before, after = (f"{one.value:.2%}" for one in fix.unseen)
+        before, after = (in_percent(one.value, 2) for one in fix.unseen)
         costs.append(f"right for {before} → {after} of {fix.unseen[0].n:,} unseen people")
     elif fix.right[0] is not None and fix.right[1] is not None:
-        before, after = (f"{one:.2%}" for one in fix.right if one is not None)
+        before, after = (in_percent(one, 2) for one in fix.right if one is not None)
         costs.append(_right(report, f"{before} → {after}"))
     return f": {'; '.join(costs)}."
 

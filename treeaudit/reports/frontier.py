@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.report import Tried
-from treeaudit.model.words import number_of
+from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.scatter import Point, scatter
 from treeaudit.reports.wording import percent
 
@@ -32,7 +32,7 @@ class Shown:
             f"{self.number}",
             f"{one.trees:,}",
             "not told" if one.smallest is None else f"{one.smallest:,}",
-            "not told" if one.accuracy is None else f"{one.accuracy:.1%}",
+            "not told" if one.accuracy is None else in_percent(one.accuracy),
             "–" if one.excess is None else f"{one.excess:+.1%}",
             self.verdict,
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from treeaudit.model.words import in_percent
 from treeaudit.people.predictions import Utility
 from treeaudit.repair.attempts import Attempt
 
@@ -69,4 +70,4 @@ def _verdict(one: Attempt) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "not told" if value is None else f"{value:.2%}"
+    return "not told" if value is None else in_percent(value, 2)

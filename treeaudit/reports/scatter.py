@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from treeaudit.dataclass import dataclass
+from treeaudit.model.words import in_percent
 
 __all__ = ["Point", "scatter"]
 
@@ -107,12 +108,12 @@ class _Scale:
 def _mark(point: Point, scale: _Scale) -> Markup:
     x, y = scale.x(point.smallest), scale.y(point.value)
     return Markup(
-        '<g class="{kind}"><title>{n}. {name}: {value:.2%}, {says}</title>'
+        '<g class="{kind}"><title>{n}. {name}: {value}, {says}</title>'
         '<path class="wh" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
         '<circle cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
         '<text x="{x:.1f}" y="{t:.1f}" text-anchor="middle">{n}</text></g>'
     ).format(
         kind="good" if point.passes else "poor", n=point.number, name=point.name,
-        value=point.value, says=point.says, x=x, y=y, t=y + 4,
+        value=in_percent(point.value, 2), says=point.says, x=x, y=y, t=y + 4,
         low=scale.y(point.low), high=scale.y(point.high),
     )  # fmt: skip

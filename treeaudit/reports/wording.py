@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.numbers import Agreeing, Count, People, Phrase, Score, Share, Strong
+from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain
 from treeaudit.stats import Estimate
 
@@ -41,19 +42,15 @@ LEVELS = (
 """The colour scale of group sizes, the most exposed first."""
 
 
-def percent(ratio: float) -> str:
-    """Return a share in percent that never rounds to nobody or to everybody.
+def percent(ratio: float, *beside: float) -> str:
+    """Return a share in percent that never rounds to nobody, to everybody, or onto a threshold.
 
     Examples
     --------
     >>> percent(1), percent(0.058), percent(0.9999), percent(0.00001)
-    ('100%', '5.8%', 'over 99.9%', 'under 0.1%')
+    ('100%', '5.8%', '99.99%', '0.001%')
     """
-    if ratio in (0, 1):
-        return f"{ratio:.0%}"
-    if ratio < 0.0005:
-        return "under 0.1%"
-    return "over 99.9%" if ratio > 0.9995 else f"{ratio:.1%}"
+    return f"{ratio:.0%}" if ratio in (0, 1) else in_percent(ratio, 1, *beside)
 
 
 def rate(share: Estimate) -> str:
@@ -80,7 +77,7 @@ def interval(share: Estimate) -> str:
     if share.low == share.high:
         return ""
     places = 1 if share.high - share.low < 0.05 else 0
-    return f"{100 * share.low:.{places}f}–{share.high:.{places}%}"
+    return f"{in_percent(share.low, places)[:-1]}–{in_percent(share.high, places)}"
 
 
 def in_words(part: object) -> str:

@@ -31,6 +31,7 @@ from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_percent
 
 if TYPE_CHECKING:
     from treeaudit.attacks.attribute_inference.candidates import Column, columns_of
@@ -239,8 +240,9 @@ def _summary(
     also = " One other column is given away as well." if others == 1 else also
     members, control = worst.share(worst.model)
     guessed = worst.share(worst.imputation)[0]
+    found, unseen, without = (in_percent(one.value, 0) for one in (members, control, guessed))
     return (
-        f"{worst.column.name} is found for {members.value:.0%} of the members, against "
-        f"{control.value:.0%} of unseen people and {guessed.value:.0%} without the model: the file "
+        f"{worst.column.name} is found for {found} of the members, against "
+        f"{unseen} of unseen people and {without} without the model: the file "
         f"gives it away for about {exposed:,} people.{also}{more}"
     )

@@ -7,6 +7,7 @@ from treeaudit.attacks.control import of_what_fails
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control
 from treeaudit.findings.numbers import Share
+from treeaudit.model.words import estimated, in_percent
 from treeaudit.stats import Estimate, difference, paired, residual, wilson
 
 __all__ = ["Outcome", "control_of", "inferred"]
@@ -103,9 +104,9 @@ def control_of(outcome: Outcome) -> Control:
         excess=difference(members, control),
         residual=left,
         sentence=(
-            f"{name} is found for {members.value:.0%} ({members.low:.0%}–{members.high:.0%}) of "
-            f"{members.n:,} members and {control.value:.0%} of {control.n:,} unseen people; "
-            f"without the model for {guessed_members.value:.0%} and {guessed.value:.0%}"
+            f"{name} is found for {estimated(members, 0)} of {members.n:,} members and "
+            f"{in_percent(control.value, 0)} of {control.n:,} unseen people; without the model for "
+            f"{in_percent(guessed_members.value, 0)} and {in_percent(guessed.value, 0)}"
             + (of_what_fails(left) or ".")
         ),
     )

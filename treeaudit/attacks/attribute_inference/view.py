@@ -8,6 +8,7 @@ from treeaudit.findings.findings import Control, Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+from treeaudit.model.words import in_percent
 
 __all__ = ["view"]
 
@@ -48,7 +49,7 @@ def _beside(finding: Finding, given: Sequence[str]) -> Phrase:
         return say("within chance")
     worst = max(named, key=lambda c: 0.0 if c.excess is None else c.excess.value)
     unseen = 0.0 if worst.control is None else worst.control.value
-    return say(f"{unseen:.0%}, members {worst.claim.value:.0%}")
+    return say(f"{in_percent(unseen, 0)}, members {in_percent(worst.claim.value, 0)}")
 
 
 def _brief(given: Sequence[str], n: int) -> Phrase:

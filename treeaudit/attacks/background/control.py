@@ -16,7 +16,7 @@ from treeaudit.attacks.control import beside, conclusion
 from treeaudit.attacks.score import Score, leaf_guesses
 from treeaudit.attacks.stated import Codes
 from treeaudit.findings.findings import Control
-from treeaudit.model.words import number_of
+from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, fact
 
@@ -96,16 +96,18 @@ def _without_one(guess: Codes, leaf: Wide, train: Records) -> Codes:
 
 def _sentence(case: Case, found: Control) -> str:
     said = f"What follows about {found.of} is "
-    said += "certain" if found.claim.value == 1 else f"said to be right for {found.claim.value:.0%}"
+    said += (
+        "certain"
+        if found.claim.value == 1
+        else f"said to be right for {in_percent(found.claim.value, 0)}"
+    )
     if found.verified is not None:
         people = number_of(found.verified.n, "training person", "training people")
-        said += f"; it is true of {found.verified.value:.0%} of the {people}"
+        said += f"; it is true of {in_percent(found.verified.value, 0)} of the {people}"
     if found.control is None:
         if case.test is None:
             return said + ". Without unseen people (--test) nobody can say whether that is memory."
         return said + ". No unseen person fits, so nothing speaks for a fact of the population."
-    low, high = found.control.low, found.control.high
     who = number_of(found.control.n, "unseen person who fits", "unseen people who fit")
-    said += f"; of the {who} it is true of {found.control.value:.0%} "
-    said += f"({low:.0%}–{high:.0%}): "
+    said += f"; of the {who} it is true of {estimated(found.control, 0)}: "
     return said + conclusion(found)

@@ -20,7 +20,7 @@ from treeaudit.attacks.case import Case, leaf_evidence
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
-from treeaudit.model.words import label_text, number_of
+from treeaudit.model.words import in_percent, label_text, number_of
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.stats import wilson
@@ -232,7 +232,7 @@ def _inferred(
         baselines["the leaf alone"] = wilson(leaf * n, n)
     control = control_of(
         case,
-        f"people whose label the prior makes at least {certainty:.0%} certain",
+        f"people whose label the prior makes at least {in_percent(certainty, 0)} certain",
         None if seen is None else seen.score,
         None if unseen is None else unseen.score,
         baselines=baselines,
@@ -252,26 +252,24 @@ def _summary(prior: Prior, certainty: float, sums: _Sums, *, real: bool) -> str:
         number_of(sums.new_leaves, "leaf", "leaves"),
         max(sums.new_people.values(), default=0),
     )
+    least = f"at least {in_percent(certainty, 0)} certain"
     if not sums.new_leaves:
-        return f"{prior.origin} makes nobody at least {certainty:.0%} certain in mixed leaves."
+        return f"{prior.origin} makes nobody {least} in mixed leaves."
     if not real:
         return (
-            f"{prior.origin} makes some target at least {certainty:.0%} certain in {leaves} "
+            f"{prior.origin} makes some target {least} in {leaves} "
             f"of several labels, of {new_people:,} people at most."
         )
     people = number_of(new_people, "person", "people")
-    return (
-        f"{prior.origin} makes {people} in {leaves} of several labels at least "
-        f"{certainty:.0%} certain."
-    )
+    return f"{prior.origin} makes {people} in {leaves} of several labels {least}."
 
 
 def _evidence(case: Case, prior: Prior, row: tuple[float, float, int, int, int, int]) -> Evidence:
     likely, alone, index, leaf, kind, label = row
     name = label_text((case.forest.schema.classes or ())[label])
     says = (
-        f"{case.forest.schema.target} = {name} for {prior.kind(kind)}: {likely:.1%}, "
-        f"against {alone:.1%} by the leaf alone"
+        f"{case.forest.schema.target} = {name} for {prior.kind(kind)}: {in_percent(likely)}, "
+        f"against {in_percent(alone)} by the leaf alone"
     )
     (at,) = case.table.positions(index, [leaf]).tolist()
     return leaf_evidence(case, at, says=says)

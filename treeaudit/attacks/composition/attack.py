@@ -31,6 +31,7 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_percent
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.reconstruction.scope import drawn_steps
@@ -306,13 +307,13 @@ def _of_one_label(truth: Truth, found: Solution, weight: Float) -> Share:
 
 def _summary(details: CompositionDetails, n_trees: int) -> str:
     what = "number" if details.tolerance is not None else "label"
-    own = f"the model's own answers are right for {details.own:.1%}"
+    own = f"the model's own answers are right for {in_percent(details.own)}"
     if details.excess <= 0:
         return (
             f"{n_trees:,} trees together give back no more {what}s than the model answers anyway: "
             f"{own} of {details.train:,} people."
         )
     return (
-        f"{n_trees:,} trees together give back the {what} of {details.joint:.1%} of "
+        f"{n_trees:,} trees together give back the {what} of {in_percent(details.joint)} of "
         f"{details.train:,} people; {own}."
     )

@@ -39,6 +39,7 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_percent
 
 if TYPE_CHECKING:
     from treeaudit.attacks.known_numbers.view import view
@@ -258,11 +259,11 @@ def _summary(details: KnownNumbersDetails, many: bool) -> str:
         whose = "some" if details.dominating_people else "all"
         return (
             f"In {details.known_leaves:,} leaves the numbers of {whose} are known{within}; in the "
-            f"worst tree that is {details.known_share:.1%} of the people in it. Different "
+            f"worst tree that is {in_percent(details.known_share)} of the people in it. Different "
             f"people in those of any tree: {details.known_in_any_tree.told}."
         )
     who = "person is" if people == 1 else "people is"
     return (
-        f"The number of {people:,} {who} known{within} ({details.known_share:.1%}), of "
+        f"The number of {people:,} {who} known{within} ({in_percent(details.known_share)}), of "
         f"{details.exact_people:,} exactly."
     )

@@ -38,7 +38,7 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.model.words import number_of
+from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.stats import Estimate, difference, residual, wilson
 
 if TYPE_CHECKING:
@@ -230,8 +230,8 @@ def _control(members: Float, control: Float, rate: Estimate) -> Control:
         excess=excess,
         residual=left,
         sentence=(
-            f"{rate.value:.1%} ({rate.low:.1%}–{rate.high:.1%}) of {rate.n:,} members are "
-            f"recognised, and {alarms.value:.1%} of {alarms.n:,} unseen people are taken for one"
+            f"{estimated(rate)} of {rate.n:,} members are recognised, and "
+            f"{in_percent(alarms.value)} of {alarms.n:,} unseen people are taken for one"
             + (of_what_fails(left) or ".")
         ),
     )
@@ -262,7 +262,8 @@ def _summary(found: Separation, by: tuple[Test, Test | None], n: int, *, private
     )
     text = "Members are told from unseen people with "
     if found.tpr_at_1_percent_fpr is not None:
-        text = f"{found.tpr_at_1_percent_fpr:.1%} of the members are recognised at 1 % false alarms"
+        found_at_1 = in_percent(found.tpr_at_1_percent_fpr)
+        text = f"{found_at_1} of the members are recognised at 1 % false alarms"
         text += f" (by {rate}), " if rate != area else ", "
     text += f"AUC {found.auc:.2f} ({found.auc_low:.2f}–{found.auc_high:.2f}), by {area}"
     text += f", the strongest of {n} tests." if n > 1 else "."

@@ -20,6 +20,7 @@ from treeaudit.findings.numbers import (
 )
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, MarkKind, Plot, Rung, View
+from treeaudit.model.words import in_percent
 from treeaudit.stats import Estimate
 
 __all__ = ["NAMES", "view"]
@@ -44,7 +45,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         rungs=(
             Rung(
                 knows=say(_KNOWS),
-                number=say(f"{auc:.0%}"),
+                number=say(in_percent(auc, 0)),
                 follows=say(
                     "is the chance that the score of a member is above that of somebody else "
                     "(AUC; of a coin 50%)"

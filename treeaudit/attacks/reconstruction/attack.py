@@ -27,6 +27,7 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_percent
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
 from treeaudit.reconstruction.scope import (
     certain_if,
@@ -326,7 +327,7 @@ def _summary(details: ReconstructionDetails, n: int, needs: tuple[str, ...]) -> 
         why = "counts are noisy" if likely.counts_are == "noisy" else "nobody tells who was drawn"
         return (
             f"Nobody is certain, since {why}; {likely.people.part:,} of {n:,} people are likely, "
-            f"with a probability of {likely.level:.0%} or more each."
+            f"with a probability of {in_percent(likely.level, 0)} or more each."
         )
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
@@ -337,5 +338,5 @@ def _summary(details: ReconstructionDetails, n: int, needs: tuple[str, ...]) -> 
     where = f" if {' and '.join(needs)}" if needs else ""
     return (
         f"{details.given_away:,} of {least}{n:,} people are given away for certain{where}: "
-        f"{details.exact:.1%} with every value that the model asks about{rows}."
+        f"{in_percent(details.exact)} with every value that the model asks about{rows}."
     )

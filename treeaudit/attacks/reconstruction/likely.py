@@ -13,7 +13,7 @@ from treeaudit.attacks.reconstruction.details import (
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
-from treeaudit.model.words import label_text
+from treeaudit.model.words import in_percent, label_text
 from treeaudit.people.records import Records
 from treeaudit.reconstruction.answer import reconstruct
 from treeaudit.reconstruction.budget import Budget
@@ -103,7 +103,7 @@ def evidence_likely(case: Case, answer: Likely, shown: int) -> tuple[Evidence, .
             leaf=int(answer.cells.leaf[0, answer.cell[place]]),
             people=1,
             says=f"{case.forest.schema.target} = {label_text(classes[answer.label[place]])}, "
-            f"likely: {probability:.0%}",
+            f"likely: {in_percent(probability, 0)}",
             rule=sentence(answer.cells, int(answer.cell[place])),
         )
         for place, probability in zip(

@@ -6,7 +6,7 @@ from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
-from treeaudit.model.words import number_of
+from treeaudit.model.words import in_percent, number_of
 from treeaudit.reconstruction.by_hand import ByHand
 from treeaudit.stats import fact
 
@@ -51,7 +51,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
 
 def _of_likely(details: ReconstructionDetails, likely: LikelyPeople) -> View:
     number = People(likely.people.part or 0)
-    level = f"{likely.level:.0%}"
+    level = in_percent(likely.level, 0)
     facts = [
         ("Level", say("by their probabilities {} people of the likeliest table are expected to be "
                       "in the training data; nobody is certain", f"{likely.expected:,.0f}")),
@@ -69,10 +69,10 @@ def _of_likely(details: ReconstructionDetails, likely: LikelyPeople) -> View:
         facts.append(("Control", say(text, likely.right_of_others)))
     if likely.error is not None:
         text = "{} of the values in the likeliest table"
-        facts.append(("Wrong", say(text, f"{likely.error:.1%}")))
+        facts.append(("Wrong", say(text, in_percent(likely.error))))
     if likely.error_of_others is not None:
         text = "{} of the values in a table of other people: a guess no better is no attack"
-        facts.append(("Wrong in the control", say(text, f"{likely.error_of_others:.1%}")))
+        facts.append(("Wrong in the control", say(text, in_percent(likely.error_of_others))))
     return View(
         brief=say("{} likely at {} or more, nobody certain", likely.people, level),
         figure=Figure(number=number, counts=f"likely in the training data, {level} or more each"),

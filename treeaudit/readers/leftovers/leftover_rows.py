@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from treeaudit.model.leftovers import FEWEST_RECORDS, Leftover
+from treeaudit.model.words import in_percent
 from treeaudit.readers.leftovers.attributes import is_name
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -125,7 +126,7 @@ def _distinct(array: Array) -> int:
 def _out_of_bag(place: Place, name: str, array: Array, score: object) -> Leftover:
     told = ""
     if isinstance(score, float) and name == "oob_decision_function_" and 0 <= score <= 1:
-        told = f", right for {score:.0%} of them (oob_score_)"
+        told = f", right for {in_percent(score, 0)} of them (oob_score_)"
     says = f"a prediction for each of {len(array):,} training records in row order{told}"
     return Leftover(kind="out-of-bag", where=place.at(name), n=len(array), says=says)
 
