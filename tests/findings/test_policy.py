@@ -603,3 +603,9 @@ def test_a_share_beyond_its_bound_looks_so_everywhere(tmp_path) -> None:
     assert (check.status, check.shown, check.bound) == ("fail", "1.04%", "at most 1.0%")
     assert "1.04% (at most 1.0%)" in " ".join(str(report).split())
     assert "1.04%" in render(report, "html")
+
+
+def test_the_policy_of_a_page_has_all_digits(figure_3) -> None:
+    values = {"max-exact-values": 1_234_567, "max-certain-share": 0.05, "min-leaf": 5}
+    page = render(ta.scan(figure_3, policy=ta.Policy(name="p", values=values)), "html")
+    assert "max-exact-values = 1234567, max-certain-share = 0.05, min-leaf = 5" in page

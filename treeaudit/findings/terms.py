@@ -11,6 +11,7 @@ from typing import Any
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report
+from treeaudit.model.words import in_digits
 
 __all__ = ["Terms", "apart", "in_words", "terms_of", "terms_of_file"]
 
@@ -175,4 +176,4 @@ def _said(name: str, terms: Terms) -> str:
         return ", ".join(value) or "not given"
     if value is None:
         return "not given"
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+    return in_digits(value, 6, value) if isinstance(value, int | float) else str(value)

@@ -5,7 +5,7 @@ from pathlib import Path
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
-from treeaudit.model.words import number_of
+from treeaudit.model.words import in_digits, number_of
 from treeaudit.readers.choice import plain_name
 from treeaudit.reports.advice import acceptance
 from treeaudit.reports.plain_text import plain
@@ -55,7 +55,9 @@ def facts(report: Report) -> list[tuple[str, str]]:
     reason = forest.counts_reason
     draws = forest.records_are == "bootstrap" and forest.counts_are in ("exact", "likely")
     counts = "draws, people only where nobody was drawn twice" if draws else ""
-    values = ", ".join(f"{name} = {value:g}" for name, value in policy.values.items())
+    values = ", ".join(
+        f"{name} = {in_digits(value, 6, value)}" for name, value in policy.values.items()
+    )
     found = [("File", f"{model_name(forest)}, {source.format}")]
     if source.inside:
         found.append(("Found in the file at", source.inside))
