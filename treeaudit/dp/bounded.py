@@ -13,7 +13,14 @@ from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 
-__all__ = ["NOT_ASKED", "bounded", "unbounded_because"]
+__all__ = ["FOUND_OUT", "NOT_ASKED", "bounded", "unbounded_because"]
+
+FOUND_OUT = (
+    "the steps in front of it learned from the same data without privacy",
+    "the file also holds the scores of a search on private data",
+    "the file also holds numbers that no ledger accounts for",
+)
+"""Reasons that an audit adds to a ledger: what stands around a model undoes its promise."""
 
 NOT_ASKED = "not asked: the trees stopped early"
 """The row of a ledger for what a trainer may spend and, with these answers, did not."""
@@ -50,7 +57,7 @@ def unbounded_because(forest: Forest) -> str | None:
     if privacy is None:
         return "the model claims no differential privacy"
     if privacy.get("not_private") or privacy.get("reasons"):
-        return "the model says itself that it is not private"
+        return _around(privacy) or "the model says itself that it is not private"
     if privacy.get("variant") != "sound":
         return "the model was not trained by a variant with a proof (variant='sound')"
     if "unit" not in privacy:
@@ -88,6 +95,13 @@ def unbounded_because(forest: Forest) -> str | None:
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
     return _set_otherwise(forest.source.parameters, ledger)
+
+
+def _around(privacy: Mapping[str, Any]) -> str | None:
+    """Return what an audit found out about the model and no file says itself."""
+    reasons = privacy.get("reasons")
+    each = reasons if isinstance(reasons, list | tuple) else ()
+    return next((one for one in each if one in FOUND_OUT), None)
 
 
 def _falls_short(ledger: Ledger) -> bool:

@@ -7,6 +7,7 @@ from treeaudit.errors import SeveralModelsError, UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
+from treeaudit.readers.beside_private import tells_numbers
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.estimators.found import Found
@@ -63,6 +64,11 @@ def stored_model(
         if other is None:
             raise UnsupportedModelError(what_it_is(root))
         forest = other
+        if forest.privacy is not None:
+            on_their_own = {id(one.estimator) for one in (*models, found)}
+            numbers = tells_numbers(root, forest, on_their_own)
+            forest = held_by(forest, found.inside, found.before, numbers=numbers)
+        forest = over_data(forest, found)
     else:
         # Its trees lie in the record that is walked through: nothing of them is beside it.
         beside = Leftovers(looked_for=KINDS)
@@ -109,7 +115,7 @@ def _of_another_library(found: Found, source: Source) -> Forest | None:
     if isinstance(stored, StoredBooster):
         stored = replace(stored, found=found)
         forest = replace(forest, source=replace(forest.source, stored=stored))
-    return over_data(held_by(forest, found.inside, found.before), found)
+    return forest
 
 
 def _read(value: Inert, source: Source) -> Forest | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from treeaudit.dp.bounded import FOUND_OUT
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
@@ -66,7 +67,9 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     return replace(forest, source=replace(forest.source, parameters=parameters))
 
 
-def held_by(forest: Forest, inside: str, before: Sequence[object]) -> Forest:
+def held_by(
+    forest: Forest, inside: str, before: Sequence[object], *, numbers: bool = False
+) -> Forest:
     """Return a private model with what the objects around it in the file give away.
 
     Parameters
@@ -77,14 +80,14 @@ def held_by(forest: Forest, inside: str, before: Sequence[object]) -> Forest:
         The way to it in the file.
     before
         The steps of the pipeline in front of it.
+    numbers
+        Whether there are numbers that belong to no model of the file.
     """
     if forest.privacy is None:
         return forest
-    reasons = []
-    if any(isinstance(step, Inert) for step in before):
-        reasons.append("the steps in front of it learned from the same data without privacy")
-    if "best_estimator_" in inside:
-        reasons.append("the file also holds the scores of a search on private data")
+    learned = any(isinstance(step, Inert) for step in before)
+    holds = (learned, "best_estimator_" in inside, numbers)
+    reasons = [reason for reason, there in zip(FOUND_OUT, holds, strict=True) if there]
     if not reasons:
         return forest
     stated = [*forest.privacy.get("reasons", ()), *reasons]

@@ -322,8 +322,11 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
 
     def _told(self) -> dict[str, Any]:
         """Return the parameters that may be written into the model: no seed, no account."""
-        kept: dict[str, Any] = self.get_params(deep=False)
         hidden = {"random_state", "budget", "schema", "n_jobs"}
+        kept: dict[str, Any] = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in self.get_params(deep=False).items()
+        }
         return {
             name: value
             for name, value in kept.items()

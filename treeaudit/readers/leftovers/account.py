@@ -30,6 +30,7 @@ from treeaudit.readers.leftovers.forms import NAME, Sizes
 from treeaudit.readers.leftovers.nodes import Sound, unused_in_trees
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
+from treeaudit.readers.leftovers.trained_values import contradicts
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
 from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING
 from treeaudit.readers.pickles.arrays import arrived
@@ -155,13 +156,16 @@ class Account(Bundles):
             settled = model.cls.module, model.kind, self._ensemble, width, plain_parts
             alike = alike if settled in self._alike else {}
             n_left = len(self._left)
-            boosted = is_boosted(model)
+            boosted, trained = is_boosted(model), model.cls.module.startswith("treeaudit.")
             if boosted:
                 self._listed = _MOST_LISTED
                 for name, value in list(part.items())[_MOST_SET:]:
                     self.leave(place, masked(str(name)), value, name)
             for name, value in list(part.items())[:_MOST_SET] if boosted else part.items():
                 if name in alike:
+                    continue
+                if trained and contradicts(model, name, value):
+                    self.leave(place, masked(str(name)), value)
                     continue
                 plain = _is_plain(value)
                 asked = boosted and name == "n_classes_" and bool(self._facts.rounds)
@@ -257,10 +261,9 @@ class Account(Bundles):
             # The reader of our own form goes through it.
             self._seen.add(id(value))
         elif (
-            name == "schema"
-            and model.cls.module.startswith("treeaudit.")
-            and _repeats(model, value)
+            name == "schema" and model.cls.module.startswith("treeaudit.") and model.get("forest_")
         ):
+            # It contradicts the model in nothing.
             self._seen.add(id(value))
         else:
             self.check(value, forms, place, name, sizes, name)
@@ -304,30 +307,3 @@ def _labels_in(classes: object, n: int) -> bytes | None:
         return None
     numbered = (classes >= 0) & (classes < n) & (classes == np.floor(classes))
     return None if numbered.all() else classes.tobytes()
-
-
-def _repeats(model: Inert, schema: object) -> bool:
-    """Tell whether the schema of a trainer says nothing that its model does not say."""
-    form = arrived(model.get("forest_"))
-    stated = _plain_parts(form.get("schema") if isinstance(form, dict) else None)
-    parts = _plain_parts(schema)
-    known = {(type(part), part) for part in stated} | {(bool, True), (bool, False)}
-    return len(parts) <= 8 * len(stated) and known.issuperset((type(p), p) for p in parts)
-
-
-def _plain_parts(value: object) -> list[object]:
-    """Return the texts and numbers that some containers hold."""
-    found: list[object] = []
-    todo = [value]
-    while todo:
-        part = arrived(todo.pop())
-        if isinstance(part, Inert):
-            held = (part.state, *part.args, *part.items, *part.pairs, *part.pairs.values())
-            todo += [one for one in held if one is not None]
-        elif isinstance(part, dict):
-            todo += part.values()
-        elif isinstance(part, list | tuple):
-            todo += part
-        elif part is not None:
-            found.append(part if isinstance(part, str | int | float) else type(part))
-    return found

@@ -9,6 +9,7 @@ import numpy as np
 from treeaudit.dp.bounded import bounded
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
+from treeaudit.readers.leftovers.attributes import attributes_of, is_option
 from treeaudit.readers.leftovers.attributes import is_name as is_parameter
 from treeaudit.readers.leftovers.booster_parts import is_name, row_seed
 from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
@@ -143,6 +144,7 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
 def _parameters(forest: Forest) -> Iterator[Leftover]:
     """Yield the parameters that are more than a setting, or that no library has."""
     unknown = 0
+    own = attributes_of(forest.source.estimator) or {}
     for i, (name, value) in enumerate(forest.source.parameters.items()):
         # XGBoost starts from a number for each output.
         starts = name == "base_score" and isinstance(value, list) and len(value) <= forest.n_trees
@@ -151,6 +153,9 @@ def _parameters(forest: Forest) -> Iterator[Leftover]:
         known = short and _PARAMETER.fullmatch(name) is not None
         unknown += not all(map(is_parameter, name.split("__")))
         known &= unknown <= _MOST_UNKNOWN
+        if forest.privacy is not None:
+            # No ledger accounts for what is no setting of the trainer.
+            known &= name in own and (not isinstance(value, str) or is_option(value))
         if not known or not all(_is_setting(one) for one in settings):
             yield not_explained(f"source.parameters.{name_in_path(name)}", value, name)
 
