@@ -95,3 +95,20 @@ def test_every_trainer_states_the_noise_that_it_drew(
 def test_noise_of_an_unknown_kind_is_refused(wrong) -> None:
     with pytest.raises(ta.DataError, match="noise"):
         Noise(**{"rate": 1.0, "counts": "leaves", **wrong})
+
+
+@given(
+    noisy=st.floats(-1e15, 1e15),
+    rate=st.floats(2.0**-60, 2.0**20),
+    n=st.integers(0, 1),
+)
+def test_chances_are_chances_however_far_the_count_is_off(noisy, rate, n) -> None:
+    with np.errstate(all="raise", under="ignore"):
+        (chance,) = true_counts(np.array([noisy]), rate, n)
+    assert 0 <= chance <= 1
+
+
+def test_a_count_far_below_zero_tells_what_one_just_below_does() -> None:
+    found = true_counts(np.array([-1.0, -40000.0]), 0.3, 1)
+    # Of all numbers from 0, n has the chance exp(-0.3 n) (1 - exp(-0.3)).
+    assert found.tolist() == pytest.approx(2 * [0.7408182 * 0.2591818], rel=1e-6)

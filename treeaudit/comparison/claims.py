@@ -64,13 +64,19 @@ def true_counts(noisy: Float, rate: float, n: int) -> Float:
     >>> true_counts(np.array([1.0]), 1.0, 1).round(4).tolist()
     [0.5129]
     """
-    c = np.rint(noisy)
-    q = np.exp(-rate)
-    # The sum of exp(-rate |c - k|) over all k from 0.
-    upward = np.where(c >= 0, q / (1 - q), np.exp(rate * np.minimum(c, 0)) / (1 - q))
-    downward = np.where(c >= 0, (1 - q ** (np.maximum(c, 0) + 1)) / (1 - q), 0.0)
-    likely: Float = np.exp(-rate * np.abs(c - n)) / (upward + downward)
+    likely: Float = np.exp(_log_true(np.rint(noisy), rate, n))
     return likely
+
+
+def _log_true(c: Float, rate: float, n: int) -> Float:
+    """Return the logarithm of that: of what is as good as impossible, too."""
+    spare = -np.expm1(-rate)
+    # The sum of exp(-rate |c - k|) over all k from 0, divided by its largest part.
+    below = np.exp(-rate * (np.maximum(c, 0) + 1))
+    others = np.where(c >= 0, np.log1p(np.exp(-rate) - below), 0.0)
+    far = np.where(c >= 0, np.abs(c - n), float(n))
+    found: Float = np.log(spare) - others - rate * far
+    return found
 
 
 def claims_of(table: Table, train: Records | None = None) -> Claims:
@@ -150,8 +156,9 @@ def _alone_expected(groups: Table, rows: Wide, rate: float) -> float:
     counts = groups.counts(rows)
     if counts is None:
         return 0.0
-    one, none = true_counts(counts, rate, 1), true_counts(counts, rate, 0)
-    return float((none.prod(axis=1) * (one / none).sum(axis=1)).sum())
+    c = np.rint(counts)
+    one, none = _log_true(c, rate, 1), _log_true(c, rate, 0)
+    return float(np.exp(none.sum(axis=1, keepdims=True) + (one - none)).sum())
 
 
 def _certain_expected(groups: Table, rows: Wide, rate: float) -> float:

@@ -37,6 +37,7 @@ __all__ = ["FORMAT", "VERSION", "checked_forest", "forest_of", "matches", "read"
 FORMAT = "treeaudit-model"
 VERSION = 1
 _WHOLE, _NUMBER = "iu", "iuf"
+_MOST_RATE, _MOST_NOISY = 2.0**60, 2.0**90
 _EXPECTED = {_WHOLE: "whole numbers", _NUMBER: "numbers", "b": "true or false"}
 
 
@@ -96,6 +97,8 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         raise ReadError("the JSON model does not say what its counts are")
     if counts_are != "noisy" and any(_below_zero(tree) for tree in trees):
         raise ReadError("the JSON model has negative counts")
+    if counts_are == "noisy" and any(_beyond(tree) for tree in trees):
+        raise ReadError("the JSON model has noisy counts of more people than there are anywhere")
     stated = data.get("source") or {}
     n_records = data.get("n_records")
     if n_records is not None and not (isinstance(n_records, int) and 0 <= n_records < Most.people):
@@ -175,8 +178,11 @@ def _privacy(stated: object) -> dict[str, Any] | None:
 def _noise(stated: Mapping[str, Any] | None) -> Noise | None:
     if stated is None:
         return None
+    rate = float(stated["rate"])
+    if rate > 0 and not 1 / _MOST_RATE <= rate <= _MOST_RATE:
+        raise ReadError("the JSON model has noise of a rate that nobody draws")
     return Noise(
-        rate=float(stated["rate"]),
+        rate=rate,
         counts=stated["counts"],
         afterwards=tuple(stated["afterwards"]),
         mechanism=stated["mechanism"],
@@ -259,6 +265,10 @@ def _check_codes(feature: Int, sets: CategorySets, schema: Schema) -> None:
 def _below_zero(tree: Tree) -> bool:
     stated = [column for column in (tree.n_records, tree.counts) if column is not None]
     return any(bool(np.any(column < 0)) for column in stated)
+
+
+def _beyond(tree: Tree) -> bool:
+    return tree.counts is not None and bool(np.any(np.abs(tree.counts) > _MOST_NOISY))
 
 
 def _column(values: object, kinds: str, most: float = sys.float_info.max, ndim: int = 1) -> Any:  # noqa: ANN401  # None where absent
