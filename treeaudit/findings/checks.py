@@ -277,7 +277,10 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         bound="at most {:g}",
         tells_of="file",
         measure=lambda _, forest: epsilon(forest),
-        step="train with differential privacy, or ask for a policy without max-epsilon",
+        step=(
+            "train with differential privacy and an epsilon that the policy allows (treeaudit "
+            "train --epsilon): no repair changes it; or ask for a policy without max-epsilon"
+        ),
         unbounded=unbounded_because,
         of_person=epsilon,
         rests_on=("unit", "promise"),

@@ -11,7 +11,7 @@ from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_digits
 
-__all__ = ["check_names", "judge", "losses_added", "not_run", "verdict_of"]
+__all__ = ["check_names", "fails_for_good", "judge", "losses_added", "not_run", "verdict_of"]
 
 Results = Sequence[Finding | Skipped]
 
@@ -67,6 +67,14 @@ def verdict_of(checks: Sequence[Check]) -> Verdict:
     if any(check.status == "skipped" for check in checks):
         return "review"
     return "accepted" if any(check.accepted for check in checks) else "pass"
+
+
+def fails_for_good(checks: Sequence[Check]) -> bool:
+    """Tell whether an epsilon or a delta is too large: what was spent no repair takes back."""
+    spent = [one for one in checks if one.name in ("max-epsilon", "max-delta")]
+    return any(
+        one.status == "fail" and not one.accepted and one.measured is not None for one in spent
+    )
 
 
 def losses_added(checks: Sequence[Check], costs: Mapping[str, float]) -> tuple[Check, ...]:

@@ -122,6 +122,11 @@ def nearest_miss(done: Repair) -> str:
     nearest = " and ".join(done.after.steps) or "the model as it is"
     policy, misses = done.after.report.policy.title, "; ".join(done.after.misses)
     n = len(done.tried)
+    if not n:
+        return (
+            f"no repair changes an epsilon, and policy {policy} fails for it ({misses}): train "
+            "the model again, with an epsilon that it allows (treeaudit train --epsilon)"
+        )
     return f"none of {n} repairs passes policy {policy}; nearest: {nearest} ({misses})"
 
 

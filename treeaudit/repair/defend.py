@@ -8,6 +8,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
 from treeaudit.errors import DataError, near
+from treeaudit.findings.judging import fails_for_good
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
@@ -230,6 +231,8 @@ def repair(
     if not wanted.searched or before.report.verdict == "pass":
         after = asked(forest, defenses, policy, counting)
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
+    if fails_for_good(before.report.checks):
+        return Repair(before=before, after=before, searched=True, counting=whole)
     frontier = _frontier(forest, wanted, before, progress, counting)
     if frontier:
         tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from treeaudit.findings.judging import fails_for_good
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.later import later
@@ -61,10 +62,12 @@ def reconstruct_command(report: Report) -> str:
 def next_command(report: Report, *, folders: bool = False) -> str:
     """Return what writes a better file, as it was tried; with ``folders``, by whole paths.
 
-    Nothing where what was tried was not seen to work; the search for a repair of all trees
-    together where that was left out, since it takes long.
+    Nothing where what was tried was not seen to work, or no repair can; the search for a
+    repair of all trees together where that was left out, since it takes long.
     """
     fix = report.fix
+    if fails_for_good(report.checks):
+        return ""
     if is_search(report):
         return defend_command(report, folders=folders)
     if report.unrepaired or (fix is not None and not fix.works):
