@@ -77,3 +77,10 @@ def test_the_policy_fails(tmp_path) -> None:
     assert ta.scan(path, policy="private").verdict == "fail"
     path.write_bytes(pickle.dumps({"model": MODEL, "note": "income"}))
     assert ta.scan(path, policy="private").verdict == "pass"
+
+
+def test_written_without_them_the_model_is_bounded_again(tmp_path) -> None:
+    forest = loaded({"model": MODEL, "n_train": 300}, tmp_path / "m.pkl")
+    written = ta.load(ta.save(forest, tmp_path / "m.json"))
+    assert bounded(written)
+    assert written.privacy["reasons"] == []

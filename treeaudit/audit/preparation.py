@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from treeaudit.audit.rounded import counted_if_rounded
     from treeaudit.audit.routing import as_trained, with_people
     from treeaudit.people.imputation import CrossGuess
+    from treeaudit.people.noise_check import held_against
     from treeaudit.people.overlap import without_members
     from treeaudit.people.prior import Prior, prior_table, read_prior
     from treeaudit.people.sources import large_source
     from treeaudit.people.streaming import stream_records
     from treeaudit.people.verification import verify
 else:
+    held_against = later("treeaudit.people.noise_check", "held_against")
     without_members = later("treeaudit.people.overlap", "without_members")
     Prior = later("treeaudit.people.prior", "Prior")
     prior_table = later("treeaudit.people.prior", "prior_table")
@@ -134,6 +136,8 @@ def prepare(
         forest, rounded = counted_if_rounded(forest, trained)
         why_not = verify(forest, trained)
         unverified = rounded or why_not
+        if forest.privacy is not None:
+            forest = held_against(forest, trained)
     silent = 0
     if trained is not None:
         forest, note = as_trained(forest, trained)

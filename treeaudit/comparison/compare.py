@@ -186,7 +186,7 @@ def _compared(name: str, asked: Request, request: Request) -> Compared:
                 useful = utility(forest, unseen)
         except DataError as error:
             notes.append(f"not measured how good it is: {error}")
-    because = None if forest.privacy is None else unbounded_because(forest)
+    because = None if forest.privacy is None else unbounded_because(report.forest)
     if because is not None:
         notes.append(f"its epsilon bounds nothing: {because}")
     return Compared(

@@ -10,15 +10,20 @@ from treeaudit.dp.gaussian import GAUSSIAN
 from treeaudit.dp.ledger import Ledger, Query, factor
 from treeaudit.dp.rational import rational
 from treeaudit.dp.sampling import BOOTSTRAP
+from treeaudit.dp.shapes import grown_beyond
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 
-__all__ = ["FOUND_OUT", "NOT_ASKED", "bounded", "unbounded_because"]
+__all__ = ["FOUND_OUT", "NOT_ASKED", "NUMBERS_BESIDE", "bounded", "unbounded_because"]
+
+NUMBERS_BESIDE = "the file also holds numbers that no ledger accounts for"
+"""What no longer holds once a model is written without them."""
 
 FOUND_OUT = (
     "the steps in front of it learned from the same data without privacy",
     "the file also holds the scores of a search on private data",
-    "the file also holds numbers that no ledger accounts for",
+    NUMBERS_BESIDE,
+    "its counts are nearer to those of the training people than its noise lets them be",
 )
 """Reasons that an audit adds to a ledger: what stands around a model undoes its promise."""
 
@@ -27,6 +32,7 @@ NOT_ASKED = "not asked: the trees stopped early"
 
 _MECHANISMS = {"discrete Laplace", "permute-and-flip", "exponential mechanism", BOOTSTRAP}
 _CONCENTRATED = {GAUSSIAN}
+_COUNTED = {"discrete Laplace", GAUSSIAN}
 _NEARLY = 1 + 1e-9
 _ROUNDED = Fraction(1, 10**6)
 _LARGEST_DELTA = Fraction(1, 10**5)
@@ -92,6 +98,12 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the counts of the model are not said to be noise"
     if forest.n_records is not None or any(tree.n_records is not None for tree in forest.trees):
         return "the model tells how many people there are, without noise"
+    if forest.counts_are == "label-only" and any(t.counts is not None for t in forest.trees):
+        return "the model says that it holds labels alone, and holds counts"
+    if grown_beyond(forest, asked):
+        return "the trees of the model are larger than what its ledger tells was asked"
+    if forest.counts_are == "noisy" and not any(q.mechanism in _COUNTED for q in asked):
+        return "the counts of the model are in no row of its ledger"
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
     return _set_otherwise(forest.source.parameters, ledger)

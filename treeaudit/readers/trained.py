@@ -87,7 +87,7 @@ def held_by(
         return forest
     learned = any(isinstance(step, Inert) for step in before)
     holds = (learned, "best_estimator_" in inside, numbers)
-    reasons = [reason for reason, there in zip(FOUND_OUT, holds, strict=True) if there]
+    reasons = [reason for reason, there in zip(FOUND_OUT, holds, strict=False) if there]
     if not reasons:
         return forest
     stated = [*forest.privacy.get("reasons", ()), *reasons]

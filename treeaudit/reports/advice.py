@@ -104,8 +104,8 @@ def _under_private(report: Report) -> str:
     policy = BUILT_IN["private"]
     checks = judge(policy, report.results, report.forest, all_checks(), report.unit.most)
     claim = report.bound.replace("epsilon", "epsilon of")
-    bound = f"its counts are noise, and its {claim} bounds what it tells"
+    bound = f"by its own ledger its counts are noise, and its {claim} bounds what it tells"
     if verdict_of(checks) == "pass":
-        return f"--policy private was tried and passes: {bound} of anybody"
+        return f"--policy private was tried and passes: {bound} of anybody, a claim of the file"
     open_ = ", ".join(c.title.lower() for c in checks if c.status != "pass")
     return f"--policy private was tried too and does not pass: {open_}"

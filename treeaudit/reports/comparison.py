@@ -89,7 +89,8 @@ def print_comparison(comparison: Comparison, console: "Console") -> None:
     console.print()
     for model in comparison.models:
         if model.epsilon is not None:
-            told = f"whatever it gives away about anybody is bounded by {model.report.bound}"
+            bound = f"is bounded by {model.report.bound}"
+            told = f"by its own ledger, whatever it gives away about anybody {bound}"
             console.print(Text(f"{plain(model.name, 40)}: {told}", style="dim"))
         for note in model.notes:
             console.print(Text(f"{plain(model.name, 40)}: {plain(note, 300)}", style="dim"))

@@ -140,10 +140,13 @@ def _take(comparison: Comparison, choice: Choice, policy: str) -> str:
         reached = [m.useful.value for m in comparison.models if m.verdict == "pass" and m.useful]
         most = "as accurate as any" if reached.count(max(reached)) > 1 else "the most accurate"
         text += f"{most} of those that pass policy {policy}"
-        return text + (" or are bounded by their epsilon." if best.ledger else ".")
+        return text + (
+            " or are bounded by their epsilon, by their own ledgers." if best.ledger else "."
+        )
     less = "gives away less of what was measured"
     if best.epsilon is not None and top.epsilon is None:
-        less = f"whatever it gives away of anybody is bounded by {best.report.bound}"
+        bound = f"is bounded by {best.report.bound}"
+        less = f"by its own ledger, whatever it gives away of anybody {bound}"
     return f"{text}it cannot be told from {_called(top)} in accuracy, and {less}."
 
 
