@@ -1,6 +1,7 @@
 """Trees that no fit of a ledger can have grown are under somebody else's ledger."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -71,8 +72,13 @@ def test_the_tree_of_somebody_else_under_a_ledger_of_two_leaves() -> None:
     tree = replace(plain.trees[0], n_records=None)
     assert unbounded_because(forest) is None
     assert unbounded_because(replace(forest, trees=(tree,))) == LARGER
-    # As many leaves, and one level more.
     ledger = Ledger.from_plain(forest.privacy)
+    # Asked for nothing.
+    (leaves,) = [q for q in ledger.queries if q.name == "leaf counts"]
+    free = replace(leaves, epsilon=Fraction(0), used=None, asked=99)
+    more = replace(ledger, queries=(*ledger.queries, free)).to_plain()
+    assert unbounded_because(replace(forest, trees=(tree,), privacy=more)) == LARGER
+    # As many leaves, and one level more.
     three = [replace(q, asked=3) if q.name == "leaf counts" else q for q in ledger.queries]
     wide = replace(ledger, queries=tuple(three)).to_plain()
     assert unbounded_because(replace(forest, trees=(chain(3),), privacy=wide)) == LARGER

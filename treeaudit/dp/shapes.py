@@ -44,6 +44,9 @@ def grown_beyond(forest: Forest, queries: Sequence[Query]) -> bool:
     """
     fits = defaultdict[str, list[Query]](list)
     for query in queries:
+        # What cost nothing was not answered.
+        if not query.epsilon and not query.rho:
+            continue
         found = _CANDIDATE.fullmatch(query.name)
         mine, name = (found[1], found[2]) if found else ("", query.name)
         fits[mine].append(replace(query, name=name))
