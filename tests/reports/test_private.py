@@ -19,7 +19,7 @@ LEDGER = {
     "not_private": False,
     "reasons": [],
     "queries": [
-        {"name": "splits", "mechanism": "permute-and-flip", "epsilon": "1/4", "asked": 2,
+        {"name": "splits of level 1", "mechanism": "permute-and-flip", "epsilon": "1/4", "asked": 2,
          "composition": "sequential", "sensitivity": "1"},
         {"name": "leaf counts", "mechanism": "discrete Laplace", "epsilon": "1/2", "asked": 8,
          "composition": "parallel", "sensitivity": "1"},
@@ -50,7 +50,7 @@ def test_epsilon_neighbours_and_ledger_are_shown() -> None:
     for part in (
         "claims epsilon 1",
         "epsilon 1 for one record more or less (add-remove), a claim of the file, not tested",
-        "0.5 on splits (permute-and-flip); 0.5 on leaf counts (discrete Laplace)",
+        "0.5 on splits of level 1 (permute-and-flip); 0.5 on leaf counts (discrete Laplace)",
         "bounded by <b>epsilon 1</b>",
     ):
         assert part in page
