@@ -312,9 +312,44 @@ def test_trees_that_predict_something_else_give_no_targets(people) -> None:
         RandomTreesEmbedding(3).fit(x),
         GradientBoostingClassifier(n_estimators=2, max_depth=10).fit(x, y),
         AdaBoostRegressor(DecisionTreeRegressor(min_samples_leaf=2), n_estimators=3).fit(x, target),
-        DecisionTreeRegressor(criterion="absolute_error", min_samples_leaf=2).fit(x, target),
     ):
         assert "targets" not in found(model)
+
+
+def test_a_median_and_a_mean_absolute_deviation_give_the_targets_of_two_people(people) -> None:
+    x, _, target = people
+    model = DecisionTreeRegressor(criterion="absolute_error", min_samples_leaf=2).fit(x, target)
+    file = in_file(model).get("tree_")
+    nodes, values = stored(file, "nodes"), stored(file, "values")
+    leaves = model.apply(x)
+    pairs = np.flatnonzero((nodes["left_child"] < 0) & (nodes["n_node_samples"] == 2))
+    for leaf in pairs:
+        off = nodes["impurity"][leaf]
+        told = [values[leaf, 0, 0] - off, values[leaf, 0, 0] + off]
+        assert told == pytest.approx(sorted(target[leaves == leaf]))
+    (one,) = found(model)["targets"]
+    assert one.n == 2 * len(pairs) > 100
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_no_impurity_is_one_target_whatever_the_criterion(criterion) -> None:
+    group = np.repeat(np.arange(10.0), 10)
+    target = np.round(1.7**group + 0.3, 2)
+    model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=10)
+    (one,) = found(model.fit(group[:, None], target))["targets"]
+    assert one.says == "the target of 100 people is the value of their leaf"
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_a_weighted_impurity_is_not_of_people(criterion) -> None:
+    # One of ten weighs a million times what the others do: hardly any variance is left.
+    group = np.repeat(np.arange(10.0), 10)
+    target = 100 * group + np.random.default_rng(0).uniform(1, 90, 100)
+    weights = np.tile([1e6, *[1.0] * 9], 10)
+    model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=10)
+    model.fit(group[:, None], target, sample_weight=weights)
+    assert "targets" not in found(model)
+    assert "targets" not in found(model.fit(group[:, None], target, sample_weight=weights / 1e5))
 
 
 # -- hidden counts of the first round ------------------------------------------------

@@ -145,6 +145,7 @@ def _check(
             first = found.get(attacks[0])
             reason = first.reason if isinstance(first, Skipped) else f"{attacks[0]} was not run"
             return replace(check, reason=reason)
+        check = replace(check, attack=findings[0].id)
     of_person = rule.of_person if records_each > 1 else None
     measured = of_person(forest, records_each) if of_person else rule.measure(findings, forest)
     if measured is None:

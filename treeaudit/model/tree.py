@@ -1,7 +1,7 @@
 """One decision tree: a row per node, with the condition that leads to it."""
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,9 @@ from treeaudit.errors import DataError
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["ARRAYS", "CategorySets", "Tree", "depths_of"]
+__all__ = ["ARRAYS", "CategorySets", "SpreadIs", "Tree", "depths_of"]
+
+SpreadIs = Literal["deviation", "absolute", "poisson"]
 
 _FEW_LEVELS = 64
 """Deeper trees are rarely level by level, and a chain has as many levels as nodes."""
@@ -81,7 +83,13 @@ class Tree:
     value
         Predicted number, for regression trees.
     spread
-        Standard deviation of the numbers of the people in the node, where the file keeps it.
+        How far the numbers of the people in the node are from ``value``, where the file keeps
+        it: of draws under bootstrap. NaN where rows weigh differently, so that what the file
+        keeps is not of people.
+    spread_is
+        What that is: a standard ``deviation``; a mean ``absolute`` deviation from the median;
+        or by a ``poisson`` deviance a bound of that from the mean, which is the standard
+        deviation where numbers are close.
 
     Raises
     ------
@@ -110,6 +118,7 @@ class Tree:
     label: Int | None = None
     value: Float | None = None
     spread: Float | None = None
+    spread_is: SpreadIs = "deviation"
 
     def __post_init__(self) -> None:
         for name, dtype in ARRAYS.items():

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError
-from treeaudit.model.tree import ARRAYS, Tree
+from treeaudit.model.tree import ARRAYS, SpreadIs, Tree
 
 __all__ = ["TreeRow", "cut"]
 
@@ -16,6 +16,7 @@ __all__ = ["TreeRow", "cut"]
 _PUT: dict[str, Callable[[Tree, object], None]] = {
     name: getattr(Tree, name).__set__ for name in (*ARRAYS, "categories")
 }
+_SPREAD_IS: Callable[[Tree, object], None] = getattr(Tree, "spread_is").__set__  # noqa: B009
 
 
 class TreeRow:
@@ -28,6 +29,8 @@ class TreeRow:
         node of each tree. There are no sets of categories.
     ends
         Where each tree begins, and the last one ends.
+    spread_is
+        As of `Tree`, of all trees.
 
     Raises
     ------
@@ -45,13 +48,18 @@ class TreeRow:
     (1, [-1, 0, 0])
     """
 
-    __slots__ = ("_arrays", "_ends")
+    __slots__ = ("_arrays", "_ends", "_spread_is")
 
-    def __init__(self, arrays: Mapping[str, npt.NDArray[Any] | None], ends: Sequence[int]) -> None:
+    def __init__(
+        self,
+        arrays: Mapping[str, npt.NDArray[Any] | None],
+        ends: Sequence[int],
+        spread_is: SpreadIs = "deviation",
+    ) -> None:
         frozen = {name: _frozen(array, ARRAYS[name]) for name, array in arrays.items()
                   if array is not None}  # fmt: skip
         _check(frozen, np.array(ends))
-        self._ends = ends
+        self._ends, self._spread_is = ends, spread_is
         self._arrays = [(put, frozen.get(name)) for name, put in _PUT.items()]
 
     def __len__(self) -> int:
@@ -64,6 +72,7 @@ class TreeRow:
         tree = object.__new__(Tree)
         for put, array in self._arrays:
             put(tree, None if array is None else array[part])
+        _SPREAD_IS(tree, self._spread_is)
         return tree
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.model.tree import CategorySets, SpreadIs, Tree
 from treeaudit.readers.columns import unfilled
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Flag, Float, Int, Wide
@@ -40,6 +40,7 @@ class Edges:
         label: Int | None = None,
         value: Float | None = None,
         spread: Float | None = None,
+        spread_is: SpreadIs = "deviation",
     ) -> Tree:
         """Return the tree, with what its nodes hold."""
         return Tree(
@@ -54,6 +55,7 @@ class Edges:
             label=label,
             value=value,
             spread=spread,
+            spread_is=spread_is,
         )
 
 

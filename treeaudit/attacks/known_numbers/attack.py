@@ -4,8 +4,11 @@ Where a model predicts a number, people need not be equal to be disclosed: it is
 that their numbers are close. A leaf of ``n`` people keeps their mean ``m`` and often their
 standard deviation ``s``. One person has ``m``; two have ``m - s`` and ``m + s``; of ``n``
 each is off by at most ``s * sqrt(n - 1)``, and whoever guesses ``m`` of everybody is off by
-``s`` as a root of the mean square. Where no number is below zero, the largest is at least
-``(s^2 + m^2) / m`` of a total of ``n m``: one person may be nearly all of it.
+``s`` as a root of the mean square. Trees that were grown by absolute errors keep the median
+and how far numbers are from it on average. Where nearly everybody has one number, whoever
+knows the few others knows it, and often whoever knows nobody. Where no number is below zero,
+the largest is at least ``(s^2 + m^2) / m`` of a total of ``n m``: one person may be nearly all
+of it.
 
 References
 ----------
@@ -14,7 +17,7 @@ privacy in publishing numerical sensitive data. Hundepool et al. (2012), Statist
 Control, section 4.2, the (n, k) rule.
 """
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -29,8 +32,11 @@ from treeaudit.attacks.case import (
     unseen_trees,
 )
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
+from treeaudit.attacks.known_numbers.nearly import nearly_known
+from treeaudit.attacks.known_numbers.spreads import spreads
 from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.once import in_any_tree, share_at_most, share_told
+from treeaudit.attacks.once import in_any_tree, share_at_most, share_told, worst_share
+from treeaudit.attacks.sensitive.checks import NEARLY
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
@@ -46,7 +52,7 @@ if TYPE_CHECKING:
 else:
     view = later("treeaudit.attacks.known_numbers.view", "view")
 
-__all__ = ["KnownNumbers", "dominated", "spreads"]
+__all__ = ["KnownNumbers", "dominated"]
 
 _OF_DEVIATION = 0.01
 _OF_TOTAL = 0.9
@@ -78,6 +84,7 @@ _CHECKS = (
         step="make leaves larger (a higher min_samples_leaf) until the numbers in each differ",
         rests_on=("unit", "tolerance", "spread"),
     ),
+    NEARLY,
     Rule(
         name="max-dominating-people",
         title="People whose number is nine tenths of the total of a leaf",
@@ -100,7 +107,8 @@ class KnownNumbers:
     words: ClassVar[Words] = Words(
         attacker="A leaf tells the mean of the numbers of its people, and often how much they "
         "differ. Alone in a leaf, a person has exactly that number; where the numbers of a leaf "
-        "hardly differ, everybody in it has it nearly.",
+        "hardly differ, everybody in it has it nearly. Where all but few have one number, whoever "
+        "knows the few knows the rest.",
         assumes="the attacker has the file and knows the features on the path",
         remedy="train with larger leaves (min_samples_leaf), and write the file anew without the "
         "spread of its leaves (treeaudit release)",
@@ -121,7 +129,8 @@ class KnownNumbers:
         Skipped where nobody's is and not every tree tells how many people are in its leaves.
         """
         table, size = case.table, case.table.size
-        spread, mean, whose, deviation = spreads(case)
+        known_of = spreads(case)
+        spread, deviation = known_of.spread, known_of.deviation
         tolerance = case.tolerance
         if tolerance is None and deviation is not None:
             tolerance = _OF_DEVIATION * deviation
@@ -130,21 +139,25 @@ class KnownNumbers:
         known, certain = exact.copy(), exact.copy()
         if tolerance is not None:
             known |= spread <= tolerance
-            certain |= spread * np.sqrt(np.maximum(size - 1, 1)) <= tolerance
-        alone = dominated(spread, mean, size) & ~known
+            certain |= known_of.reach <= tolerance
+        alone = dominated(np.where(np.isnan(known_of.mean), np.nan, spread), known_of.mean, size)
+        alone &= ~known
+        nearly = known | nearly_known(case, tolerance)
         people = np.where(known, size, alone)
         once = in_any_tree(case, people)
         mine, every = table.per_tree(people), table.per_tree(size)
         share = Share.of(int(mine[0]), int(every[0])) if len(mine) == 1 else Share(
             float((mine / np.maximum(every, 1)).max()))  # fmt: skip
-        severity, unseen = severity_of_share(share), unseen_trees(case)
+        share_nearly = worst_share(case, nearly)
+        severity = severity_of_share(max(share, share_nearly))
+        unseen = unseen_trees(case) + _untold(known_of.untold & ~nearly)
         if severity == "none" and unseen:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         several = spread[(size > 1) & ~np.isnan(spread)]
         details = KnownNumbersDetails(
             tolerance=tolerance,
             deviation=deviation,
-            spread_of=whose,
+            spread_of=known_of.whose,
             exact_people=_most(case, exact),
             known_leaves=People.leaves(int((known | alone).sum())),
             known_people=once.worst,
@@ -152,9 +165,13 @@ class KnownNumbers:
             dominating_people=People(int(table.per_tree(alone).max())),
             known_share=share,
             known_in_any_tree=once,
+            nearly_certain_leaves=People.leaves(int(nearly.sum())),
+            nearly_certain_people=_most(case, nearly),
+            nearly_certain_share=share_nearly,
+            nearly_certain_in_any_tree=in_any_tree(case, size * nearly),
             narrowest=float(several.min()) if len(several) else None,
         )
-        what = "leaf sizes" if whose == "none" else "sizes and spreads of the leaves"
+        what = "leaf sizes" if known_of.whose == "none" else "sizes and spreads of the leaves"
         return Finding(
             id=self.id,
             title=self.title,
@@ -169,7 +186,19 @@ class KnownNumbers:
         )
 
 
-def _most(case: Case, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> People:
+def _untold(leaves: Flag) -> tuple[str, ...]:
+    """Say that the file holds spreads that are not of people."""
+    n = int(leaves.sum())
+    if not n:
+        return ()
+    return (
+        f"rows weighed differently in training, so that the file does not tell how the numbers of "
+        f"the people in {n:,} {'leaf' if n == 1 else 'leaves'} differ; the training people would "
+        "(--train)",
+    )
+
+
+def _most(case: Case, chosen: Flag) -> People:
     """Return the people of some leaves, of the tree that has the most."""
     return People(int(case.table.per_tree(np.where(chosen, case.table.size, 0)).max()))
 
@@ -199,53 +228,24 @@ def dominated(spread: Float, mean: Float, size: Wide) -> Flag:
     return np.asarray((size > 1) & (share >= _OF_TOTAL))
 
 
-def spreads(case: Case) -> tuple[Float, Float, Literal["file", "people", "none"], float | None]:
-    """Return the standard deviation and the mean in each leaf, whose they are, and everybody's.
-
-    Parameters
-    ----------
-    case
-        Of a model that predicts a number. Where its trees keep no spread, that of the
-        training people who end in a leaf is taken.
-
-    Returns
-    -------
-    tuple
-        One number per leaf, NaN where it is not told, twice; where from; and the standard
-        deviation of everybody's numbers, None where nobody knows it.
-    """
-    table, train = case.table, case.train
-    found, mean = np.full(len(table), np.nan), np.full(len(table), np.nan)
-    roots: list[float] = []
-    for i, tree in enumerate(case.forest.trees):
-        rows = table.rows_of(i)
-        if tree.spread is not None:
-            found[rows] = tree.spread[table.leaf[rows]]
-            if tree.value is not None:
-                mean[rows] = tree.value[table.leaf[rows]]
-            roots.append(float(tree.spread[0]))
-        elif train is not None and train.targets is not None:
-            each, means = _of_people(train.targets, train.node[:, i], tree.n_nodes)
-            found[rows], mean[rows] = each[table.leaf[rows]], means[table.leaf[rows]]
-    if roots:
-        return found, mean, "file", max(roots)
-    if train is not None and train.targets is not None:
-        return found, mean, "people", float(train.targets.std())
-    return found, mean, "none", None
-
-
-def _of_people(
-    numbers: Float, node: np.ndarray[tuple[int], np.dtype[np.int32]], n: int
-) -> tuple[Float, Float]:
-    """Return the standard deviation and the mean of the numbers of whoever ends in each node."""
-    people = np.maximum(np.bincount(node, minlength=n), 1)
-    mean = np.bincount(node, numbers, n) / people
-    # About the mean, so that nothing is lost to the size of the numbers.
-    spread: Float = np.sqrt(np.bincount(node, (numbers - mean[node]) ** 2, n) / people)
-    return np.where(np.bincount(node, minlength=n) > 0, spread, np.nan), mean
-
-
 def _summary(details: KnownNumbersDetails, many: bool) -> str:
+    told, nearly = _of_known(details, many), details.nearly_certain_people
+    if details.nearly_certain_leaves == details.known_leaves or details.dominating_people:
+        return told
+    if many:
+        return (
+            f"{told} In {details.nearly_certain_leaves:,} leaves all but few have the same; in the "
+            f"worst tree that is {details.nearly_certain_share:.1%} of the people in it."
+        )
+    leaves = "1 leaf" if details.nearly_certain_leaves == 1 else (
+        f"{details.nearly_certain_leaves:,} leaves")  # fmt: skip
+    return (
+        f"{told} That of {nearly:,} ({details.nearly_certain_share:.1%}) is nearly certain: "
+        f"all but few have the same in {leaves}."
+    )
+
+
+def _of_known(details: KnownNumbersDetails, many: bool) -> str:
     people, within = details.known_people, ""
     if details.tolerance is not None:
         within = f" within {details.tolerance:.4g}"

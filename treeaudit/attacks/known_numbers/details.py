@@ -19,15 +19,17 @@ class KnownNumbersDetails(Details):
     tolerance, deviation
         How far a number may be off to be known, and the standard deviation of everybody's
         numbers; None where it is not told and nothing was said: then only numbers that are
-        told exactly count.
+        told exactly count. Where trees were grown by absolute errors or Poisson deviances, and
+        no training people are given, what the root keeps in the place of the deviation.
     spread_of
-        Where the spread inside a leaf is from: the ``file``, the training ``people``, or
-        ``none``, so that only sizes tell.
+        Where the spread inside a leaf is from: the ``file``, the training ``people`` where the
+        file does not tell all, or ``none``, so that only sizes tell.
     exact_people
         Alone in a leaf, or with others of the same number; of the tree with the most.
     known_leaves, known_people
         Leaves whose numbers are off their mean by no more than the tolerance, as a root of
-        the mean square; over all trees, and of the tree with the most people in them.
+        the mean square, or off their median on average, of draws where the file counts these;
+        over all trees, and of the tree with the most people in them.
     certain_people
         Of those, whom the mean, the spread and the size of the leaf bound within the
         tolerance, every one; of the tree with the most.
@@ -36,6 +38,11 @@ class KnownNumbersDetails(Details):
         below zero; of the tree with the most. They are among the known.
     known_share, known_in_any_tree
         Of people, in the worst tree, and different people over all.
+    nearly_certain_leaves, nearly_certain_people
+        Known, or in a leaf in which all but one have one number within the tolerance, or 95 %
+        or more with fewer than k exceptions.
+    nearly_certain_share, nearly_certain_in_any_tree
+        Of the people in a tree, in the worst, and different people over all.
     narrowest
         The smallest spread of a leaf of two or more people; None where none is told.
     """
@@ -50,4 +57,8 @@ class KnownNumbersDetails(Details):
     dominating_people: People
     known_share: Share
     known_in_any_tree: InAnyTree
+    nearly_certain_leaves: People
+    nearly_certain_people: People
+    nearly_certain_share: Share
+    nearly_certain_in_any_tree: InAnyTree
     narrowest: float | None

@@ -9,7 +9,7 @@ from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
 from treeaudit.findings.findings import Finding
 from treeaudit.model.forest import Forest
 
-__all__ = ["DIVERSITY", "no_labels"]
+__all__ = ["DIVERSITY", "NEARLY", "no_labels"]
 
 _DRAWS = "its class counts are draws, in which a person counts as often as they were drawn"
 
@@ -53,6 +53,21 @@ def _by_weight(findings: Sequence[Finding], forest: Forest) -> str | None:
     )
 
 
+NEARLY = Rule(
+    name="max-nearly-certain-share",
+    title="People whose label or number is nearly certain",
+    bound="at most {:.1%}",
+    tells_of="everybody",
+    measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
+    told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
+    share=True,
+    unsure=_by_weight,
+    needless=no_labels,
+    step="merge leaves until two or more people in each have another label, or number",
+    rests_on=("below_k", "unit", "counts", "spread", "noise", "sensitive", "tolerance"),
+)
+"""Of labels (TA102), of numbers where there are no labels (TA109), and of columns (TA110)."""
+
 DIVERSITY: tuple[Rule, ...] = (
     Rule(
         name="max-certain-share",
@@ -68,19 +83,7 @@ DIVERSITY: tuple[Rule, ...] = (
         "which somebody may accept by name (treeaudit accept)",
         rests_on=("unit", "noise", "sensitive"),
     ),
-    Rule(
-        name="max-nearly-certain-share",
-        title="People whose label is nearly certain",
-        bound="at most {:.1%}",
-        tells_of="everybody",
-        measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
-        told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
-        share=True,
-        unsure=_by_weight,
-        needless=no_labels,
-        step="merge leaves until two or more people in each have another label",
-        rests_on=("below_k", "unit", "counts", "noise", "sensitive"),
-    ),
+    NEARLY,
     Rule(
         name="min-distinct-l",
         needless=no_labels,

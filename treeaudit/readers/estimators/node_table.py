@@ -176,15 +176,13 @@ class NodeTable:
         return shares
 
     @property
-    def spread(self) -> Float | None:
-        """Square root of the impurity per node; None where it is no number everywhere."""
+    def impurity(self) -> Float | None:
+        """The impurity per node; None where the file has none."""
         names = self._nodes.dtype.names or ()
         if "impurity" not in names or self._nodes.dtype["impurity"] != np.float64:
             return None
-        impurity = self._nodes["impurity"]
-        impurity = impurity if self.kept is None else impurity[self.kept]
-        # Rounding leaves some below zero.
-        return np.sqrt(np.maximum(impurity, 0.0)) if np.isfinite(impurity).all() else None
+        impurity: Float = self._nodes["impurity"]
+        return impurity if self.kept is None else impurity[self.kept]
 
     def _check_shape(self) -> None:
         """Keep the nodes that hang on the root; None where all do."""

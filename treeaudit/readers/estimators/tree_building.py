@@ -10,11 +10,12 @@ import numpy.typing as npt
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, ReadError
 from treeaudit.model.schema import Label
-from treeaudit.model.tree import Tree
+from treeaudit.model.tree import SpreadIs, Tree
 from treeaudit.model.tree_row import TreeRow
 from treeaudit.readers.estimators.counts import Meaning, class_weights
 from treeaudit.readers.estimators.found import Seen
 from treeaudit.readers.estimators.node_table import NodeTable, row_of
+from treeaudit.readers.estimators.spreads import spread_of
 from treeaudit.readers.links import Edges
 from treeaudit.readers.together import SMALL
 from treeaudit.readers.types import Float, Wide
@@ -40,7 +41,7 @@ class Stored:
     classes
         Those of the model.
     spreads
-        Whether impurities are variances of what the trees were grown to predict.
+        What impurities tell of the numbers of people; None where nothing.
     """
 
     records: Sequence[NodeTable]
@@ -49,7 +50,7 @@ class Stored:
     columns: Sequence[Wide] | None
     places: Sequence[Wide | None] | None
     classes: tuple[Label, ...] | None
-    spreads: bool = False
+    spreads: SpreadIs | None = None
     shelf: "_Shelf" = field(default_factory=lambda: _Shelf())
 
 
@@ -101,7 +102,7 @@ def _apart(stored: Stored, row: NodeTable, i: int) -> TreeRow | None:
         edges, held = _parts(stored, row, i)
     except ReadError:
         return None
-    if stored.spreads and held["spread"] is None:
+    if stored.spreads is not None and held["spread"] is None:
         return None
     start = row.start
     above = edges.parent - np.repeat(start, np.diff(start, append=len(edges.parent)))
@@ -109,7 +110,8 @@ def _apart(stored: Stored, row: NodeTable, i: int) -> TreeRow | None:
     arrays = {one.name: getattr(edges, one.name) for one in fields(edges)} | held
     arrays["parent"] = above.astype(np.int32)
     try:
-        return TreeRow(arrays, [*start.tolist(), len(above)])
+        ends = [*start.tolist(), len(above)]
+        return TreeRow(arrays, ends, stored.spreads or "deviation")
     except DataError:
         return None
 
@@ -119,7 +121,7 @@ def _built(stored: Stored, i: int) -> Tree:
     edges, held = _parts(stored, record, i)
     record.forget()
     record.early = None
-    return edges.tree(**held)  # type: ignore[arg-type]
+    return edges.tree(**held, spread_is=stored.spreads or "deviation")  # type: ignore[arg-type]
 
 
 def _parts(
@@ -131,7 +133,9 @@ def _parts(
     if meaning.counts_are == "absent":
         if record.n_outputs == 1 and record.width == 1:
             value = record.value[:, 0]
-            spread = record.spread if stored.spreads else None
+            if stored.spreads is not None:
+                drawn = stored.seen[i].rows == "bootstrap"
+                spread = spread_of(record, stored.spreads, drawn=drawn)
     elif record.stripped:
         counts = _placed(record.shares, stored, i)
         if meaning.counts_are == "label-only":

@@ -18,9 +18,9 @@ from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, n
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.labels import stored_labels
 from treeaudit.readers.estimators.node_table import NodeTable, read_all
+from treeaudit.readers.estimators.spreads import kind_of_spread
 from treeaudit.readers.estimators.tree_building import Stored, built
 from treeaudit.readers.estimators.tree_counts import Draws, draws_in, meanings, weakest
-from treeaudit.readers.leftovers.leaves import SQUARED, is_one_of
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -61,7 +61,7 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         _check_bag(found, len(trees), classes)
     known = classes is not None
     meaning = meanings(found, trees, records, seen, draws, budget, classifier=known)
-    spreads = classes is None and all(is_one_of(tree, "criterion", SQUARED) for tree in trees)
+    spreads = kind_of_spread(model, trees) if classes is None else None
     places = None
     if classes is not None and found.estimator.kind in BAGS:
         places = _places(found.given, trees, records, classes)
@@ -89,7 +89,9 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         single_precision=True,
         warnings=warnings,
         class_weights=_class_weights(meaning, places, classes),
-        means=spreads and not model.kind.startswith("GradientBoosting") and _of_all(trees, records),
+        means=spreads == "deviation"
+        and not model.kind.startswith("GradientBoosting")
+        and _of_all(trees, records),
     )
 
 

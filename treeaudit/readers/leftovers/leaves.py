@@ -4,17 +4,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeaudit.arrays import any_of_row
+from treeaudit.arrays import Flag, any_of_row
 from treeaudit.dataclass import dataclass
 from treeaudit.readers.columns import gathered
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Float, Table
+from treeaudit.readers.types import Float, Table, Wide
 
-__all__ = ["SQUARED", "Leaves", "has_numbers", "is_one_of", "leaves_of", "spread_of"]
+__all__ = [
+    "ABSOLUTE",
+    "POISSON",
+    "SQUARED",
+    "Leaves",
+    "are_draws",
+    "are_equal",
+    "has_numbers",
+    "is_one_of",
+    "leaves_of",
+    "spread_of",
+]
 
 SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})
 """Losses by which the impurity of a node is the variance of its numbers."""
+ABSOLUTE = frozenset({"absolute_error", "mae"})
+"""Those by which it is their mean absolute deviation from the median."""
+POISSON = frozenset({"poisson"})
+"""Those by which it is half their mean deviance from the mean."""
+_MOST_DRAWS = 3
+"""Of a draw with replacement, draws per person; there are 1.6."""
+_MOST_REPEATS = 10
+"""By a mean weight above that a person of weight 1 may be lost to rounding."""
+_ROUNDING = 1e-14
+"""Of the square of a mean: what rounding leaves of a variance of zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,6 +60,37 @@ def is_one_of(model: Inert, name: str, words: frozenset[str]) -> bool:
     """Tell whether an attribute is one of some words; it may be anything."""
     value = model.get(name)
     return isinstance(value, str) and value in words
+
+
+def are_draws(
+    n: Wide | Float, weight: Float, people: Wide | Float | float, total: Float | float
+) -> bool:
+    """Tell whether the weights of nodes can be draws with replacement, each of weight 1.
+
+    Parameters
+    ----------
+    n, weight
+        Of each node, or leaf, of some trees.
+    people, total
+        Of each of these trees.
+    """
+    whole = bool(np.all((weight == np.rint(weight)) & (weight >= n)))
+    return whole and bool(np.all(total <= _MOST_DRAWS * people))
+
+
+def are_equal(n: Wide | Float, weight: Float, value: Float, square: Float) -> Flag:
+    """Tell in which nodes all numbers are the same, also where people weigh 1 or more.
+
+    Parameters
+    ----------
+    n, weight, value
+        Of each node.
+    square
+        The mean square of what numbers are off the value.
+    """
+    whole = (weight == np.rint(weight)) & (weight >= n) & (weight <= _MOST_REPEATS * n)
+    equal: Flag = (square * weight <= _ROUNDING * value**2 * n) & bool(whole.all())
+    return equal
 
 
 def spread_of(leaves: Leaves) -> float:

@@ -1,25 +1,39 @@
 """Training values that follow from the numbers in the nodes of a tree.
 
-A regression leaf stores the mean of its targets and their variance. One person:
-the mean is the target. Two people: the targets are ``mean ± sqrt(variance)``.
-No variance, or hardly any beside that of everybody: everybody has the mean.
+A regression leaf stores the mean of its targets and their variance, or their median and
+how far they are from it. One person: that is the target. Two people: the targets are
+``mean ± sqrt(variance)``. No variance, or hardly any beside that of everybody: everybody has
+the mean. Where rows weigh differently, neither is of people.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.leaves import SQUARED, Leaves, is_one_of, leaves_of, spread_of
+from treeaudit.readers.leftovers.leaves import (
+    ABSOLUTE,
+    POISSON,
+    SQUARED,
+    Leaves,
+    are_draws,
+    are_equal,
+    is_one_of,
+    leaves_of,
+    spread_of,
+)
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
 
 __all__ = ["targets"]
 
-# Attributes of models whose trees are trained on something else than the target.
 _AGREE = 0.001
 """Targets agree whose standard deviation is this share of that of everybody."""
+# Attributes of models whose trees are trained on something else than the target.
 _OTHER_TARGETS = ("init_", "offset_", "one_hot_encoder_", "_baseline_prediction")
 
 
@@ -44,7 +58,7 @@ def targets(places: Sequence[Place]) -> tuple[list[Leftover], bool]:
         if isinstance(tree, Inert) and _knows_targets(place, tree):
             leaves = leaves_of(tree)
             untold |= leaves is None
-            exact, pairs = _known_targets(tree, leaves, _drawn_rows(place))
+            exact, pairs = _known_targets(tree, leaves, _how_drawn(place))
             if exact or pairs:
                 groups.setdefault(_family(place), []).append((exact, pairs))
     found = [_targets(where, numbers) for where, numbers in groups.items()]
@@ -61,7 +75,7 @@ def _targets(where: str, found: list[tuple[int, int]]) -> Leftover:
         leaf = (
             "1 leaf of two people gives" if pairs == 1 else f"{pairs:,} leaves of two people give"
         )
-        said.append(f"{leaf} both targets as mean ± square root of the impurity")
+        said.append(f"{leaf} both targets by its value and its impurity")
     if len(found) > 1:
         said.append(f"over {len(found):,} trees, a person counted once in each")
     return Leftover(kind="targets", where=where, n=exact + 2 * pairs, says="; ".join(said))
@@ -86,25 +100,49 @@ def _knows_targets(place: Place, tree: Inert) -> bool:
     return True
 
 
-def _drawn_rows(place: Place) -> bool:
-    """Whether a person can be in the training rows twice (AdaBoost draws them)."""
-    return any(owner.get("estimator_weights_") is not None for owner in place.owners())
+def _how_drawn(place: Place) -> Literal["rows", "weights"] | None:
+    """Tell whether a person can be in the training rows twice, or weigh more (AdaBoost, bags)."""
+    owners = list(place.owners())
+    if any(owner.get("estimator_weights_") is not None for owner in owners):
+        return "rows"
+    return "weights" if any(owner.get("bootstrap") is True for owner in owners) else None
 
 
-def _known_targets(tree: Inert, leaves: Leaves | None, drawn: bool) -> tuple[int, int]:
+def _known_targets(
+    tree: Inert, leaves: Leaves | None, drawn: Literal["rows", "weights"] | None = None
+) -> tuple[int, int]:
     """Return people whose target is the value of their leaf, and leaves that give two."""
     if leaves is None:
         return 0, 0
     alone = leaves.n == 1
-    if leaves.value.shape[1] > 1 or drawn or not is_one_of(tree, "criterion", SQUARED):
+    square = _mean_squares(tree, leaves)
+    if leaves.value.shape[1] > 1 or drawn == "rows" or square is None:
         return int(np.count_nonzero(alone)), 0
     mean = leaves.value[:, 0]
-    # What rounding leaves of a variance of zero grows with the square of the mean.
-    same = (leaves.impurity <= 1e-14 * mean**2) & (leaves.n > 1)
-    same |= (leaves.impurity <= _AGREE**2 * spread_of(leaves)) & (leaves.n > 2)
-    pairs = (leaves.n == 2) & (leaves.weight == 2) & ~same & np.isfinite(leaves.impurity)
+    people = np.array_equal(leaves.weight, leaves.n)
+    if not people and drawn == "weights":
+        people = are_draws(leaves.n, leaves.weight, leaves.n.sum(), leaves.weight.sum())
+    same = are_equal(leaves.n, leaves.weight, mean, square) & (leaves.n > 1)
+    if people:
+        same |= (square <= _AGREE**2 * spread_of(replace(leaves, impurity=square))) & (leaves.n > 2)
+    elif not is_one_of(tree, "criterion", SQUARED):
+        same[:] = False
+    pairs = (leaves.n == 2) & (leaves.weight == 2) & ~same & np.isfinite(square) & people
     exact = int(leaves.n[alone | same].sum())
     return exact, int(np.count_nonzero(pairs))
+
+
+def _mean_squares(tree: Inert, leaves: Leaves) -> Float | None:
+    """Return no less than the mean square of targets about their leaf; None where untold."""
+    if is_one_of(tree, "criterion", SQUARED):
+        return leaves.impurity
+    # What is off on average may all be off in one of them.
+    if is_one_of(tree, "criterion", ABSOLUTE):
+        return leaves.impurity**2 * leaves.n
+    if is_one_of(tree, "criterion", POISSON):
+        # Half a deviance bounds the mean absolute deviation (Pinsker).
+        return 2 * np.maximum(leaves.value[:, 0], 0.0) * leaves.impurity * leaves.n
+    return None
 
 
 def _first_targets(place: Place) -> Iterator[Leftover]:
@@ -117,6 +155,6 @@ def _first_targets(place: Place) -> Iterator[Leftover]:
     start = arrived(model.get("init_"))
     if not isinstance(start, Inert) or start.kind not in ("DummyRegressor", "MeanEstimator"):
         return
-    exact, pairs = _known_targets(place.value, leaves_of(place.value), drawn=False)
+    exact, pairs = _known_targets(place.value, leaves_of(place.value))
     if exact or pairs:
         yield _targets(place.at("tree_"), [(exact, pairs)])

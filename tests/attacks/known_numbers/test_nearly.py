@@ -1,0 +1,139 @@
+"""Numbers that are nearly certain (TA109): few others in a leaf, as the file or people tell."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.attacks.known_numbers.nearly import few_others
+from treeaudit.table.labels import nearly_certain
+
+GROUP = np.repeat(np.arange(10), 100)
+ROWS = GROUP[:, None].astype(float)
+
+
+def _one_other(most: float, other: float) -> np.ndarray:
+    """Return numbers of ten leaves of 100: in nine of them one person has another one."""
+    numbers = np.full(1000, most)
+    numbers[:900:100] = other
+    numbers[900:950] = other
+    return numbers
+
+
+def _found(model, **options):
+    return ta.scan(model, attacks=["TA109"], policy="observe", **options)["TA109"]
+
+
+@pytest.mark.parametrize("values", [(1.0, 0.0), (1, 2), (7.5, 2.25), (250.0, 1000.0)])
+def test_a_regressor_of_two_numbers_is_judged_as_a_classifier(values) -> None:
+    numbers = _one_other(*values)
+    model = DecisionTreeRegressor(min_samples_leaf=100).fit(ROWS, numbers)
+    classes = DecisionTreeClassifier(min_samples_leaf=100).fit(ROWS, numbers.astype(str))
+    expected = ta.scan(classes)["TA102"].details.nearly_certain_share
+    for options in ({}, {"train": (ROWS, numbers)}):
+        report = ta.scan(model, **options)
+        assert report["TA109"].details.nearly_certain_share == expected == 0.9
+        (check,) = (one for one in report.checks if one.name == "max-nearly-certain-share")
+        assert (check.status, check.measured, check.attack) == ("fail", 0.9, "TA109")
+        assert report.verdict == "fail"
+    assert report["TA109"].summary.endswith(
+        "That of 900 (90.0%) is nearly certain: all but few have the same in 9 leaves."
+    )
+
+
+@pytest.mark.parametrize("criterion", ["absolute_error", "poisson"])
+def test_counts_follow_from_other_impurities_too(criterion) -> None:
+    model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=100)
+    model.fit(ROWS, _one_other(1.0, 0.0))
+    assert _found(model).details.nearly_certain_people == 900
+
+
+def test_few_numbers_on_a_grid() -> None:
+    # Nine leaves in which 99 of a hundred have the same number of visits, and one has one more.
+    visits = GROUP % 4 + 1.0
+    visits[:900:100] += 1
+    visits[900:] = np.arange(100) % 7
+    for numbers in (visits, visits * 0.25, visits * 500):
+        model = DecisionTreeRegressor(min_samples_leaf=100).fit(ROWS, numbers)
+        assert _found(model).details.nearly_certain_people == 900
+
+
+def test_the_first_tree_of_a_boosting_and_a_forest() -> None:
+    numbers = _one_other(1.0, 0.0)
+    boosted = GradientBoostingRegressor(n_estimators=1, min_samples_leaf=100, max_depth=5)
+    assert _found(boosted.fit(ROWS, numbers)).details.nearly_certain_people == 900
+    forest = RandomForestRegressor(3, min_samples_leaf=50, random_state=0).fit(ROWS, numbers)
+    assert _found(forest).details.nearly_certain_share > 0.5
+    assert ta.scan(forest).verdict == "fail"
+
+
+def test_people_at_hand_tell_what_a_file_does_not() -> None:
+    # 97 of a hundred within 0.1 of 5, three far off: no file tells that.
+    rng = np.random.default_rng(0)
+    numbers = rng.uniform(0, 100, 1000)
+    numbers[:100] = np.r_[rng.uniform(4.9, 5.1, 97), 20, 50, 80]
+    model = DecisionTreeRegressor(min_samples_leaf=100, max_leaf_nodes=10).fit(ROWS, numbers)
+    assert _found(model, tolerance=0.1).details.nearly_certain_people == 0
+    told = _found(model, tolerance=0.1, train=(ROWS, numbers)).details
+    assert (told.nearly_certain_people, told.known_people) == (100, 0)
+
+
+def test_honest_numbers_are_not_nearly_certain() -> None:
+    rng = np.random.default_rng(0)
+    for numbers in (rng.normal(size=1000), rng.poisson(3, 1000), rng.random(1000) < 0.3):
+        model = DecisionTreeRegressor(min_samples_leaf=20).fit(ROWS, numbers)
+        for options in ({}, {"train": (ROWS, numbers.astype(float))}):
+            assert _found(model, **options).details.nearly_certain_people == 0
+
+
+@given(
+    leaves=st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=30), min_size=1, max_size=6),
+    step=st.sampled_from([0.5, 1.0, 10.0, 0.3]),
+    low=st.sampled_from([0.0, 1.0, -7.0]),
+)
+def test_no_more_people_differ_than_the_file_bounds(leaves, step, low) -> None:
+    numbers = [low + step * np.array(one) for one in leaves]
+    value = np.array([one.mean() for one in numbers])
+    spread = np.array([one.std() for one in numbers])
+    size = np.array([len(one) for one in numbers])
+    others = few_others(value, spread, size, "deviation", drawn=False)
+    for bound, one in zip(others.tolist(), numbers, strict=True):
+        most = np.unique(one, return_counts=True)[1].max()
+        assert len(one) - most <= bound + 1e-9
+
+
+@given(
+    numbers=st.lists(st.integers(0, 12), min_size=4, max_size=40),
+    cut=st.integers(1, 3),
+    tolerance=st.sampled_from([None, 0.0, 0.5, 1.0]),
+)
+@settings(max_examples=60)
+def test_people_are_counted_as_by_hand(numbers, cut, tolerance) -> None:
+    values = np.array(numbers, dtype=float)
+    node = (np.arange(len(values)) % cut) + 1
+    tree = ta.Tree(
+        parent=[-1, *[0] * cut],
+        feature=[-1, *[0] * cut],
+        low=[-np.inf, -np.inf, *range(cut - 1)],
+        high=[np.inf, *range(cut - 1), np.inf],
+        n_records=[len(values), *np.bincount(node)[1:]],
+        value=[0.0] * (cut + 1),
+    )
+    forest = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["x"]), counts_are="absent")
+    rows = (node - 1.5)[:, None]
+    expected = 0
+    for one in range(1, cut + 1):
+        inside = values[node == one]
+        alike = max(
+            int(((inside >= low) & (inside <= low + 2 * (tolerance or 0))).sum()) for low in inside
+        )
+        n = len(inside)
+        flag = nearly_certain(np.array([alike / n]), np.array([n - alike]), 5)[0]
+        expected += n * bool(flag)
+    told = _found(forest, tolerance=tolerance or 0.0, train=(rows, values)).details
+    assert told.nearly_certain_people >= expected
+    if told.known_people == 0:
+        assert told.nearly_certain_people == expected

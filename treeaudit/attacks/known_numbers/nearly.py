@@ -1,0 +1,212 @@
+"""Leaves where nearly everybody has one number, by the training people or by the file.
+
+A mean and a spread give counts where numbers can be few. Of numbers that are ``a`` or ``b``
+the variance is ``(m - a) (b - m)`` in every node, whatever rows weigh, and the share of
+``b`` is ``(m - a) / (b - a)``. Of numbers on a grid of step ``h`` no more than
+``n (s^2 + (m - c)^2) / h^2`` differ from ``c``, each by a step at least.
+"""
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.attacks.case import Case
+from treeaudit.model.tree import Tree
+from treeaudit.table.labels import nearly_certain
+
+__all__ = ["few_others", "most_alike", "nearly_known"]
+
+_WHOLE = 1e-3
+"""Counts and sums are whole numbers to within this."""
+_ROUNDING = 1e-13
+"""Of the squares of what is added up, what may be lost to rounding."""
+_DRAWS = 1.582
+"""Draws per person that a draw with replacement chooses, e / (e - 1)."""
+_MOST_DRAWN = 3
+_FINEST = 3
+"""Digits behind the point of numbers that are looked for as a grid."""
+
+
+def nearly_known(case: Case, tolerance: float | None) -> Flag:
+    """Tell of which leaves nearly everybody's number is the same, as of labels.
+
+    Parameters
+    ----------
+    case
+        Of a model that predicts a number.
+    tolerance
+        How far numbers may be off the same one; None where they have to be equal.
+    """
+    table, train = case.table, case.train
+    found = np.zeros(len(table), dtype=np.bool_)
+    targets = None if train is None else train.targets
+    ranked = None if targets is None else _ranked(targets, tolerance or 0.0)
+    for i, tree in enumerate(case.forest.trees):
+        rows = table.rows_of(i)
+        leaf, size = table.leaf[rows], table.size[rows]
+        held = np.flatnonzero(size > 0)
+        leaf, size = leaf[held], size[held]
+        found[rows][held] = _by_file(case, tree, leaf, size)
+        if ranked is not None and train is not None:
+            people, most = most_alike(*ranked, train.node[:, i], tree.n_nodes)
+            n, same = people[leaf], most[leaf]
+            share = same / np.maximum(n, 1)
+            others = (n - same).astype(np.float64)
+            found[rows][held] |= (n > 0) & nearly_certain(share, others, case.k)
+    return found
+
+
+def _by_file(case: Case, tree: Tree, leaf: Int, size: Wide) -> Flag:
+    nothing = np.zeros(len(leaf), dtype=np.bool_)
+    if tree.spread is None or tree.value is None:
+        return nothing
+    spread = tree.spread[leaf]
+    if not len(leaf) or not np.isfinite(spread).all():
+        return nothing
+    drawn = case.forest.records_are != "all"
+    others = few_others(tree.value[leaf], spread, size, tree.spread_is, drawn=drawn)
+    # Of two people one knows the other: the mean is told.
+    share: Float = (size - others) / np.asarray(size, dtype=np.float64)
+    return (size <= 2) | nearly_certain(share, others, case.k)
+
+
+def few_others(value: Float, spread: Float, size: Wide, kind: str, *, drawn: bool) -> Float:
+    """Return how many people, no more, have another number than most of their leaf.
+
+    Everybody where the leaves of the tree do not tell. Of draws it is an estimate, on the
+    safe side.
+
+    Parameters
+    ----------
+    value, spread, size
+        Of the leaves of one tree.
+    kind
+        As `Tree.spread_is`.
+    drawn
+        Whether they may be of draws with replacement.
+
+    Examples
+    --------
+    Of a hundred people 99 have 1 and one has 0; of fifty all have 0 but two, who have 1.
+
+    >>> share = np.array([0.99, 0.04])
+    >>> few_others(share, np.sqrt(share * (1 - share)), np.array([100, 50]), "deviation",
+    ...            drawn=False).tolist()
+    [1.0, 2.0]
+    """
+    found: Float = size.astype(np.float64)
+    share = _of_two(value, spread) if kind == "deviation" else None
+    if kind == "poisson":
+        share = _of_zero_and_one(value, spread)
+    if share is not None:
+        others: Float = np.multiply(size, np.minimum(share, 1 - share), dtype=np.float64)
+        if _whole(others):
+            found = np.rint(others)
+        elif drawn and len(np.unique(np.round(share, 9))) > 3:
+            few: Float = np.ceil(others * _DRAWS / _MOST_DRAWN - _WHOLE)
+            # Somebody has it where anybody was drawn who has.
+            found = np.where(others > _WHOLE, np.maximum(few, 1), 0.0)
+    return found if kind == "poisson" else np.minimum(found, _on_a_grid(value, spread, size, kind))
+
+
+def _of_two(value: Float, spread: Float) -> Float | None:
+    """Return the share of the larger of two numbers in each leaf; None where there are more."""
+    x = value - value.mean()
+    square: Float = spread**2 + x**2
+    if np.ptp(x) == 0:
+        return None
+    slope, level = np.polyfit(x, square, 1)
+    noise = _ROUNDING * float(np.max(value**2 + spread**2))
+    if np.abs(square - slope * x - level).max() > noise + 1e-10 * square.max():
+        return None
+    apart = slope**2 / 4 + level
+    if apart <= 0 or noise > 1e-7 * apart:
+        return None
+    share: Float = (x - slope / 2) / (2 * np.sqrt(apart)) + 0.5
+    inside = share.min() >= -_WHOLE and share.max() <= 1 + _WHOLE
+    return np.clip(share, 0, 1) if inside else None
+
+
+def _of_zero_and_one(value: Float, spread: Float) -> Float | None:
+    """Return the share of those above zero, if these all have one number, by the deviance."""
+    some = value > 0
+    if not some.any():
+        return None
+    # Half the deviance of a share p of one number b and zeros is -p b log p.
+    half = spread[some] ** 2 / (2 * value[some])
+    share = np.zeros(len(value))
+    share[some] = np.exp(-half / value[some])
+    one = value[some] / share[some]
+    return share if np.ptp(one) <= 1e-9 * one.max() else None
+
+
+def _on_a_grid(value: Float, spread: Float, size: Wide, kind: str) -> Float:
+    """Return how many people are off the nearest number of a grid; everybody without one."""
+    absolute = kind == "absolute"
+    for digits in range(_FINEST + 1):
+        scale = 10.0**digits
+        # Of medians twice, as they may stand half way between two numbers.
+        total = np.rint(2 * value * scale) if absolute else size * value * scale
+        off = size * (spread * scale if absolute else (spread**2 + value**2) * scale**2)
+        if max(np.abs(total).max(), off.max()) * 1e-13 > _WHOLE:
+            break
+        if not _whole(2 * value * scale if absolute else total) or not _whole(off):
+            continue
+        if absolute:
+            steps = np.where(total % 2 == 0, off, size)
+        else:
+            grid = _step(total, off) / scale
+            centre = np.rint(value / grid) * grid
+            steps = size * (spread**2 + (value - centre) ** 2) / grid**2
+        off_it: Float = np.minimum(np.floor(steps + _WHOLE), size)
+        return off_it
+    return size.astype(np.float64)
+
+
+def _step(total: Float, square: Float) -> float:
+    """Return the largest step of which all sums are multiples, and all sums of squares."""
+    step = int(np.gcd.reduce(np.rint(np.abs(total)).astype(np.int64)))
+    whole = np.rint(square).astype(np.int64)
+    if step <= 1 or step * step > int(whole.max()):
+        return 1.0
+    return 1.0 if np.any(whole % (step * step)) else float(step)
+
+
+def _whole(numbers: Float) -> bool:
+    return bool(np.all(np.abs(numbers - np.rint(numbers)) <= _WHOLE))
+
+
+def _ranked(numbers: Float, tolerance: float) -> tuple[Wide, Wide]:
+    """Return who has which rank, and up to which rank numbers are within twice the tolerance."""
+    order = np.argsort(numbers, kind="stable")
+    rising = numbers[order]
+    upto = np.searchsorted(rising, rising + 2 * tolerance * (1 + 1e-9), side="right")
+    return order, upto
+
+
+def most_alike(order: Wide, upto: Wide, node: Int, n_nodes: int) -> tuple[Wide, Wide]:
+    """Return how many people end in each node, and of how many the numbers are one.
+
+    Parameters
+    ----------
+    order, upto
+        People by rising numbers, and how far those reach that are alike.
+    node
+        Where each person ends.
+
+    Examples
+    --------
+    >>> ranked = np.array([0, 1, 2, 3]), np.array([2, 2, 3, 4])
+    >>> people, most = most_alike(*ranked, np.array([0, 0, 0, 1]), 2)
+    >>> people.tolist(), most.tolist()
+    ([3, 1], [2, 1])
+    """
+    people, most = np.bincount(node, minlength=n_nodes), np.zeros(n_nodes, dtype=np.int64)
+    own = node[order].astype(np.int64)
+    by = np.argsort(own, kind="stable")
+    own, width = own[by], len(order) + 1
+    key = own * width + by
+    alike = np.searchsorted(key, own * width + upto[by]) - np.arange(len(by))
+    if len(by):
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        most[own[first]] = np.maximum.reduceat(alike, first)
+    return people, most
