@@ -158,9 +158,13 @@ def test_a_regressor(cancer) -> None:
     calm = DecisionTreeRegressor(min_samples_leaf=20, random_state=0)
     passed = ta.scan(calm.fit(columns, columns["mean area"]))
     assert (passed.verdict, passed.exit_code) == ("pass", 0)
-    assert {c.reason for c in passed.checks if c.name.endswith("certain-share")} == {
-        "not applicable: the model predicts a number and holds no labels"
-    }
+    told = {c.name: (c.measured, c.reason) for c in passed.checks}
+    assert told["max-certain-share"] == (
+        0.0,
+        "not applicable: the model predicts a number and holds no labels",
+    )
+    # Of numbers it is measured.
+    assert told["max-nearly-certain-share"] == (0.0, None)
 
 
 def test_class_weights_are_taken_out_again(cancer) -> None:

@@ -115,6 +115,8 @@ class Rule:
     rests_on
         What its number means something else without: two numbers are held against one
         another only where all of it is the same. Everything, unless told.
+    lead
+        Which of the attacks that name it has to have run for a model; the first, unless told.
     """
 
     name: str
@@ -133,6 +135,7 @@ class Rule:
     unbounded: Callable[[Forest], str | None] | None = None
     of_person: Callable[[Forest, int], float] | None = None
     rests_on: tuple[Term, ...] = EVERY_TERM
+    lead: Callable[[Forest], str] | None = None
 
     def asked(self, threshold: float) -> str:
         """Return the bound in words, with all digits of the threshold."""
@@ -175,8 +178,8 @@ class _Whole(float):
 class Registered:
     """A rule and the attacks that name it, by id.
 
-    The first has to have run, the others add to it where they have: the worst
-    counts. There are none where the model itself tells the number.
+    The first has to have run, or the one that the rule names; the others add to it where
+    they have: the worst counts. There are none where the model itself tells the number.
     """
 
     rule: Rule

@@ -122,6 +122,8 @@ def _check(
     records_each: int,
 ) -> Check:
     rule, attacks = registered.rule, registered.attacks
+    lead = attacks[0] if attacks else None
+    lead = lead if rule.lead is None else rule.lead(forest)
     check = Check(
         name=rule.name,
         threshold=threshold,
@@ -129,7 +131,7 @@ def _check(
         status="skipped",
         title=rule.title,
         bound=rule.asked(threshold),
-        attack=attacks[0] if attacks else None,
+        attack=lead,
         share=rule.share,
         among=rule.among,
         tells_of=rule.tells_of,
@@ -137,15 +139,14 @@ def _check(
     )
     ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]
     findings = [finding for finding in ran if isinstance(finding, Finding)]
-    if attacks and not isinstance(found.get(attacks[0]), Finding):
+    if lead is not None and not isinstance(found.get(lead), Finding):
         needless = None if rule.needless is None else rule.needless(forest)
         if needless is not None and not findings:
             return replace(check, measured=0.0, status="pass", shown="0", reason=needless)
         if needless is None:
-            first = found.get(attacks[0])
-            reason = first.reason if isinstance(first, Skipped) else f"{attacks[0]} was not run"
+            first = found.get(lead)
+            reason = first.reason if isinstance(first, Skipped) else f"{lead} was not run"
             return replace(check, reason=reason)
-        check = replace(check, attack=findings[0].id)
     of_person = rule.of_person if records_each > 1 else None
     measured = of_person(forest, records_each) if of_person else rule.measure(findings, forest)
     if measured is None:

@@ -94,6 +94,9 @@ def test_spreads_of_weights_are_not_of_people(kind, criterion) -> None:
     (told,) = (one for one in report.results if one.id == "TA109")
     assert told.reason.startswith("rows weighed differently in training")
     assert report.verdict == "review"
+    alone = ta.Policy(name="nearly", values={"max-nearly-certain-share": 0.05})
+    (check,) = ta.scan(model, policy=alone).checks
+    assert (check.status, check.reason) == ("skipped", told.reason)
     found = _found(model, train=(ROWS, numbers))
     assert (found.people, found.details.spread_of) == (0, "people")
 

@@ -53,6 +53,15 @@ def _by_weight(findings: Sequence[Finding], forest: Forest) -> str | None:
     )
 
 
+def _predicts_number(forest: Forest) -> bool:
+    return forest.schema.classes is None and forest.answers not in ("path", "leaf")
+
+
+def _neither(forest: Forest) -> str | None:
+    """Say that a model holds no labels of its people, and predicts no number."""
+    return None if _predicts_number(forest) else no_labels(forest)
+
+
 NEARLY = Rule(
     name="max-nearly-certain-share",
     title="People whose label or number is nearly certain",
@@ -62,7 +71,8 @@ NEARLY = Rule(
     told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
     share=True,
     unsure=_by_weight,
-    needless=no_labels,
+    needless=_neither,
+    lead=lambda forest: "TA109" if _predicts_number(forest) else "TA102",
     step="merge leaves until two or more people in each have another label, or number",
     rests_on=("below_k", "unit", "counts", "spread", "noise", "sensitive", "tolerance"),
 )
