@@ -1,8 +1,12 @@
 """Tables of every kind that pandas knows mean the same."""
 
+import itertools
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import DataConversionWarning
 
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
@@ -119,8 +123,8 @@ def test_one_strange_cell_changes_no_long_number() -> None:
     for column in ([2**53 + 1, 2**53], [2**53 + 1, 2**53, "x"]):
         rows = read_rows(pd.DataFrame({"a": column}), [0] * len(column), schema, "clip", "T")
         assert rows.values[:2, 0].tolist() == [1, 0]
-    small = pd.DataFrame({"a": np.array([1, 2], dtype=np.int64), "b": np.float32([1, 2])})
-    assert isinstance(columns_of(small, "T"), np.ndarray)
+    narrow = pd.DataFrame({"a": np.array([1, 2], dtype=np.int32), "b": np.float64([1, 2])})
+    assert isinstance(columns_of(narrow, "T"), np.ndarray)
 
 
 def test_complex_numbers_are_refused() -> None:
@@ -128,7 +132,91 @@ def test_complex_numbers_are_refused() -> None:
     with pytest.raises(DataError, match="column 'a' holds complex numbers"):
         read_rows(pd.DataFrame({"a": [1, 1j]}), [0, 1], schema, "clip", "T")
     with pytest.raises(ValueError, match=r"[Cc]omplex"):
-        read_rows(pd.DataFrame({"a": [1, 2]}), [0, 1j], schema, "clip", "T")
+        read_rows(pd.DataFrame({"a": [1, 2]}), np.array([0, 1j]), schema, "clip", "T")
+    # In a list it is one label that no schema knows.
+    assert read_rows(pd.DataFrame({"a": [1, 2]}), [0, 1j], schema, "clip", "T").labels == [0]
+
+
+LONG = 2**53 + 1
+CODES = Feature(name="code", categories=(str(LONG), str(LONG + 2)))
+TENTHS = Feature(name="dose", categories=("0.1", "0.2"))
+
+
+@pytest.mark.parametrize("last", [LONG, np.nan, None, 0.5, "x", b"x", True, 1j, pd.NA, 10**400])
+@pytest.mark.parametrize("held", [list, tuple, lambda x: np.array(x, dtype=object)])
+def test_one_cell_of_a_list_changes_no_other(held, last) -> None:
+    codes = Schema(features=(CODES,), classes=(LONG, LONG + 2), named=False)
+    cells = [LONG, LONG + 2, last]
+    rows = read_rows(held([[cell] for cell in cells]), held([*cells[:2], LONG]), codes, "clip", "T")
+    assert rows.values[:2, 0].tolist() == [0, 1]
+    rows = read_rows(held([[cell] for cell in [*cells[:2], LONG]]), held(cells), codes, "clip", "T")
+    assert rows.labels[:2].tolist() == [0, 1]
+    assert len(rows) == 2 + (last == LONG if isinstance(last, int) else 0)
+
+
+@pytest.mark.parametrize("kind", ["float32", "Float32", "float16", "float64", "Float64"])
+def test_a_value_beside_them_changes_no_name_of_others(kind) -> None:
+    schema = Schema(features=(TENTHS, Feature(name="id", low=0, high=2**61)), classes=(0, 1))
+    for last in (7, 2**60):
+        table = pd.DataFrame({"dose": pd.Series([0.1, 0.2], dtype=kind), "id": [1, last]})
+        assert read_rows(table, [0, 1], schema, "clip", "T").values[:, 0].tolist() == [0, 1]
+        alone = read_rows(table[["dose"]], [0, 1], SINGLE, "clip", "T")
+        assert alone.values[:, 0].tolist() == [0, 1]
+    array = table[["dose"]].to_numpy(dtype=kind.lower())
+    assert read_rows(array, [0, 1], SINGLE, "clip", "T").values[:, 0].tolist() == [0, 1]
+
+
+SINGLE = Schema(features=(TENTHS,), classes=(0, 1))
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "uint64", "UInt64", object])
+def test_a_missing_label_changes_no_other(kind) -> None:
+    schema = Schema(features=(Feature(name="a", low=0, high=9),), classes=(LONG, LONG + 2))
+    told = pd.Series([LONG, LONG + 2, LONG], dtype=kind)
+    numbers = pd.DataFrame({"a": [1, 2, 3]})
+    for labels in (told, told.to_frame()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataConversionWarning)
+            assert read_rows(numbers, labels, schema, "clip", "T").labels.tolist() == [0, 1, 0]
+    if kind in ("Int64", "UInt64", object):
+        told[2] = pd.NA
+        assert read_rows(numbers, told, schema, "clip", "T").labels.tolist() == [0, 1]
+        assert read_rows(numbers, told.array, schema, "clip", "T").labels.tolist() == [0, 1]
+
+
+def test_tables_of_arrow_are_read_by_their_types() -> None:
+    pa = pytest.importorskip("pyarrow")
+    schema = Schema(features=(CODES,), classes=(LONG, LONG + 2))
+    for last in (LONG, None):
+        told = pa.table({"code": [LONG, LONG + 2, last]})
+        for X, y in ((told, told["code"]), (_Lazy(told), _Lazy(told["code"]))):
+            rows = read_rows(X, y, schema, "clip", "T")
+            assert rows.values[:2, 0].tolist() == rows.labels[:2].tolist() == [0, 1]
+
+
+class _Lazy:
+    """What other libraries of tables offer, whose arrays hold whole numbers with gaps as floats."""
+
+    def __init__(self, held) -> None:
+        self._held = held
+
+    def to_arrow(self):
+        return self._held
+
+
+def test_numbers_of_any_kind_are_the_same_in_a_frame_and_alone() -> None:
+    schema = Schema(features=tuple(Feature(name=n, low=0, high=9) for n in "ab"), classes=(0, 1))
+    for kinds in itertools.product(["int64", "float32", "Int64", "bool", "int8"], repeat=2):
+        table = pd.DataFrame(
+            {n: pd.Series([0, 1], dtype=k) for n, k in zip("ab", kinds, strict=True)}
+        )
+        assert read_rows(table, [0, 1], schema, "raise", "T").values.tolist() == [[0, 0], [1, 1]]
+
+
+def test_an_infinite_number_beside_long_ones_is_refused() -> None:
+    schema = Schema(features=tuple(Feature(name=n, low=0, high=9) for n in "ab"), classes=(0, 1))
+    with pytest.raises(DataError, match="'b': inf is not between 0 and 9"):
+        read_rows(pd.DataFrame({"a": [1, 2], "b": [1, np.inf]}), [0, 1], schema, "raise", "T")
 
 
 @pytest.mark.parametrize("n", [1, 127, 128, 1000])

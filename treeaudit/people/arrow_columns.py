@@ -1,6 +1,6 @@
 """Columns that Arrow holds, read as pandas would, without it where they are plain."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,10 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.people.series_columns import SeriesColumn, text_of
 
-__all__ = ["ArrowColumn", "decoded", "taken", "usual"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ArrowColumn", "decoded", "frame_of", "taken", "usual"]
 
 _VIEWS = frozenset(("string_view", "binary_view"))
 _NAMES = {"double": "float64", "float": "float32", "halffloat": "float16"}
@@ -106,3 +109,31 @@ def usual(array: Any) -> Any:  # noqa: ANN401  # of pyarrow
     if types.is_dictionary(array.type):
         return array.dictionary_decode() if array.dictionary.null_count else array
     return array.cast(kind.removesuffix("_view")) if kind in _VIEWS else array
+
+
+def frame_of(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
+    """Return a table of Arrow as one of pandas, every cell as if it stood alone.
+
+    Whole numbers stay whole beside missing ones: as floats, long ones would be others.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> frame_of(pa.table({"code": [9007199254740993, None]}))["code"].iloc[0]
+    np.int64(9007199254740993)
+    """
+    gaps = {column.type for column in table.columns if column.null_count}
+    frame: pd.DataFrame = table.to_pandas(
+        types_mapper=lambda kind: _whole(kind) if kind in gaps else None
+    )
+    return frame
+
+
+def _whole(kind: Any) -> Any:  # noqa: ANN401  # a type of pyarrow, and one of pandas or None
+    """Return what pandas calls a kind of whole numbers some of which are missing."""
+    import pandas as pd
+    from pyarrow import types
+
+    if not types.is_integer(kind):
+        return None
+    return pd.api.types.pandas_dtype(str(kind).replace("uint", "UInt").replace("int", "Int"))

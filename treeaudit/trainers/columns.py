@@ -8,16 +8,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 from sklearn.utils import check_array
 
 from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema, category_text
+from treeaudit.people.arrow_columns import frame_of
 from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
 
 __all__ = [
     *("Outside", "check_names", "code_columns", "columns_of"),
-    *("derive_features", "named", "names_of"),
+    *("derive_features", "in_cells", "named", "names_of"),
 ]
 
 Outside = Literal["raise", "clip"]
@@ -28,7 +30,6 @@ Columns = npt.NDArray[Any] | pd.DataFrame
 # scikit-learn 1.6 renamed the parameter, 1.8 dropped the old name.
 _FINITE = next(p for p in signature(check_array).parameters if p.endswith("all_finite"))
 
-_EXACT = 1 << 53
 _RECORDS = 1 << 7
 
 CURATOR = "This is about private data, for the eyes of its curator only"
@@ -98,34 +99,66 @@ def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
         If it is no table of at least one row and column, as scikit-learn says it.
     """
     allowed: dict[str, Any] = {_FINITE: "allow-nan" if finite else False}
+    X = in_cells(X)
     if isinstance(X, pd.DataFrame):
         kinds = [getattr(kind, "kind", "O") for kind in X.dtypes]
         if "c" in kinds:
             raise DataError(f"column {X.columns[kinds.index('c')]!r} holds complex numbers")
-        # The name of a Boolean is False or True, of a number 0 or 1.
-        if X.empty or (set(kinds) <= set("iuf") and not _too_long(X, kinds)):
+        if X.empty or all(map(_are_floats, X.dtypes)):
             numbers: Float = check_array(X, dtype=np.float64, estimator=estimator, **allowed)
             return numbers
         return X
-    try:
-        table: npt.NDArray[Any] = check_array(X, dtype="numeric", estimator=estimator, **allowed)
-    except ValueError:
-        text = np.asarray(X)
-        if text.dtype.kind not in "OUST" or text.ndim != 2 or not text.size:
-            raise
-        table = check_array(X, dtype=object, estimator=estimator, **{_FINITE: False})
-    # That all cells are numbers must not change how one of them is read.
-    stored = getattr(getattr(X, "dtype", None), "kind", "") == "O"
-    return np.asarray(X) if stored and table.dtype != object else table
+    if getattr(getattr(X, "dtype", None), "kind", "") in "OUST":
+        # That all cells are numbers must not change how one of them is read.
+        allowed = {"dtype": object, _FINITE: False}
+    table: npt.NDArray[Any] = check_array(X, estimator=estimator, **allowed)
+    return table
 
 
-def _too_long(frame: pd.DataFrame, kinds: Sequence[str]) -> bool:
-    """Tell whether there are whole numbers that a floating-point number does not tell apart."""
-    whole = [
-        i for i, kind in enumerate(kinds) if kind in "iu" and frame.dtypes.iloc[i].itemsize > 4
-    ]
-    ends = [end for i in whole for end in (frame.iloc[:, i].min(), frame.iloc[:, i].max())]
-    return any(not pd.isna(end) and abs(int(end)) > _EXACT for end in ends)
+def in_cells(told: Any) -> Any:  # noqa: ANN401  # a table, or a column, of any kind
+    """Return a table or column in which no value decides how the others are held.
+
+    What has a type of its own keeps it; in a list every cell is what it is.
+
+    Examples
+    --------
+    >>> in_cells([9007199254740993, None, 0.5]).tolist()
+    [9007199254740993, None, 0.5]
+    """
+    if isinstance(told, np.ndarray | pd.DataFrame) or hasattr(told, "toarray"):
+        return told
+    if isinstance(told, pd.Series | pd.Index | ExtensionArray):
+        return _values(pd.Series(told))
+    stored = told.to_arrow() if hasattr(told, "to_arrow") else told
+    if hasattr(stored, "to_pylist"):
+        return frame_of(stored) if hasattr(stored, "schema") else _objects(stored.to_pylist())
+    return np.asarray(told, dtype=None if hasattr(told, "__array__") else object)
+
+
+def _values(column: "pd.Series[Any]") -> npt.NDArray[Any]:
+    kind: Any = column.dtype
+    if isinstance(kind, np.dtype):
+        return column.to_numpy()
+    if getattr(kind, "kind", "O") == "f" and hasattr(kind, "numpy_dtype"):
+        return column.to_numpy(dtype=kind.numpy_dtype, na_value=np.nan)
+    return _objects(list(column))
+
+
+def _objects(cells: Sequence[Any]) -> npt.NDArray[Any]:
+    held = np.empty(len(cells), dtype=object)
+    held[:] = cells
+    return held
+
+
+def _are_floats(kind: Any) -> bool:  # noqa: ANN401  # a type of numpy or pandas
+    """Tell whether what a type holds is the same number, of the same name, as a float of 64 bits.
+
+    Long whole numbers are not, the name of a Boolean is True and not 1, and that of a float of 32
+    bits is shorter.
+    """
+    held = getattr(kind, "numpy_dtype", getattr(kind, "subtype", kind))
+    size, kind = getattr(held, "itemsize", 0), getattr(kind, "kind", "O")
+    return (kind == "f" and size == 8) or (kind in "iu" and 0 < size <= 4)
 
 
 def derive_features(table: Columns, names: Sequence[str] | None) -> tuple[Feature, ...]:
@@ -188,9 +221,10 @@ def code_columns(
     """
     features = schema.features
     at = range(len(features)) if order is None else order
-    plain = isinstance(table, np.ndarray) and table.dtype.kind in "iufb"
+    held = table.dtypes if isinstance(table, pd.DataFrame) else [table.dtype]
+    plain = all(isinstance(kind, np.dtype) and kind.kind in "iufb" for kind in held)
     if plain and all(feature.categories is None for feature in features):
-        values = np.asarray(table, dtype=np.float64)
+        values: Float = np.asarray(table, dtype=np.float64)
         if order is not None and list(order) != list(range(table.shape[1])):
             values = values[:, list(order)]
     else:
@@ -221,6 +255,9 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
 
 def named(column: Any) -> Any:  # noqa: ANN401  # a column of a table
     """Return a column in which equal values have one name: True, 1 and 1.0 are equal to pandas."""
+    if isinstance(column, pd.Series) and getattr(column.dtype, "kind", "O") == "f":
+        # What pandas finds in a column are floats of 64 bits, which 0.1 of 32 bits is not.
+        return _values(column)
     mixed = pd.api.types.is_object_dtype(column)
     if not mixed or pd.api.types.infer_dtype(column) == "string":
         return column

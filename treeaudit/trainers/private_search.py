@@ -20,7 +20,7 @@ from treeaudit.dp.ledger import Ledger
 from treeaudit.dp.rational import rational
 from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.columns import names_of
+from treeaudit.trainers.columns import in_cells, names_of
 from treeaudit.trainers.parameters import (
     check_unit,
     entropy_of,
@@ -128,6 +128,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             trial._checked()
         one = trials[0]
         check_unit(person, one.rows_per_person)
+        X = in_cells(X)
         schema, most = public_schema(one.schema), one.rows_per_person
         rows = read_rows(X, y, schema, one.outside, type(one).__name__, person, most)
         reasons = reasons_not_private(schema, one.random_state)
@@ -188,7 +189,9 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _more_tags(self) -> dict[str, Any]:
         """Return the same for scikit-learn before 1.6."""
-        return {"allow_nan": True, "poor_score": True, "non_deterministic": True}
+        kinds = ["2darray", "categorical", "string"]
+        told = {"allow_nan": True, "poor_score": True, "non_deterministic": True}
+        return {**told, "X_types": kinds}
 
     def _costs(self) -> tuple[Fraction, Fraction, Fraction]:
         """Return epsilon, that of the choice and that of each candidate."""

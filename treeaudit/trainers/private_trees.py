@@ -31,6 +31,7 @@ from treeaudit.trainers.columns import (
     check_names,
     code_columns,
     columns_of,
+    in_cells,
     names_of,
 )
 from treeaudit.trainers.listed import Listed
@@ -190,6 +191,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         name = type(self).__name__
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None")
+        X = in_cells(X)
         names = names_of(X)
         most = None if self.rows_per_person is None else int(self.rows_per_person)
         rows = read_rows(X, y, schema, self.outside, name, person, most, self._targets)
@@ -252,7 +254,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         return Ledger.from_plain(self.forest_.privacy or {})
 
     def _coded(self, X: object) -> Float:
-        name = type(self).__name__
+        name, X = type(self).__name__, in_cells(X)
         stored = getattr(self, "feature_names_in_", None)
         names, seen = names_of(X), None if stored is None else list(stored)
         table = columns_of(X, name, finite=False)
@@ -349,4 +351,5 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
 
     def _more_tags(self) -> dict[str, Any]:
         """Return the same for scikit-learn before 1.6."""
-        return {"allow_nan": True, "poor_score": True}
+        kinds = ["2darray", "categorical", "string"]
+        return {"allow_nan": True, "poor_score": True, "X_types": kinds}

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from treeaudit.arrays import Flag, Float, Int, Wide
@@ -16,6 +18,7 @@ from treeaudit.trainers.columns import (
     code_columns,
     columns_of,
     derive_features,
+    in_cells,
     names_of,
 )
 from treeaudit.trainers.persons import first_rows, persons_of
@@ -100,16 +103,19 @@ def read_rows(
     ValueError
         If it is no table with labels, as scikit-learn says it.
     """
+    X = in_cells(X)
     names = names_of(X)
     table = columns_of(X, estimator, finite=outside == "raise")
-    told = column_or_1d(y, warn=True)
+    told = column_or_1d(_in_cells(y), warn=True)
     check_consistent_length(table, told)
     if isinstance(schema, Schema):
         _check_public(schema)
         public = targets.public(schema)
     else:
         features = derive_features(table, names)
-        public = targets.derived(told, Schema(features=features, named=names is not None))
+        public = targets.derived(
+            column_or_1d(y), Schema(features=features, named=names is not None)
+        )
     codes = targets.code(told, public, outside)
     values = code_columns(table, public, column_order(names, table, public), outside)
     used = codes >= 0
@@ -118,6 +124,12 @@ def read_rows(
     if not used.all():
         values, codes = values[used], codes[used]
     return TrainingRows(schema=public, values=values, labels=codes, used=used)
+
+
+def _in_cells(y: object) -> Any:  # noqa: ANN401  # an array of one or two dimensions
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        return in_cells(y.iloc[:, 0])[:, None]
+    return in_cells(y)
 
 
 def column_order(names: Sequence[str] | None, table: Columns, schema: Schema) -> list[int] | None:
