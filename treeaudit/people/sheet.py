@@ -10,6 +10,7 @@ import numpy as np
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.input import TABLE, check_regular
+from treeaudit.people.arrow_columns import frame_of
 from treeaudit.people.files import NO_TABLES, kind_of, readable, stored_names, text_table
 from treeaudit.people.sources import Source, source_of
 
@@ -134,14 +135,14 @@ def _held(source: Source, texts: Sequence[str] | Plan) -> "pd.DataFrame":
 
 
 def _read_parquet(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
-    import pandas as pd
     from pyarrow import parquet
 
-    held = parquet.read_metadata(path)
-    if callable(texts):
-        texts(stored_names(held.schema.to_arrow_schema()))
-    _check_room(path.name, held.num_rows, held.num_columns)
-    return pd.read_parquet(path)
+    with parquet.ParquetFile(path) as stored:
+        held = stored.metadata
+        if callable(texts):
+            texts(stored_names(stored.schema_arrow))
+        _check_room(path.name, held.num_rows, held.num_columns)
+        return frame_of(stored.read())
 
 
 def _check_room(name: str, rows: int, columns: int) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.input import check_regular
+from treeaudit.people.arrow_columns import frame_of
 from treeaudit.people.batches import Part, StoredPart, TextPart, check_same, cut
 from treeaudit.people.files import kind_of, readable, stored_names, text_table
 from treeaudit.people.folders import files_of, tables_among
@@ -62,8 +63,13 @@ class Source:
                 for part in self.parts
                 for batch in part.batches(every, texts, numbers)
             ]
-            frames = [some if isinstance(some, pd.DataFrame) else some.to_pandas() for some in rows]
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=self.names)
+            frames = [some if isinstance(some, pd.DataFrame) else frame_of(some) for some in rows]
+        if not frames:
+            return pd.DataFrame(columns=self.names)
+        # A kind that holds all of two kinds would change cells of both.
+        mixed = [name for name in frames[0] if len({some[name].dtype for some in frames}) > 1]
+        frames = [some.astype(dict.fromkeys(mixed, object)) for some in frames]
+        return pd.concat(frames, ignore_index=True)
 
 
 def source_of(data: object) -> Source | None:
