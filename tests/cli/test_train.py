@@ -190,6 +190,52 @@ def test_what_the_estimator_refuses_is_no_bug_of_treeaudit(folder, options, says
     assert not (folder / "never.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "setting", "says"),
+    [
+        ("diffpid3", "certainty_factor=x", "certainty_factor is 'x': it must be above 0 and below"),
+        ("sulq-id3", "printed_delta=x", "printed_delta is 'x': it must be above 0 and below 1"),
+        ("private-tree", "leaf_share=x", "leaf_share is 'x': it must be at least 0 and below 1"),
+        ("dpdf", "prune=x", "prune is 'x': it must be True or False"),
+        ("random-count-forest", "n_jobs=0", "n_jobs is 0: it must be None, a whole number from 1"),
+        (
+            "smooth-sensitivity-forest",
+            "n_estimators=1000000000000000",
+            "n_estimators is 1000000000000000: it must be a whole number from 1 to 10000",
+        ),
+        (
+            "smooth-sensitivity-forest",
+            "max_leaves=1000000000000000000000",
+            "max_leaves is 1000000000000000000000: it must be a whole number from 1 to",
+        ),
+        (
+            "semi-supervised-forest",
+            "public_records=people.csv",
+            "public_records is 'people.csv': give the records themselves, a table",
+        ),
+    ],
+)
+def test_a_setting_is_refused_before_it_is_paid_for(confirmed, algorithm, setting, says) -> None:
+    run("budget", "a.budget", "--epsilon", 1, cwd=confirmed)
+    one = "train people.csv --schema schema.toml --epsilon 1 -o m.json --algorithm".split()
+    done = run(*one, algorithm, "--set", setting, "--budget", "a.budget", cwd=confirmed)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "1 of 1 left" in run("budget", "a.budget", cwd=confirmed).stdout
+
+
+def test_a_sampling_rate_is_a_share(confirmed) -> None:
+    one = "train people.csv --schema schema.toml --epsilon 1 -o m.json".split()
+    more = "--algorithm threshold-forest --set sampling_rate=x".split()
+    done = run(*one, *more, cwd=confirmed)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        "sampling_rate is 'x': it must be above 0 and at most 1 - exp(-epsilon / tau)"
+        in done.stderr
+    )
+
+
 def test_models_of_one_account_cost_what_it_holds(confirmed) -> None:
     one = "train people.csv --epsilon 0.3 --schema schema.toml --budget a.budget".split()
     done = run(*one, "-o", "m.json", cwd=confirmed)

@@ -275,12 +275,17 @@ def _categories(trees: Sequence[Tree], root: Wide) -> tuple[Wide, Int]:
 def in_chunks(
     task: Callable[[slice], object], n_rows: int, n_jobs: int | None, size: int = _CHUNK
 ) -> None:
-    """Carry out a task on slices of rows, in as many threads as told."""
+    """Carry out a task on slices of rows, in as many threads as told; -1 is one a processor."""
     parts = [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
     if n_jobs in (None, 1) or len(parts) < 2:
         for part in parts:
             task(part)
         return
-    from joblib import Parallel, delayed
+    from concurrent.futures import ThreadPoolExecutor
 
-    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(task)(part) for part in parts)
+    from joblib import cpu_count
+
+    threads = n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+    # What a task fills in is lost where another kind of workers is set for a whole program.
+    with ThreadPoolExecutor(min(threads, len(parts))) as pool:
+        list(pool.map(task, parts))

@@ -24,7 +24,7 @@ from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.diffpid3_growth import Levels
 from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_choice, check_whole
+from treeaudit.trainers.parameters import check_choice, check_share, check_whole
 from treeaudit.trainers.private_tree_budget import (
     check_bound,
     check_is_bounded,
@@ -123,9 +123,8 @@ class DiffPID3Classifier(PrivateClassifier):
             check_whole("max_records", self.max_records, 1, 2**31)
         check_choice("criterion", self.criterion, get_args(Criterion))
         check_choice("numbers", self.numbers, get_args(Numbers))
-        factor = self.certainty_factor
-        if factor is not None and not 0 < factor < 1:
-            raise ValueError(f"certainty_factor is {factor!r}: it must be above 0 and below 1")
+        if self.certainty_factor is not None:
+            check_share("certainty_factor", self.certainty_factor)
         check_is_bounded(self.criterion, self.max_records)
         return super()._checked()
 

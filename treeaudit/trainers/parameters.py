@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,20 @@ __all__ = [
     "answering",
     "check_choice",
     "check_delta",
+    "check_flags",
+    "check_jobs",
+    "check_share",
     "check_unit",
     "check_whole",
     "entropy_of",
+    "plain_numbers",
     "public_schema",
     "reasons_not_private",
     "refuse_extras",
 ]
 
 FROM_DATA = "from-data"
+_MOST_THREADS = 1024
 WITH_DELTA = "a budget counts fits that are private by epsilon alone, and this one has a delta"
 
 
@@ -75,6 +81,45 @@ def check_delta(delta: object) -> None:
     number = isinstance(delta, int | float) and not isinstance(delta, bool)
     if delta is not None and not (number and 1e-100 <= delta < 1):  # type: ignore[operator]
         raise ValueError(f"delta is {delta!r}: it must be above 0 and below 1")
+
+
+def check_share(name: str, value: object, *, none: bool = False) -> None:
+    """Refuse what is no share of a whole, or all of it; ``none`` is one where that is told."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not (0 < value < 1 or (none and value == 0)):  # type: ignore[operator]
+        least = "at least 0" if none else "above 0"
+        raise ValueError(f"{name} is {value!r}: it must be {least} and below 1")
+
+
+def check_jobs(n_jobs: object) -> None:
+    """Refuse what is no number of threads; whether there are any to start hangs on the rows."""
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and not (whole and 1 <= abs(int(n_jobs)) <= _MOST_THREADS):  # type: ignore[call-overload]
+        raise ValueError(
+            f"n_jobs is {n_jobs!r}: it must be None, a whole number from 1 to {_MOST_THREADS}, or "
+            "-1 for all processors"
+        )
+
+
+def check_flags(parameters: Mapping[str, object]) -> None:
+    """Refuse what is neither True nor False."""
+    for name, value in parameters.items():
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is {value!r}: it must be True or False")
+
+
+def plain_numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters without the wrapping of numpy, whose whole numbers end.
+
+    Examples
+    --------
+    >>> plain_numbers({"n_estimators": np.int8(100), "variant": "sound"})
+    {'n_estimators': 100, 'variant': 'sound'}
+    """
+    return {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in parameters.items()
+    }
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:

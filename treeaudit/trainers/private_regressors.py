@@ -17,7 +17,7 @@ from treeaudit.dp.rational import rational
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateRegressor
 from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
+from treeaudit.trainers.parameters import check_share, check_whole
 from treeaudit.trainers.private_regression_sums import DEVIATION, Answered, ends_of
 from treeaudit.trainers.private_tree_greedy import planted, shared_out
 from treeaudit.trainers.private_tree_growth import Growth, Plan, split_level
@@ -31,6 +31,7 @@ _FOR_THE_SUM = Fraction(1, 50)
 _FOR_THE_CENTRES = Fraction(1, 5)
 _NEAR = 4
 _DEEPEST, _MOST_TREES = 10, 10_000
+_WIDEST = 1e300
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -48,9 +49,7 @@ class GreedyRegressors(PrivateRegressor):
             check_whole("max_depth", self.max_depth, 1, 64)
         check_whole("n_bins", self.n_bins, 1, 4096)
         for name in ("leaf_share", "cost_of_a_part"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0 <= value < 1:
-                raise ValueError(f"{name} is {value!r}: it must be at least 0 and below 1")
+            check_share(name, getattr(self, name), none=True)
         if self.leaf_share == 0:
             raise ValueError("leaf_share is 0: without sums in the leaves nothing is learned")
         if not isinstance(self.spread, int | float) or not self.spread > 0:
@@ -66,7 +65,8 @@ class GreedyRegressors(PrivateRegressor):
     ) -> Grown:
         """Grow trees, each on the records that are sent to it at random."""
         for_sum = for_spread = epsilon * _FOR_THE_SUM
-        ends = ends_of(rows.labels, curator, for_sum, for_spread, float(self.spread))
+        times = float(min(self.spread, _WIDEST))
+        ends = ends_of(rows.labels, curator, for_sum, for_spread, times)
         per_tree = max(1, ends.size // n_trees)
         depth = self.max_depth
         if depth is None:

@@ -22,6 +22,7 @@ from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.columns import in_cells, names_of
 from treeaudit.trainers.parameters import (
+    check_share,
     check_unit,
     entropy_of,
     public_schema,
@@ -196,9 +197,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _costs(self) -> tuple[Fraction, Fraction, Fraction]:
         """Return epsilon, that of the choice and that of each candidate."""
         for name in ("choice", "held_out"):
-            value = getattr(self, name)
-            if not 0 < value < 1:
-                raise ValueError(f"{name} is {value!r}: it must be above 0 and below 1")
+            check_share(name, getattr(self, name))
         epsilon = rational(self.epsilon)
         n = max(1, len(self.candidates))
         each = rational(epsilon * (1 - rational(self.choice)) / n)
@@ -216,7 +215,10 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             shared = [name for name in one if name in _SHARED]
             if shared:
                 raise ValueError(f"{shared[0]!r} is what all candidates share: set it once")
-        trials = [clone(self.estimator).set_params(**one, epsilon=each) for one in self.candidates]
+        trials = [
+            clone(self.estimator).set_params(**one, epsilon=each)._plain()
+            for one in self.candidates
+        ]
         if any(trial._conversion_delta() for trial in trials):
             raise ValueError("a search adds up epsilons alone, and a candidate has a delta")
         return trials

@@ -12,7 +12,7 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.rational import rational
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.parameters import check_choice, check_whole
+from treeaudit.trainers.parameters import check_choice, check_share, check_whole
 from treeaudit.trainers.private_tree_budget import check_bound, check_is_bounded
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_tree_growth import Growth, Plan, grow_levels
@@ -46,9 +46,7 @@ class GreedyTrees(PrivateClassifier):
                 check_whole(name, getattr(self, name), 1, most)
         check_choice("criterion", self.criterion, tuple(SCORES))
         for name in ("leaf_share", "cost_of_a_part"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not 0 <= value < 1:
-                raise ValueError(f"{name} is {value!r}: it must be at least 0 and below 1")
+            check_share(name, getattr(self, name), none=True)
         if self.leaf_share == 0:
             raise ValueError("leaf_share is 0: without counts in the leaves nothing is learned")
         check_is_bounded(self.criterion, self.max_records)

@@ -7,7 +7,7 @@ that it is given.
 
 import os
 import warnings
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, get_args
 
@@ -38,9 +38,12 @@ from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import (
     answering,
     check_choice,
+    check_flags,
+    check_jobs,
     check_unit,
     check_whole,
     entropy_of,
+    plain_numbers,
     public_schema,
     reasons_not_private,
     refuse_extras,
@@ -185,7 +188,8 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         """
         refuse_extras(refused)
         won = warn_of_search()
-        epsilon = self._checked()
+        asked = self._plain()
+        epsilon = asked._checked()
         check_unit(person, self.rows_per_person)
         schema = public_schema(self.schema)
         name = type(self).__name__
@@ -193,12 +197,12 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"{name} requires y to be passed, but the target y is None")
         X = in_cells(X)
         names = names_of(X)
-        most = None if self.rows_per_person is None else int(self.rows_per_person)
+        most = asked.rows_per_person
         rows = read_rows(X, y, schema, self.outside, name, person, most, self._targets)
         reasons = reasons_not_private(schema, self.random_state)
-        curator = self._curator(epsilon)
+        curator = asked._curator(epsilon)
         # What cannot be answered is refused before anything is spent or asked.
-        curator.rate(self._least(rows, epsilon))
+        curator.rate(asked._least(rows, epsilon))
         before = Fraction(0) if self.budget is None else self.budget.bill
         if self.budget is not None:
             self._spend(epsilon, reasons)
@@ -206,6 +210,10 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         if won:
             self._bill(chosen(self.privacy_, before))
         return self
+
+    def _plain(self) -> Any:  # noqa: ANN401  # one of its own class
+        """Return one that is not fitted, with the same parameters as numbers of Python's own."""
+        return type(self)(**plain_numbers(self.get_params(deep=False)))
 
     def _curator(self, epsilon: Fraction) -> Curator:
         return self._asking(Curator, epsilon)
@@ -230,7 +238,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         reasons: tuple[str, ...],
     ) -> Any:  # noqa: ANN401  # itself
         """Ask, and remember the answers; nothing may fail from here on."""
-        grown = self._grow(rows, curator, epsilon)
+        grown = self._plain()._grow(rows, curator, epsilon)
         for flaw in grown.flaws:
             message = f"{type(self).__name__}, as published: {flaw}"
             warnings.warn(message, PrivacyWarning, stacklevel=3)
@@ -272,6 +280,8 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         check_choice("neighbours", self.neighbours, get_args(Neighbours))
         check_choice("variant", self.variant, get_args(Variant))
         check_choice("outside", self.outside, get_args(Outside))
+        check_flags({f.name: getattr(self, f.name) for f in fields(self) if f.type is bool})
+        check_jobs(self.n_jobs)
         if self.rows_per_person is not None:
             check_whole("rows_per_person", self.rows_per_person, 1, _MOST_ROWS)
         if self.budget is not None and not isinstance(self.budget, Budget):
@@ -324,11 +334,8 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
 
     def _told(self) -> dict[str, Any]:
         """Return the parameters that may be written into the model: no seed, no account."""
+        kept = plain_numbers(self.get_params(deep=False))
         hidden = {"random_state", "budget", "schema", "n_jobs"}
-        kept: dict[str, Any] = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in self.get_params(deep=False).items()
-        }
         return {
             name: value
             for name, value in kept.items()

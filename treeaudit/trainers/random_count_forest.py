@@ -59,8 +59,8 @@ class RandomCountForestClassifier(PrivateClassifier):
         The number of records, where that is public. Unless told the sound variant asks for it,
         with a fiftieth of epsilon.
     max_leaves
-        Leaves of a tree, at most, which nodes stay leaves being random; None for no bound, as
-        in print.
+        Leaves of a tree, at most, which nodes stay leaves being random; None, as in print,
+        for as many as can be held in memory.
     variant
         ``sound``; or ``published``, which takes the exact number of records where it was not
         told; docs/published.md lists what differs from print.

@@ -6,6 +6,7 @@ Jagannathan, Monteleoni & Pillaipakkamnatt (2013), A semi-supervised learning ap
 differential privacy. Fletcher & Islam (2019), a survey, section 3.7 and table I.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,6 +17,7 @@ import numpy as np
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Entropy, below, unit
+from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
@@ -26,11 +28,12 @@ from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_whole
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.random_counts import counted
-from treeaudit.trainers.random_trees import random_trees
+from treeaudit.trainers.random_trees import leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows, column_order
 
 __all__ = ["SemiSupervisedForestClassifier"]
 
+_DEEPEST = 64
 _DRAWN = 2000
 """How many public records are drawn from the schema where none are given."""
 
@@ -52,8 +55,8 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
     max_depth
         Questions on a path; half of the columns unless told, rounded up.
     max_leaves
-        Leaves of a tree, at most, which nodes stay leaves being random; None for no bound, as
-        in print.
+        Leaves of a tree, at most, which nodes stay leaves being random; None, as in print,
+        for as many as can be held in memory.
     variant
         ``sound`` or ``published``, which are the same here; docs/published.md lists what
         differs from print.
@@ -115,10 +118,10 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
         each, entropy = epsilon / int(self.n_estimators), curator.entropy
         given = self._public(rows.schema)
         known = _drawn(rows.schema, entropy) if given is None else given
-        depth = self.max_depth or (len(rows.schema.features) + 1) // 2
+        depth = self.max_depth or min(_DEEPEST, (len(rows.schema.features) + 1) // 2)
 
         def grown(n: int, on: TrainingRows, ask: Callable[[str, Wide], Wide]) -> tuple[Tree, ...]:
-            bare = random_trees(rows.schema, n, depth, self.max_leaves, entropy)
+            bare = random_trees(rows.schema, n, depth, leaves_within(self.max_leaves, n), entropy)
             return counted(_spread(bare, known, rows.schema), on, ask, self.n_jobs)
 
         private = grown(int(self.n_estimators), rows, lambda name, c: curator.count(name, c, each))
@@ -142,6 +145,11 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
     def _public(self, schema: Schema) -> Float | None:
         if self.public_records is None:
             return None
+        if isinstance(self.public_records, str | bytes | os.PathLike):
+            raise DataError(
+                f"public_records is {str(self.public_records)[:60]!r}: give the records "
+                "themselves, a table with the columns of the schema (from Python alone)"
+            )
         table = columns_of(self.public_records, type(self).__name__, finite=False)
         names = names_of(self.public_records)
         values = np.array(code_columns(table, schema, column_order(names, table, schema), None))
@@ -172,8 +180,9 @@ def _spread(trees: tuple[Tree, ...], known: Float, schema: Schema) -> tuple[Tree
     """Move every point at which a number is cut to the same quantile of the public records."""
     low = np.array([f.low or 0.0 for f in schema.features])
     high = np.array([f.high or 0.0 for f in schema.features])
-    width = np.where(high > low, high - low, 1.0)
-    held = [np.sort(column[~np.isnan(column)]) for column in known.T]
+    # By halves, which cannot overflow.
+    width = np.where(high > low, high / 2 - low / 2, 1.0)
+    held = [np.sort(column[~np.isnan(column)]) / 2 for column in known.T]
     return tuple(
         replace(
             tree,
@@ -189,6 +198,6 @@ def _moved(bound: Float, feature: Int, low: Float, width: Float, held: list[Floa
     for column, values in enumerate(held):
         at = np.flatnonzero((feature == column) & np.isfinite(moved))
         if len(at) and len(values):
-            share = np.clip((moved[at] - low[column]) / width[column], 0, 1)
-            moved[at] = np.quantile(values, share)
+            share = np.clip((moved[at] / 2 - low[column] / 2) / width[column], 0, 1)
+            moved[at] = np.quantile(values, share) * 2
     return moved

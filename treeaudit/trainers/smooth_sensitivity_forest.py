@@ -29,13 +29,14 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.walk import Walk, in_chunks, walk_of
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_choice
+from treeaudit.trainers.parameters import check_choice, check_whole
 from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.random_trees import random_trees
+from treeaudit.trainers.random_trees import leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["SmoothSensitivityForestClassifier", "table_depth", "theorem_depth"]
 
+_DEEPEST = 64
 DepthRule = Literal["theorem 2", "table 4"]
 
 _FLAW = (
@@ -63,8 +64,8 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
         ``theorem 2``, or ``table 4`` of the paper: one more where there are numeric columns. The
         same for both variants, so that they differ in the mechanism alone.
     max_leaves
-        Leaves of a tree, at most. The paper knows no bound (None), and columns
-        of many categories then need more memory than there is.
+        Leaves of a tree, at most. The paper knows no bound; None is as many as all trees
+        together can hold in memory.
     variant
         ``sound``, or ``published``, which is not private; docs/published.md lists what
         differs from print.
@@ -108,12 +109,10 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
     depth_rule: DepthRule = "theorem 2"
 
     def _checked(self) -> Fraction:
-        for name in ("n_estimators", "max_depth", "max_leaves"):
-            value = getattr(self, name)
-            if value is None and name != "n_estimators":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name} is {value!r}: it must be a whole number of at least 1")
+        check_whole("n_estimators", self.n_estimators, 1, 10_000)
+        for name, most in (("max_depth", 64), ("max_leaves", 2**31)):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), 1, most)
         check_choice("depth_rule", self.depth_rule, get_args(DepthRule))
         return super()._checked()
 
@@ -121,7 +120,8 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
         published = self.variant == "published"
         entropy = curator.entropy
         depth = self._depth(rows.schema)
-        trees = random_trees(rows.schema, self.n_estimators, depth, self.max_leaves, entropy)
+        most = leaves_within(self.max_leaves, self.n_estimators)
+        trees = random_trees(rows.schema, self.n_estimators, depth, most, entropy)
         if published:
             part = permutation(entropy, len(rows)) * self.n_estimators // max(1, len(rows))
         else:
@@ -158,7 +158,7 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
             return self.max_depth
         named = sum(feature.categories is not None for feature in schema.features)
         rule = table_depth if self.depth_rule == "table 4" else theorem_depth
-        return rule(len(schema.features) - named, named)
+        return min(_DEEPEST, rule(len(schema.features) - named, named))
 
     def _leaf_counts(self, walk: Walk, rows: TrainingRows, part: Wide) -> Wide:
         end = np.zeros(len(rows), dtype=np.int64)

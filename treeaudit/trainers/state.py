@@ -14,7 +14,7 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.own_json import forest_of
-from treeaudit.trainers.parameters import FROM_DATA
+from treeaudit.trainers.parameters import FROM_DATA, plain_numbers
 from treeaudit.writers.own_json import to_dict
 
 __all__ = ["pack", "stored_state", "taken_state", "unpack"]
@@ -27,6 +27,7 @@ def stored_state(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator as its pickle holds them, without seed and account."""
     held = dict(state)
     if "forest_" in held:
+        held = plain_numbers(held)
         held["forest_"] = pack(held["forest_"])
         held["random_state"] = None
         if isinstance(held["epsilon"], Fraction):

@@ -26,7 +26,7 @@ from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
+from treeaudit.trainers.parameters import check_share, check_whole
 from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
 from treeaudit.trainers.private_tree_columns import code_rows, public_codes
 from treeaudit.trainers.private_tree_growth import Growth
@@ -101,10 +101,7 @@ class SulqID3Classifier(PrivateClassifier):
         if self.max_depth is not None:
             check_whole("max_depth", self.max_depth, 1, 64)
         check_whole("n_bins", self.n_bins, 2, 1000)
-        if not 0 < self.printed_delta < 1:
-            raise ValueError(
-                f"printed_delta is {self.printed_delta!r}: it must be above 0 and below 1"
-            )
+        check_share("printed_delta", self.printed_delta)
         return super()._checked()
 
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:

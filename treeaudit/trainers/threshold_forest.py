@@ -9,6 +9,7 @@ anonymization, and differential privacy, theorem 5.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from treeaudit.dp.sampling import least_threshold, loose_threshold_delta
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import WITH_DELTA, check_delta, check_whole
+from treeaudit.trainers.parameters import WITH_DELTA, check_delta, check_share, check_whole
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.random_counts import branching, counted, levels_of
 from treeaudit.trainers.random_trees import leaves_within, random_trees
@@ -106,6 +107,7 @@ class ThresholdForestClassifier(PrivateClassifier):
         for name, most in (("max_depth", 64), ("n_records", 2**40), ("max_leaves", 2**31)):
             if getattr(self, name) is not None:
                 check_whole(name, getattr(self, name), 1, most)
+        check_share("delta", self.delta)
         check_delta(self.delta)
         epsilon = super()._checked()
         self._rate(self._of_a_tree(epsilon)[0])
@@ -126,7 +128,8 @@ class ThresholdForestClassifier(PrivateClassifier):
         if self.sampling_rate is None:
             return dyadic(min(each / 2, Fraction(1, 2)), FINEST_COUNT)
         most = -np.expm1(-float(each))
-        if not 0 < self.sampling_rate <= most:
+        number = isinstance(self.sampling_rate, Real) and not isinstance(self.sampling_rate, bool)
+        if not number or not 0 < self.sampling_rate <= most:
             raise PrivacyError(
                 f"sampling_rate is {self.sampling_rate!r}: it must be above 0 and at most "
                 f"1 - exp(-epsilon / tau), {most:.6g}"
