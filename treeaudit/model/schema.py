@@ -52,6 +52,9 @@ class Feature:
     beyond_one: bool = False
 
     def __post_init__(self) -> None:
+        _set(self, name=_bare(self.name), low=_bound(self.low), high=_bound(self.high))
+        if self.categories is not None:
+            _set(self, categories=tuple(map(_bare, self.categories)))
         bounds = [bound for bound in (self.low, self.high) if bound is not None]
         if bounds and self.categories is not None:
             raise DataError(f"column {self.name!r} has both bounds and categories")
@@ -89,7 +92,10 @@ class Schema:
     target_high: float | None = None
 
     def __post_init__(self) -> None:
-        low, high = self.target_low, self.target_high
+        low, high = _number(self.target_low), _number(self.target_high)
+        _set(self, target=_bare(self.target), target_low=low, target_high=high)
+        if self.classes is not None:
+            _set(self, classes=tuple(map(_bare, self.classes)))
         if low is None and high is None:
             return
         if self.classes is not None:
@@ -177,6 +183,30 @@ class Schema:
                 features=tuple(features), target=str(target), target_low=low, target_high=high
             )
         return cls(features=tuple(features), classes=in_order(found), target=str(target))
+
+
+def _set(described: Feature | Schema, **values: object) -> None:
+    """Replace what is another object: files hold no wrappings of numpy."""
+    for name, value in values.items():
+        if value is not getattr(described, name):
+            object.__setattr__(described, name, value)
+
+
+def _bare(value: Any) -> Any:  # noqa: ANN401  # a label or name
+    return value.item() if hasattr(value, "item") else value
+
+
+def _bound(value: Any) -> Any:  # noqa: ANN401  # a number of any kind
+    plain = _bare(value)
+    return plain if isinstance(plain, int | float) else _number(plain)
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401  # a number of any kind
+    """Return a float, which the ends of a target are in a model; what is none is as it was."""
+    try:
+        return float(value) if hasattr(value, "__float__") else value
+    except OverflowError:
+        return value
 
 
 def in_order(labels: Sequence[Label]) -> tuple[Label, ...]:

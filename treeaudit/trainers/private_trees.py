@@ -50,7 +50,7 @@ from treeaudit.trainers.parameters import (
 )
 from treeaudit.trainers.searched import chosen, warn_of_search
 from treeaudit.trainers.state import stored_state, taken_state
-from treeaudit.trainers.targets import Targets
+from treeaudit.trainers.targets import Targets, labels_of
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
 from treeaudit.version import __version__
 
@@ -309,7 +309,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         if schema.classes is not None:
-            self.classes_ = np.asarray(schema.classes)
+            self.classes_ = labels_of(schema.classes)
         self.forest_ = Forest(
             trees=grown.trees,
             schema=answering(schema),

@@ -15,7 +15,7 @@ from treeaudit.model.schema import Label, Schema, category_text, in_order
 from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
 from treeaudit.trainers.columns import CURATOR, Outside, named
 
-__all__ = ["CLASSES", "NUMBERS", "STEPS", "Targets", "in_bounds"]
+__all__ = ["CLASSES", "NUMBERS", "STEPS", "Targets", "in_bounds", "labels_of"]
 
 STEPS = 1 << 12
 """Into how many equal steps the public range of a number is cut, so that sums are whole numbers."""
@@ -146,6 +146,21 @@ def _numbers(targets: Array, outside: Outside) -> Float:
 def _ends(schema: Schema) -> tuple[float, float]:
     low, high = schema.target_low, schema.target_high
     return (0.0, 0.0) if low is None or high is None else (low, high)
+
+
+def labels_of(classes: Sequence[Label]) -> Array:
+    """Return labels as an array that holds each as it is.
+
+    Examples
+    --------
+    >>> labels_of((0, 1)).tolist(), labels_of((1, "a")).tolist()
+    ([0, 1], [1, 'a'])
+    """
+    held = np.asarray(classes)
+    if [type(label) for label in held.tolist()] != [type(label) for label in classes]:
+        held = np.empty(len(classes), dtype=object)
+        held[:] = classes
+    return held
 
 
 def in_bounds(share: Sequence[float] | Float, schema: Schema) -> Float:

@@ -9,7 +9,6 @@ anonymization, and differential privacy, theorem 5.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -128,8 +127,8 @@ class ThresholdForestClassifier(PrivateClassifier):
         if self.sampling_rate is None:
             return dyadic(min(each / 2, Fraction(1, 2)), FINEST_COUNT)
         most = -np.expm1(-float(each))
-        number = isinstance(self.sampling_rate, Real) and not isinstance(self.sampling_rate, bool)
-        if not number or not 0 < self.sampling_rate <= most:
+        rate: object = self.sampling_rate
+        if not isinstance(rate, int | float) or not 0 < rate <= most:
             raise PrivacyError(
                 f"sampling_rate is {self.sampling_rate!r}: it must be above 0 and at most "
                 f"1 - exp(-epsilon / tau), {most:.6g}"
