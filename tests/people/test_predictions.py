@@ -32,8 +32,16 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS
 from treeaudit.defenses import PruneLeaves
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import averages, class_shares, predict_shares, utility
+from treeaudit.people.predictions import (
+    averages,
+    class_shares,
+    predict_numbers,
+    predict_shares,
+    utility,
+)
 from treeaudit.people.records import read_records
 from treeaudit.trainers import PrivateTreeClassifier
 
@@ -189,3 +197,16 @@ def test_readers_and_trainers_say_how_a_model_answers() -> None:
                 found += 1
                 assert "answers" in {keyword.arg for keyword in node.keywords}, path
     assert found >= 8
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, np.finfo(np.float64).max, 1.0])
+@pytest.mark.parametrize("n", [1, 3, 7])
+def test_the_mean_of_numbers_is_none_beyond_them(value, n) -> None:
+    trees = tuple(
+        Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], value=[value])
+        for _ in range(n)
+    )
+    model = Forest(trees=trees, schema=Schema.numeric(1), counts_are="absent")
+    (mean,) = predict_numbers(model, np.zeros((1, 1)))
+    assert np.isfinite(mean)
+    assert mean == pytest.approx(value)

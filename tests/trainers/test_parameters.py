@@ -12,11 +12,16 @@ import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS, PURE, people, people_for, schema_for
 from tests.trainers.test_estimators import make
 from treeaudit.dp import Budget
+from treeaudit.dp.bounded import unbounded_because
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import (
+    PrivateAdditiveTreeClassifier,
+    PrivateForestClassifier,
+    PrivateForestRegressor,
     PrivateSearch,
     PrivateTreeClassifier,
+    PrivateTreeRegressor,
     RandomCountForestClassifier,
     SemiSupervisedForestClassifier,
     SmoothSensitivityForestClassifier,
@@ -147,6 +152,42 @@ def test_public_records_are_records() -> None:
         with pytest.raises(DataError, match=r"public_records is .*: give the records themselves"):
             model.fit(*people(20))
     assert budget.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("trainer", "depth"),
+    [
+        (PrivateTreeClassifier, 44),
+        (PrivateForestClassifier, 44),
+        (PrivateAdditiveTreeClassifier, 44),
+        (PrivateTreeRegressor, 52),
+        (PrivateForestRegressor, 52),
+    ],
+)
+def test_levels_that_would_be_asked_at_nothing_are_refused(trainer, depth) -> None:
+    frame, target = people_for(trainer, 40)
+    for deep in (depth, 64):
+        budget = Budget(1)
+        with pytest.raises(PrivacyError, match=f"max_depth is {deep}: an epsilon of"):
+            make(trainer, epsilon=1, max_depth=deep, budget=budget).fit(frame, target)
+        assert budget.spent == 0
+
+
+@BY_EPSILON
+@pytest.mark.parametrize("epsilon", [1, 1e-4])
+def test_what_is_fitted_is_bounded_however_deep(trainer, epsilon) -> None:
+    if "max_depth" not in trainer().get_params():
+        pytest.skip("it has no depth to choose")
+    frame, target = people_for(trainer, 40)
+    for depth in (30, 42):
+        budget = Budget(1)
+        model = make(trainer, epsilon=epsilon, max_depth=depth, budget=budget)
+        try:
+            model.fit(frame, target)
+        except ValueError:
+            assert budget.spent == 0
+        else:
+            assert unbounded_because(model.forest_) is None
 
 
 @pytest.mark.parametrize("name", ["choice", "held_out"])

@@ -10,8 +10,11 @@ import pytest
 import treeaudit as ta
 from tests.trainers.people import PURE, people_for, schema_for
 from tools.inventory import stated_by
+from treeaudit.dp import Budget
+from treeaudit.errors import PrivacyError
+from treeaudit.model.schema_file import schema_text
 from treeaudit.readers.leftovers.attributes import attributes_of, is_option
-from treeaudit.trainers import ALGORITHMS, PrivateTreeClassifier, save_trained
+from treeaudit.trainers import ALGORITHMS, PrivateSearch, PrivateTreeClassifier, save_trained
 
 
 @pytest.mark.parametrize(
@@ -59,6 +62,32 @@ def test_a_schema_of_numbers_of_any_kind_is_saved_as_plain(trainer, tmp_path) ->
         assert ta.scan(path, policy="private")["TA206"].status == "clear"
     held = pickle.loads(path.read_bytes())
     assert held.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_a_search_is_stored_without_seed_account_and_place(tmp_path) -> None:
+    X, y = people_for(PrivateTreeClassifier, 80)
+    place = tmp_path / "secret.toml"
+    drafted = schema_text(schema_for(PrivateTreeClassifier))
+    place.write_text(drafted.replace("confirmed = false", "confirmed = true"))
+    given = {"candidates": [{"max_depth": 1}, {"max_depth": 2}]}
+    seeded = PrivateTreeClassifier(schema=place, random_state=987654321)
+    account = Budget(1, tmp_path / "people.budget")
+    for search in (
+        PrivateSearch(estimator=seeded, **given),
+        PrivateSearch(estimator=PrivateTreeClassifier(schema=place), budget=account, **given),
+    ):
+        before = pickle.loads(pickle.dumps(search)).estimator
+        assert before.random_state == search.estimator.random_state
+        stored = pickle.dumps(search.fit(X, y))
+        held = pickle.loads(stored)
+        assert (held.estimator.random_state, held.estimator.schema) == (None, None)
+        assert not any(text in stored for text in (b"secret.toml", b"people.budget"))
+        assert (987654321).to_bytes(4, "little") not in stored
+        assert held.predict(X).tolist() == search.predict(X).tolist()
+        assert search.estimator.schema == place
+    assert (held.budget.epsilon, search.budget.left) == (1.0, 0.0)
+    with pytest.raises(PrivacyError):
+        held.fit(X, y)
 
 
 def test_labels_of_several_kinds_stay_themselves(tmp_path) -> None:

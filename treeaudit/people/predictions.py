@@ -183,9 +183,14 @@ def predict_numbers(forest: Forest, values: Float, n_jobs: int | None = None) ->
     [1.0, 4.0]
     """
     said = [np.zeros((t.n_nodes, 1)) if t.value is None else t.value[:, None] for t in forest.trees]
-    total = _summed(forest, values, said, n_jobs)
-    mean: Float = total[:, 0] / len(said)
-    return mean
+    most = max(float(np.fmax.reduce(np.abs(each), axis=None)) for each in said)
+    if not most > np.finfo(np.float64).max / len(said):
+        mean: Float = _summed(forest, values, said, n_jobs)[:, 0] / len(said)
+        return mean
+    # Their sum would be infinite, and so may that of parts be, by rounding.
+    with np.errstate(over="ignore"):
+        total = _summed(forest, values, [each / len(said) for each in said], n_jobs)
+    return np.clip(total[:, 0], -most, most)
 
 
 def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None) -> Float:

@@ -148,6 +148,9 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
             cost * rational(float(self.leaf_share)) / 50,
         )
 
+    def _for_levels(self, epsilon: Fraction) -> Fraction:
+        return epsilon * (1 - rational(float(self.leaf_share))) / 50
+
     def _share(self, worth: float) -> Fraction:
         """Return the share of the stumps for so many people times epsilon."""
         if self.stump_share is not None:

@@ -13,13 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.dp.curator import Curator
+from treeaudit.dp.ledger import factor
 from treeaudit.dp.rational import rational
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateRegressor
 from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_share, check_whole
 from treeaudit.trainers.private_regression_sums import DEVIATION, Answered, ends_of
-from treeaudit.trainers.private_tree_greedy import planted, shared_out
+from treeaudit.trainers.private_tree_greedy import check_levels, planted, shared_out
 from treeaudit.trainers.private_tree_growth import Growth, Plan, split_level
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.targets import STEPS, in_bounds
@@ -57,6 +58,12 @@ class GreedyRegressors(PrivateRegressor):
         return super()._checked()
 
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        share = 1 - 2 * _FOR_THE_SUM - rational(float(self.leaf_share))
+        for_levels = epsilon * share * (1 - _FOR_THE_CENTRES)
+        scale = DEVIATION.sensitivity(STEPS // _NEAR) * factor(
+            self.neighbours, self.rows_per_person
+        )
+        check_levels(for_levels, self.max_depth, 2 * scale)
         # Sums are of so many steps.
         return epsilon * min(_FOR_THE_SUM, rational(float(self.leaf_share))) / STEPS
 

@@ -18,10 +18,12 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Ledger
 from treeaudit.dp.rational import rational
+from treeaudit.model.schema import Schema
 from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.columns import in_cells, names_of
 from treeaudit.trainers.parameters import (
+    FROM_DATA,
     check_share,
     check_unit,
     entropy_of,
@@ -179,6 +181,24 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The whole bill."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.privacy_
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a state without seed and account once it is fitted, as of `PrivateTrees`."""
+        state: dict[str, Any] = super().__getstate__()
+        if "best_estimator_" not in state:
+            return state
+        bare = clone(state["estimator"]).set_params(random_state=None)
+        if not isinstance(bare.schema, Schema) and bare.schema != FROM_DATA:
+            # The file stands on the machine of the fit.
+            bare.set_params(schema=None)
+        budget = state["budget"]
+        return {**state, "estimator": bare, "budget": None if budget is None else budget.epsilon}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        held = state.get("budget")
+        if isinstance(held, float):
+            state = {**state, "budget": Budget.elsewhere(held)}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # a class of scikit-learn from 1.6 on
         tags = super().__sklearn_tags__()

@@ -9,7 +9,9 @@ import numpy as np
 from treeaudit.arrays import Float, Wide
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
-from treeaudit.dp.rational import rational
+from treeaudit.dp.ledger import factor
+from treeaudit.dp.rational import FINEST_CHOICE, dyadic, rational
+from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.parameters import check_choice, check_share, check_whole
@@ -21,7 +23,7 @@ from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["GreedyTrees", "bins_for", "planted", "shared_out"]
+__all__ = ["GreedyTrees", "bins_for", "check_levels", "planted", "shared_out"]
 
 _FOR_THE_SIZE = Fraction(1, 50)
 _DEEPEST = 10
@@ -54,7 +56,13 @@ class GreedyTrees(PrivateClassifier):
 
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         check_bound(self.criterion, rows, self.max_records)
+        scale = self._plan((), 1).sensitivity * factor(self.neighbours, self.rows_per_person)
+        check_levels(self._for_levels(epsilon), self.max_depth, scale)
         return epsilon * min(_FOR_THE_SIZE, rational(float(self.leaf_share)))
+
+    def _for_levels(self, epsilon: Fraction) -> Fraction:
+        """Return what is left to the questions of all levels, at least."""
+        return epsilon * (1 - _FOR_THE_SIZE - rational(float(self.leaf_share)))
 
     def _grow_greedily(
         self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
@@ -118,6 +126,23 @@ class GreedyTrees(PrivateClassifier):
             sensitivity=sensitivity * (2 if published else 1),
             mechanism="exponential mechanism" if published else "permute-and-flip",
             cost_of_a_part=int(self.cost_of_a_part * size * sensitivity),
+        )
+
+
+def check_levels(epsilon: Fraction, depth: int | None, scale: Fraction) -> None:
+    """Refuse so many levels that the first of them is asked at nothing.
+
+    Raises
+    ------
+    PrivacyError
+        Before anything is spent: no ledger with such an answer bounds anything.
+    """
+    if depth is None or epsilon <= 0:
+        return
+    if dyadic(shared_out(epsilon, depth)[0] / scale, FINEST_CHOICE) <= 0:
+        raise PrivacyError(
+            f"max_depth is {depth}: an epsilon of {float(epsilon):g} for so many levels leaves "
+            "nothing to the first; set a smaller max_depth"
         )
 
 
