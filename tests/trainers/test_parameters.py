@@ -168,7 +168,7 @@ def test_levels_that_would_be_asked_at_nothing_are_refused(trainer, depth) -> No
     frame, target = people_for(trainer, 40)
     for deep in (depth, 64):
         budget = Budget(1)
-        with pytest.raises(PrivacyError, match=f"max_depth is {deep}: an epsilon of"):
+        with pytest.raises(PrivacyError, match=f"max_depth is {deep}: of an epsilon"):
             make(trainer, epsilon=1, max_depth=deep, budget=budget).fit(frame, target)
         assert budget.spent == 0
 

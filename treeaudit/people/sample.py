@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.dataclass import dataclass
-from treeaudit.people.arrow_columns import taken
+from treeaudit.people.arrow_columns import frame_of, taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ class Sample:
     @property
     def frame(self) -> "pd.DataFrame":
         """The columns as pandas has them."""
-        frame: pd.DataFrame = self.rows if hasattr(self.rows, "iloc") else self.rows.to_pandas()
+        frame: pd.DataFrame = self.rows if hasattr(self.rows, "iloc") else frame_of(self.rows)
         return frame.reset_index(drop=True)
 
 
@@ -110,4 +110,4 @@ def _together(rows: Sequence[Any]) -> Any:  # noqa: ANN401  # tables of either k
         return pa.concat_tables(rows)
     import pandas as pd
 
-    return pd.concat([one if hasattr(one, "iloc") else one.to_pandas() for one in rows])
+    return pd.concat([one if hasattr(one, "iloc") else frame_of(one) for one in rows])

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.dp.concentrated import rho_at
+from treeaudit.dp.concentrated import pure_epsilon, rho_at
 from treeaudit.dp.concentrated_curator import ConcentratedCurator
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.rational import rational
@@ -35,7 +35,7 @@ from treeaudit.trainers.private_additive_parts import (
     share_of_all,
     stump_of,
 )
-from treeaudit.trainers.private_tree_greedy import GreedyTrees, bins_for, planted
+from treeaudit.trainers.private_tree_greedy import GreedyTrees, bins_for, planted, shared_out
 from treeaudit.trainers.private_tree_growth import Growth
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.training_rows import TrainingRows
@@ -148,8 +148,10 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
             cost * rational(float(self.leaf_share)) / 50,
         )
 
-    def _for_levels(self, epsilon: Fraction) -> Fraction:
-        return epsilon * (1 - rational(float(self.leaf_share))) / 50
+    def _for_the_first(self, epsilon: Fraction, depth: int) -> Fraction:
+        left = epsilon * (1 - rational(float(self.leaf_share))) / 50
+        first = shared_out(left, depth)[0]
+        return first if self.delta is None else pure_epsilon(first)
 
     def _share(self, worth: float) -> Fraction:
         """Return the share of the stumps for so many people times epsilon."""

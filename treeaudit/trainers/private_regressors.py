@@ -58,12 +58,12 @@ class GreedyRegressors(PrivateRegressor):
         return super()._checked()
 
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
-        share = 1 - 2 * _FOR_THE_SUM - rational(float(self.leaf_share))
-        for_levels = epsilon * share * (1 - _FOR_THE_CENTRES)
-        scale = DEVIATION.sensitivity(STEPS // _NEAR) * factor(
-            self.neighbours, self.rows_per_person
-        )
-        check_levels(for_levels, self.max_depth, 2 * scale)
+        if self.max_depth is not None:
+            share = 1 - 2 * _FOR_THE_SUM - rational(float(self.leaf_share))
+            left = epsilon * share * (1 - _FOR_THE_CENTRES)
+            scale = 2 * DEVIATION.sensitivity(STEPS // _NEAR)
+            scale *= factor(self.neighbours, self.rows_per_person)
+            check_levels(self.max_depth, shared_out(left, self.max_depth)[0], scale)
         # Sums are of so many steps.
         return epsilon * min(_FOR_THE_SUM, rational(float(self.leaf_share))) / STEPS
 

@@ -56,13 +56,15 @@ class GreedyTrees(PrivateClassifier):
 
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         check_bound(self.criterion, rows, self.max_records)
-        scale = self._plan((), 1).sensitivity * factor(self.neighbours, self.rows_per_person)
-        check_levels(self._for_levels(epsilon), self.max_depth, scale)
+        if self.max_depth is not None:
+            scale = self._plan((), 1).sensitivity * factor(self.neighbours, self.rows_per_person)
+            check_levels(self.max_depth, self._for_the_first(epsilon, self.max_depth), scale)
         return epsilon * min(_FOR_THE_SIZE, rational(float(self.leaf_share)))
 
-    def _for_levels(self, epsilon: Fraction) -> Fraction:
-        """Return what is left to the questions of all levels, at least."""
-        return epsilon * (1 - _FOR_THE_SIZE - rational(float(self.leaf_share)))
+    def _for_the_first(self, epsilon: Fraction, depth: int) -> Fraction:
+        """Return the epsilon that the first of so many levels is asked at, at least."""
+        left = epsilon * (1 - _FOR_THE_SIZE - rational(float(self.leaf_share)))
+        return shared_out(left, depth)[0]
 
     def _grow_greedily(
         self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
@@ -129,7 +131,7 @@ class GreedyTrees(PrivateClassifier):
         )
 
 
-def check_levels(epsilon: Fraction, depth: int | None, scale: Fraction) -> None:
+def check_levels(depth: int, first: Fraction, scale: Fraction) -> None:
     """Refuse so many levels that the first of them is asked at nothing.
 
     Raises
@@ -137,12 +139,10 @@ def check_levels(epsilon: Fraction, depth: int | None, scale: Fraction) -> None:
     PrivacyError
         Before anything is spent: no ledger with such an answer bounds anything.
     """
-    if depth is None or epsilon <= 0:
-        return
-    if dyadic(shared_out(epsilon, depth)[0] / scale, FINEST_CHOICE) <= 0:
+    if first > 0 and dyadic(first / scale, FINEST_CHOICE) <= 0:
         raise PrivacyError(
-            f"max_depth is {depth}: an epsilon of {float(epsilon):g} for so many levels leaves "
-            "nothing to the first; set a smaller max_depth"
+            f"max_depth is {depth}: of an epsilon for so many levels {float(first):g} is left to "
+            "the first, which answers nothing; set a smaller max_depth"
         )
 
 
