@@ -123,10 +123,28 @@ def frame_of(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
     np.int64(9007199254740993)
     """
     gaps = {column.type for column in table.columns if column.null_count}
-    frame: pd.DataFrame = table.to_pandas(
-        types_mapper=lambda kind: _whole(kind) if kind in gaps else None
-    )
+
+    def read(held: Any) -> Any:  # noqa: ANN401  # from a table of pyarrow to one of pandas
+        return held.to_pandas(types_mapper=lambda kind: _whole(kind) if kind in gaps else None)
+
+    try:
+        frame: pd.DataFrame = read(table)
+    except ValueError:
+        # One day beyond the calendar of Python must not keep the others from being read.
+        frame = read(_days_as_text(table))
     return frame
+
+
+def _days_as_text(table: Any) -> Any:  # noqa: ANN401  # of pyarrow
+    import pyarrow as pa
+    from pyarrow import types
+
+    found = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
+    for i, field in enumerate(found.schema):
+        if types.is_date(field.type):
+            days = found.column(i).cast("date32").cast("string")
+            found = found.set_column(i, field.name, days)
+    return found
 
 
 def _whole(kind: Any) -> Any:  # noqa: ANN401  # a type of pyarrow, and one of pandas or None
