@@ -130,3 +130,19 @@ def test_object_arrays_hold_what_they_were_given() -> None:
     assert array.tolist() == [["a", None], [[1], 2.5]]
     with pytest.raises(ReadError, match="objects is damaged"):
         object_array(["a"], (2,))
+
+
+def test_a_type_of_objects_holds_nothing_beside() -> None:
+    usual = (3, "|", None, None, None, -1, -1, 63)
+    kind = DType("O8")
+    kind.describe(usual)
+    assert kind.alone() == np.dtype(object)
+    with pytest.raises(UnsafeModelError, match="Python objects"):
+        kind.build()
+    people = (("Ada", "Bo"), {"Ada": (DType("f8"), 0), "Bo": (DType("f8"), 8)})
+    for i, part in ((1, "<"), (2, (DType("f8"), (3,))), (2, "Ada"), (3, people[0])):
+        odd = (*usual[:i], part, *usual[i + 1 :])
+        with pytest.raises(ReadError, match="not described as numpy does"):
+            kind.describe(odd)
+    with pytest.raises(ReadError, match="not described as numpy does"):
+        kind.describe((*usual[:3], *people, *usual[5:]))

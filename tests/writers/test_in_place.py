@@ -8,12 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -23,11 +24,17 @@ from sklearn.ensemble import (
     StackingClassifier,
     VotingClassifier,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -47,7 +54,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.gaps import between_columns
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 from treeaudit.repair.attempts import applied
-from treeaudit.writers import pickle_bytes, suffixes_of
+from treeaudit.writers import pickle_bytes, suffixes_of, to_estimator
 
 TREE = DecisionTreeClassifier(max_depth=5, random_state=0)
 WOOD = RandomForestClassifier(5, random_state=0)
@@ -328,6 +335,49 @@ def test_what_was_read_from_a_skops_file(i, suffix, tmp_path) -> None:
     assert np.array_equal(answers(again, rows), answers(fitted, rows))
     left = ta.load(path).leftovers.found
     assert [one.where for one in left if one.kind in ("unexplained", "unseen", "seeds")] == []
+
+
+def imputed(strategy: str):
+    """Return a tree over a column of texts whose gaps were filled, and its rows."""
+    rng = np.random.default_rng(0)
+    job = rng.choice(np.array(["nurse", "cook", "clerk", np.nan], dtype=object), 600)
+    table = pd.DataFrame({"job": job, "age": rng.integers(18, 80, 600)})
+    fill = SimpleImputer(strategy=strategy, fill_value="none")
+    coded = OneHotEncoder() if strategy == "most_frequent" else OrdinalEncoder()
+    both = ColumnTransformer(
+        [("job", make_pipeline(fill, coded), ["job"])], remainder="passthrough"
+    )
+    model = make_pipeline(both, DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=20))
+    return model.fit(table, (table["job"] == "cook") | (table["age"] > 60)), table
+
+
+@pytest.mark.parametrize("strategy", ["most_frequent", "constant"])
+@pytest.mark.parametrize("suffix", [".pkl", ".joblib"])
+def test_a_column_of_texts_whose_gaps_were_filled(strategy, suffix, tmp_path) -> None:
+    model, table = imputed(strategy)
+    for repairs, same in (([], True), ([MergeSiblings(min_leaf=30)], False)):
+        safe = applied(ta.load(model), repairs) if repairs else ta.release(model)
+        path = ta.save(safe, tmp_path / f"clean{suffix}", force=True)
+        again = joblib.load(path)
+        if same:
+            assert np.array_equal(again.predict_proba(table), model.predict_proba(table))
+        left = ta.load(path).leftovers.found
+        assert [one.where for one in left if one.kind in ("unexplained", "unseen")] == []
+        rebuilt = to_estimator(safe)
+        assert np.array_equal(rebuilt.predict(table), again.predict(table))
+    assert again[0].transformers_[0][1][0]._fit_dtype == np.dtype(object)
+
+
+@pytest.mark.libraries
+def test_a_column_of_texts_whose_gaps_were_filled_in_a_skops_file(tmp_path) -> None:
+    skops = pytest.importorskip("skops.io")
+    model, table = imputed("most_frequent")
+    skops.dump(model, tmp_path / "model.skops")
+    path = ta.save(ta.release(tmp_path / "model.skops"), tmp_path / "clean.skops")
+    again = skops.load(path, trusted=skops.get_untrusted_types(file=path))
+    assert np.array_equal(again.predict_proba(table), model.predict_proba(table))
+    left = ta.load(path).leftovers.found
+    assert [one.where for one in left if one.kind in ("unexplained", "unseen")] == []
 
 
 @pytest.mark.libraries

@@ -83,7 +83,7 @@ class _Writer:
             case np.ndarray():
                 self._array(value)
             case DType():
-                self._type(value.build())
+                self._type(value.alone())
             case Inert():
                 self._object(value)
             case _:

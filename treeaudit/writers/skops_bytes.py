@@ -75,7 +75,7 @@ class _Writer:
             case np.ndarray():
                 return self._array(value, number)
             case DType():
-                content = self.node(np.empty(0, dtype=value.build()))
+                content = self.node(np.empty(0, dtype=value.alone()))
                 return {**_loaded("dtype", "numpy", "DTypeNode"), "content": content}
             case Global():
                 made = _is_type(value)

@@ -115,7 +115,7 @@ def _live(value: object, depth: int) -> Any:  # noqa: ANN401
             made[:] = flat
             return made.reshape(value.shape)
         case DType():
-            return value.build()
+            return value.alone()
         case Global() if value.module == "numpy" and value.name in _NUMPY:
             return getattr(np, value.name)
         case Inert():

@@ -67,6 +67,8 @@ class DType:
         if not self.is_object:
             # Also where no array is of the type: it would hold what nobody looks at.
             self.build()
+        elif state[1] not in ("|", b"|") or state[2:5] != (None, None, None):
+            raise ReadError("an array type is damaged, or not described as numpy does")
 
     def _is_plain(self, notes: object = None) -> bool:
         """Tell whether it holds no metadata: nothing, or the unit of a date."""
@@ -93,6 +95,21 @@ class DType:
         if self.made is None:
             self.made = self._build()
         return self.made
+
+    def alone(self) -> np.dtype[np.generic]:
+        """Return the numpy dtype where no array is of it: that of objects holds none.
+
+        Raises
+        ------
+        ReadError
+            As `build` does.
+
+        Examples
+        --------
+        >>> DType("O8").alone()
+        dtype('O')
+        """
+        return np.dtype(object) if self.is_object else self.build()
 
     def _build(self) -> np.dtype[np.generic]:
         match = _CODE.fullmatch(self.code)
