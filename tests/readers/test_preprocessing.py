@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.findings.details import plain_data
+from treeaudit.people.records import read_records
 from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.inert import Global, Inert
@@ -161,6 +162,89 @@ def test_missing_categories_go_where_their_number_goes(step) -> None:
     assert forest.schema.features[0].categories == tuple(sorted(JOBS))
     ours = forest.apply(encode(frame, forest.schema))
     assert np.array_equal(ours, ends(model, frame))
+
+
+def unknown_as(value, gap=np.nan, **settings) -> OrdinalEncoder:
+    return OrdinalEncoder(
+        handle_unknown="use_encoded_value",
+        unknown_value=value,
+        encoded_missing_value=gap,
+        **settings,
+    )
+
+
+def with_gaps(nothing=np.nan) -> pd.DataFrame:
+    frame = people(800)[["job", "age"]].astype({"job": object})
+    frame.loc[::3, "job"] = nothing
+    return frame
+
+
+LISTED = {"categories": [["Army", "Sales", "Tech"]]}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        *(unknown_as(value, **LISTED) for value in (-1, 99, np.nan)),
+        *(unknown_as(value, gap) for value in (-1, 99, np.nan) for gap in (-5, 50, np.nan)),
+        unknown_as(-1, -1),
+        make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), unknown_as(-1, **LISTED)),
+        make_pipeline(SimpleImputer(strategy="most_frequent"), unknown_as(-1)),
+        make_pipeline(unknown_as(np.nan, -3), SimpleImputer(), StandardScaler()),
+        make_pipeline(unknown_as(-3), SimpleImputer(), StandardScaler()),
+    ],
+    ids=str,
+)
+def test_unknown_categories_go_where_their_number_goes(step) -> None:
+    frame = with_gaps()
+    model = make_pipeline(
+        make_column_transformer((step, ["job"]), remainder="passthrough"),
+        DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+    )
+    target = np.where(frame["job"].isna(), "none", np.where(frame["job"] == "Farm", "far", "near"))
+    forest = ta.load(model.fit(frame, target))
+    others = frame.copy()
+    others.loc[:300:2, "job"] = "Pilot"
+    for each in (frame, others):
+        ours = read_records(each, forest).node
+        assert np.array_equal(ours, ends(model, each))
+
+
+def test_a_category_of_its_own_that_says_nothing() -> None:
+    frame = with_gaps(None)
+    model = make_pipeline(
+        make_column_transformer((OrdinalEncoder(), ["job"]), remainder="passthrough"),
+        DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+    )
+    forest = ta.load(model.fit(frame, np.where(frame["job"].isna(), "none", "some")))
+    assert np.array_equal(read_records(frame, forest).node, ends(model, frame))
+
+
+def test_the_rule_of_what_no_category_is() -> None:
+    frame = with_gaps()
+    model = make_pipeline(
+        make_column_transformer((unknown_as(-1, **LISTED), ["job"])),
+        DecisionTreeClassifier(max_depth=1),
+    )
+    known = frame["job"].isin(LISTED["categories"][0])
+    forest = ta.load(model.fit(frame, np.where(known, "near", "far")))
+    rules = [rule_text(forest, 0, leaf) for leaf in forest.trees[0].leaves.tolist()]
+    assert rules == ["job = missing", "job = Army or Sales or Tech"]
+    frame["label"] = np.where(known, "near", "far")
+    assert ta.scan(model, train=frame, target="label")["TA101"].people == 0
+
+
+@pytest.mark.parametrize("value", [-1, np.nan])
+def test_sets_of_codes_beside_those_of_unknown_categories(value) -> None:
+    frame = people(800)[["job", "age"]]
+    model = make_pipeline(
+        make_column_transformer((unknown_as(value), ["job"]), remainder="passthrough"),
+        HistGradientBoostingClassifier(max_iter=3, categorical_features=[0], random_state=0),
+    )
+    forest = ta.load(model.fit(frame, np.where(frame["job"].isin(["Farm", "Tech"]), "a", "b")))
+    assert forest.schema.features[0].categories == tuple(sorted(JOBS))
+    sets = [forest.trees[0].categories.of(node) for node in range(1, forest.trees[0].n_nodes)]
+    assert sorted(map(tuple, filter(None, sets)))[:1] == [(0, 2)]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,9 @@ def codes_behind(seen: Sequence[Feature], plan: Plan) -> list[Wide | None] | Non
 
 
 def _codes(categories: tuple[str, ...], column: Column) -> list[int] | None:
-    if column.scale != 1 or column.shift != 0 or column.fill is not None:
+    # A set takes what is below 0 for missing.
+    other = column.fill is not None and (column.kind != "ordinal" or column.fill >= 0)
+    if column.scale != 1 or column.shift != 0 or other or column.apart is not None:
         return None
     if column.kind == "number":
         return list(range(len(categories)))

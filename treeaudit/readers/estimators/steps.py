@@ -42,11 +42,16 @@ class Column:
     edges
         The edges of the bins.
     fill
-        What missing values were replaced with, in units of the number.
+        What missing values were replaced with, in units of the number; of an ordinal column
+        that knows a category of missing values: what others were that it does not know.
     instead
         The same, where it is the name of a category, be it one of missing values.
+    apart
+        The code of the last category of an ordinal column where that is not its place: of
+        missing values, not-a-number where they stay missing.
     ignores_unknown
-        Whether a value that is none of the categories makes no 1 at all.
+        Whether a value that is none of the categories makes no 1 at all, or gets the code of
+        missing values.
     ends
         What its numbers are cut to: a tree asks for nothing beyond.
     """
@@ -61,6 +66,7 @@ class Column:
     edges: tuple[float, ...] = ()
     fill: float | None = None
     instead: str | None = None
+    apart: float | None = None
     ignores_unknown: bool = False
     ends: tuple[float, float] = _OPEN
 
@@ -163,27 +169,35 @@ def _imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | No
         return None
     if _on(attributes, "add_indicator", False) or any(c.ends != _OPEN for c in columns):
         return None
+    both = zip(columns, fill.tolist(), strict=True)
     if fill.dtype.kind != "f":
-        return [replace(c, **_filled(v)) for c, v in zip(columns, fill.tolist(), strict=True)]
+        return [_codes_filled(c, v) if c.kind == "ordinal" else _filled(c, v) for c, v in both]
     if np.isnan(fill).any():
         return None
     return [
-        replace(c, fill=f * c.scale + c.shift) if _lets_through(c) else c
-        for c, f in zip(columns, fill.tolist(), strict=True)
+        replace(c, fill=f * c.scale + c.shift) if c.kind == "number" else _codes_filled(c, f)
+        for c, f in both
     ]
 
 
-def _lets_through(column: Column) -> bool:
-    """Tell whether a missing value is still one behind what was done to a column."""
-    known = column.fill is not None or column.instead is not None
-    return column.kind == "number" or (column.kind == "ordinal" and not known)
+def _codes_filled(column: Column, value: object) -> Column:
+    """Fill the codes of an encoder that are no number still."""
+    if column.kind != "ordinal" or not isinstance(value, int | float):
+        return column
+    made: dict[str, Any] = {}
+    code = value * column.scale + column.shift
+    if column.fill is None and (column.instead is None or column.ignores_unknown):
+        made["fill"] = code
+    if column.apart is not None and math.isnan(column.apart):
+        made["apart"] = code
+    return replace(column, **made)
 
 
-def _filled(value: object) -> dict[str, Any]:
-    """Say what an imputer of mixed columns puts into one of them."""
+def _filled(column: Column, value: object) -> Column:
+    """Fill a column with what an imputer of mixed columns puts into it."""
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return {"fill": float(value)}
-    return {"instead": text_of(value)}
+        return replace(column, fill=float(value))
+    return replace(column, instead=text_of(value))
 
 
 def _instead(column: Column) -> str | None:
@@ -256,22 +270,44 @@ def _ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | No
         return None
     missing = attributes.get("_missing_indices") or {}
     code = attributes.get("encoded_missing_value", math.nan)
+    ignores = attributes.get("handle_unknown") == "use_encoded_value"
+    # Nothing else than a category has a code where the encoder refuses it.
+    other = attributes.get("unknown_value") if ignores else math.nan
     if not isinstance(missing, dict) or not isinstance(code, int | float):
+        return None
+    if not isinstance(other, int | float) or missing.keys() - set(range(len(known))):
         return None
     out = []
     for i, (c, (names, gap)) in enumerate(zip(columns, known, strict=True)):
-        fill = None
+        instead, apart, fill = _instead(c), None, other
         if i in missing:
             # Missing values are the last category, and get a number that is not its place.
             if missing[i] != len(names) - 1 or names[-1] != gap:
                 raise ReadError("the encoder of the pipeline is inconsistent: no value is missing")
-            if _instead(c) is not None:
+            if instead is not None:
                 return None
-            names, fill = names[:-1], None if math.isnan(code) else float(code)
+            if ignores and not _is_same(code, other):
+                instead, apart = gap, float(code)
+            else:
+                names, fill = names[:-1], code
+        elif instead is None:
+            instead = gap
         out.append(
-            Column(feature=c.feature, kind="ordinal", known=names, instead=_instead(c), fill=fill)
+            Column(
+                feature=c.feature,
+                kind="ordinal",
+                known=names,
+                instead=instead,
+                apart=apart,
+                fill=None if math.isnan(fill) else float(fill),
+                ignores_unknown=ignores,
+            )
         )
-    return None if missing.keys() - set(range(len(known))) else out
+    return out
+
+
+def _is_same(one: float, other: float) -> bool:
+    return one == other or (math.isnan(one) and math.isnan(other))
 
 
 def _binned(attributes: Attributes, columns: list[Column]) -> list[Column] | None:

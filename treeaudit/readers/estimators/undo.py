@@ -108,6 +108,9 @@ def _missing(
     if not filled.any() and not one_hot.any():
         return tree.missing
     missing = np.zeros(tree.n_nodes, np.bool_) if tree.missing is None else tree.missing.copy()
+    if tree.categories is not None:
+        # Sets on codes say themselves where it goes.
+        filled &= np.diff(tree.categories.start)[edge] == 0
     at = edge[filled]
     missing[at] = (low[at] < fill[filled]) & (fill[filled] <= high[at])
     at = edge[one_hot]
@@ -124,6 +127,7 @@ def _sets(
         return None
     width = np.array([len(c.known) for c in plan.columns], dtype=np.int64)[column]
     code = np.array([c.code for c in plan.columns], dtype=np.int64)[column]
+    apart = np.array([c.apart is not None for c in plan.columns], dtype=np.bool_)[column]
     # Two runs of codes say every case: [from, to) before and behind a hole.
     first, last = np.zeros(len(edge), np.int64), np.zeros(len(edge), np.int64)
     again, until = np.zeros(len(edge), np.int64), np.zeros(len(edge), np.int64)
@@ -133,9 +137,12 @@ def _sets(
     last[one_hot] = np.where(zero & one, width, np.where(one, code + 1, code))[one_hot]
     again[one_hot] = np.where(zero & ~one, code + 1, width)[one_hot]
     until[one_hot] = width[one_hot]
-    least = np.clip(np.floor(low[edge]) + 1, 0, width)
-    most = np.clip(np.floor(high[edge]) + 1, 0, width)
+    places = width - apart
+    least = np.clip(np.floor(low[edge]) + 1, 0, places)
+    most = np.clip(np.floor(high[edge]) + 1, 0, places)
     first[ordinal], last[ordinal] = least[ordinal], np.maximum(least, most)[ordinal]
+    goes = places + _goes(tree, plan, edge, column, low, high)
+    again[apart], until[apart] = places[apart], goes[apart]
     nothing = (one_hot | ordinal) & (last - first + until - again <= 0)
     # An edge that no category passes still has to be one: name a code that no one has.
     first[nothing], last[nothing] = width[nothing], width[nothing] + 1
@@ -148,6 +155,15 @@ def _sets(
     ends = np.cumsum(sizes)
     codes = np.arange(int(ends[-1])) - np.repeat(ends - sizes - runs, sizes)
     return CategorySets(start=start, codes=codes.astype(np.int32))
+
+
+def _goes(tree: Tree, plan: Plan, edge: Wide, column: Wide, low: Float, high: Float) -> Flag:
+    """Tell for each edge whether the category passes whose code is not its place."""
+    code = np.array([np.nan if c.apart is None else c.apart for c in plan.columns])[column]
+    passes: Flag = (low[edge] < code) & (code <= high[edge])
+    if tree.missing is not None:
+        passes |= np.isnan(code) & tree.missing[edge]
+    return passes
 
 
 def _bins(plan: Plan, edge: Wide, column: Wide, low: Float, high: Float) -> None:
