@@ -225,6 +225,54 @@ def test_scores_of_rounds_that_were_tried(tmp_path, kind) -> None:
     assert wrapped(tmp_path, stopped(kind)) == []
 
 
+def stopped_late(rounds=12, **asked):
+    """Return a model that was stopped after more rounds than make a list long."""
+    x, y = people("binary")
+    stop = [xgb.callback.EarlyStopping(rounds=rounds, **asked)] if asked else None
+    model = xgb.XGBClassifier(
+        n_estimators=200, max_depth=2, n_jobs=1, callbacks=stop, eval_metric=["auc", "logloss"],
+        early_stopping_rounds=None if stop else rounds,
+    )  # fmt: skip
+    return model.fit(x[:800], y[:800], eval_set=[(x[800:], y[800:])], verbose=False)
+
+
+@pytest.mark.parametrize("asked", [{}, {"save_best": True}, {"save_best": False}], ids=str)
+def test_scores_of_many_rounds(tmp_path, asked) -> None:
+    model = stopped_late(**asked)
+    kept = model.get_booster().num_boosted_rounds()
+    tried = len(model.evals_result_["validation_0"]["auc"])
+    assert tried - kept == (12 if asked.get("save_best") else 0)
+    assert min(kept, tried) >= 20
+    assert wrapped(tmp_path, model) == []
+
+
+TRIED = {
+    "one more": lambda curve: [*curve, 33.5],
+    "as many again": lambda curve: curve + curve,
+    "few": lambda curve: curve[:25],
+    "whole numbers": lambda curve: [33] * len(curve),
+}
+
+
+@pytest.mark.parametrize("plant", TRIED)
+@pytest.mark.parametrize("of", ["evals_result_", "stopping_history"])
+def test_scores_of_rounds_that_nobody_tried(tmp_path, plant, of) -> None:
+    model = stopped_late(save_best=True)
+    owner = model if of == "evals_result_" else model.callbacks[0]
+    scores = getattr(owner, of)["validation_0"]
+    scores["logloss"] = TRIED[plant](scores["logloss"])
+    assert any(of in at for at, _ in wrapped(tmp_path, model))
+
+
+def test_no_more_rounds_were_tried_than_an_end_waits_for(tmp_path) -> None:
+    for after, rounds in ((13, 12), (400, 400), (-1, 12)):
+        model = stopped_late(save_best=True)
+        kept = model.get_booster().num_boosted_rounds()
+        model.callbacks[0].current_rounds, model.callbacks[0].rounds = after, rounds
+        model.evals_result_["validation_0"]["auc"] = [33.5] * (kept + after)
+        assert any("auc" in at for at, _ in wrapped(tmp_path, model))
+
+
 SECRET = [33.5, 54.25, 41.125] * 40
 PLANTS = {
     "more scores than rounds": ("evals_result_", {"a": {"auc": SECRET}}),

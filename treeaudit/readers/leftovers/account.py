@@ -243,7 +243,7 @@ class Account(Bundles):
         elif name in ("class_weight", "_class_weight") and isinstance(value, dict | list):
             self.class_weight(value, place, sizes)
         elif name in CURVES and isinstance(value, dict | Inert):
-            self.curves(value, model.get("_best_iteration"), place, name)
+            self.curves(value, model, place, name)
         elif name == "cv_results_" and isinstance(value, dict | Inert):
             self.results(value, place)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):

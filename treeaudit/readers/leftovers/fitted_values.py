@@ -167,13 +167,15 @@ class FittedValues(Values):
             else:
                 self.leave(place, f"{name}[{i}]", part)
 
-    def curves(self, value: object, best: object, place: Place, name: str) -> None:
+    def curves(self, value: object, model: Inert, place: Place, name: str) -> None:
         """Explain scores of sets of people, one for each round that the model is of.
 
-        Where LightGBM stopped by them it keeps no tree of the rounds after the best one, and
-        XGBoost keeps a list of those that were better than all before.
+        Where LightGBM stopped by them it keeps no tree of the rounds after the best one, nor
+        does XGBoost where it is told to, which keeps a list of those that were better than all
+        before, too.
         """
-        rounds = self._facts.rounds
+        rounds, best, after = self._facts.rounds, model.get("_best_iteration"), _dropped(model)
+        after = after if after <= max(_MOST_AFTER, *rounds, 0) else 0
         most = max(rounds, default=0) if name == "best_scores" else 0
         stopped = type(best) is int and best in rounds
         n = 0
@@ -181,7 +183,8 @@ class FittedValues(Values):
             for way, curve in self._named(of_set, place, step):
                 n += 1
                 scores = curve if isinstance(curve, list) and n <= _MOST_CURVES else [None]
-                fits = len(scores) in rounds or len(scores) <= most
+                fits = not rounds.isdisjoint((len(scores), len(scores) - after))
+                fits |= len(scores) <= most
                 if stopped and isinstance(best, int):
                     fits |= 0 <= len(scores) - best <= max(_MOST_AFTER, best)
                 if fits and all(type(one) is float for one in scores):
@@ -288,6 +291,17 @@ class FittedValues(Values):
             self.spare += sum(8 for one, there in under if not there and arrived(one))
         else:
             self.leave(place, shown, part)
+
+
+def _dropped(model: Inert) -> int:
+    """Return how many rounds XGBoost says that it tried after the last one that it kept."""
+    stops = [model] if model.kind == "EarlyStopping" else arrived(model.get("callbacks"))
+    for stop in map(arrived, stops if isinstance(stops, list | tuple) else ()):
+        if isinstance(stop, Inert) and stop.kind == "EarlyStopping" and stop.get("save_best"):
+            after, most = stop.get("current_rounds"), stop.get("rounds")
+            if type(after) is int and type(most) is int and 0 < after <= most:
+                return after
+    return 0
 
 
 def _is_hole(one: object) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 from treeaudit.model.leftovers import FEWEST_RECORDS, Leftover
 from treeaudit.model.words import in_percent
 from treeaudit.readers.leftovers.attributes import is_name
+from treeaudit.readers.leftovers.fitted_values import CURVES
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array
@@ -184,10 +185,18 @@ def long_values(place: Place) -> Iterator[Leftover]:
     part = place.above is not None and isinstance(place.above.value, list | tuple | dict)
     if part or place.step in _NOT_ROWS or _is_size(place, n) or _are_parameters(value):
         return
+    if _is_curve(place):
+        return
     if owner is not None and owner.cls.module.startswith(_EXPLAINED_ELSEWHERE):
         return
     says = f"{_form(value)}, {n:,} entries long: the file does not tell whether they are records"
     yield Leftover(kind="unseen", where=place.path or "the file itself", n=n, says=says)
+
+
+def _is_curve(place: Place) -> bool:
+    """Tell whether a list stands where scores do, round by round: `Account` goes by the rounds."""
+    of_set = place.above
+    return of_set is not None and of_set.above is not None and of_set.above.step in CURVES
 
 
 def _are_parameters(value: object) -> bool:
