@@ -229,6 +229,8 @@ class Account(Bundles):
             given = model.get("categories")
             auto = given is None or (isinstance(given, str) and given == "auto")
             self.categories(value, place, name, auto, sizes)
+        elif name in ("categories", "pandas_categorical") and isinstance(value, list | tuple):
+            self.given_categories(value, forms, place, name, sizes)
         elif name == "classes_" and not isinstance(value, dict):
             told = _labels_in(value, max(self._facts.classes, default=0))
             if self._settled.takes(model.kind, "labels", told):

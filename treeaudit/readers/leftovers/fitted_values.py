@@ -4,6 +4,7 @@ import numpy as np
 
 from treeaudit.later import pattern
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.category_lists import list_of_categories
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound, is_weight
 from treeaudit.readers.leftovers.nodes import is_path_length
 from treeaudit.readers.leftovers.unexplained import masked, size_of
@@ -85,6 +86,24 @@ class FittedValues(Values):
         for i, part in enumerate(stored):
             if part is not None:
                 self._values(arrived(part), place, f"{name}[{i}]", auto)
+
+    def given_categories(
+        self, value: object, forms: str, place: Place, name: str, sizes: Sizes
+    ) -> None:
+        """Explain lists of categories that a model states in just this order, or hold them to it.
+
+        Parameters
+        ----------
+        value, forms, place, name, sizes
+            As `check` takes them.
+        """
+        known = self._facts.columns
+        parts = list(map(arrived, value)) if isinstance(value, list | tuple) else []
+        told = all(list_of_categories(part) in known for part in parts)
+        if told and 0 < len(parts) <= max(self._facts.sizes):
+            self._seen.update(map(id, (value, *parts)))
+        else:
+            self.check(value, forms, place, name, sizes, name)
 
     def _values(self, part: object, place: Place, step: str, auto: bool) -> None:
         """Explain the list of the values of one column."""

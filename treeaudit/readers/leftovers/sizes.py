@@ -10,6 +10,7 @@ import numpy as np
 from treeaudit.dataclass import dataclass
 from treeaudit.later import pattern
 from treeaudit.model.forest import Forest
+from treeaudit.readers.leftovers.category_lists import list_of_categories
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -124,6 +125,8 @@ class Facts:
         Names of columns, categories and labels.
     rounds
         How many rounds a boosted model may be of.
+    columns
+        The categories of single columns, in the order in which models state them.
     """
 
     n_records: int | None = None
@@ -131,6 +134,7 @@ class Facts:
     classes: set[int] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
     rounds: set[int] = field(default_factory=set)
+    columns: set[tuple[str, ...]] = field(default_factory=set)
     _tested: dict[int, set[int]] = field(default_factory=dict)
 
     @property
@@ -143,7 +147,8 @@ class Facts:
     @property
     def told(self) -> tuple[int, ...]:
         """How much is known of all but the columns that are tested: it is the same or more."""
-        return len(self.sizes), len(self.classes), len(self.texts), len(self._tested)
+        named = len(self.texts), len(self.columns)
+        return len(self.sizes), len(self.classes), *named, len(self._tested)
 
     def note(self, value: Inert) -> None:
         """Take in one object of the file."""
@@ -180,6 +185,8 @@ class Facts:
                 self.classes |= {n, int((1 + (1 + 8 * n) ** 0.5) / 2)}
         for name in _NAMED:
             self._add(arrived(state.get(name)))
+        learned = arrived(state.get("categories_"))
+        self._list(learned if isinstance(learned, list) else ())
 
     def note_boosted(self, model: Forest) -> None:
         """Take in the columns, labels and rounds of a model that is kept as a document."""
@@ -192,7 +199,12 @@ class Facts:
         self.texts.update(schema.names)
         for one in schema.features:
             self.texts.update(one.categories or ())
+        self._list(one.categories for one in schema.features)
         self.texts.update(label for label in schema.classes or () if isinstance(label, str))
+
+    def _list(self, columns: Iterable[object]) -> None:
+        listed = (list_of_categories(arrived(one)) for one in columns)
+        self.columns.update(one for one in listed if one)
 
     def _test(self, width: int, tables: Iterable[object], name: str) -> None:
         """Take in which columns some trees test."""
