@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -112,3 +112,22 @@ def test_counts_tell_how_often_each_tree_alone_is_right(forest) -> None:
     assert ("right by own counts, each tree alone, on average", f"{before:.2%}") in [
         row[:2] for row in rows
     ]
+
+
+def test_figures_of_a_repair_that_draws_are_the_same_each_time() -> None:
+    x, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    people = x[["mean radius", "mean texture"]].assign(ill=y)[:300]
+    model = GradientBoostingClassifier(n_estimators=3, max_depth=4, random_state=0)
+    model.fit(people.drop(columns="ill"), people["ill"])
+    wanted = {"train": people, "target": "ill"}
+    fixes = [with_fix(ta.scan(model, **wanted), **wanted).fix for _ in range(2)]
+    assert fixes[0] == fixes[1]
+    assert "draws" in " ".join(fixes[0].steps)
+    # What is handed out is drawn as nobody can tell.
+    given = Wanted(**wanted)
+    told = [repair(model, given, trial=trial).forest for trial in (0, 0, None, None)]
+    steps = [tuple(tree.value.tobytes() for tree in forest.trees) for forest in told]
+    assert steps[0] == steps[1]
+    assert len(set(steps)) == 3
+    with pytest.raises(ta.DataError, match="takes no 'trial'"):
+        ta.defend(model, method="draw-steps", trial=0, **wanted)

@@ -39,6 +39,9 @@ class DrawSteps(Defense):
         Shape ``(n_records,)``: the number that is predicted.
     newton
         How the steps follow from labels; worked out on the model itself unless told.
+    trial
+        A seed, for a try of which nothing but figures is kept. What it draws anybody can draw:
+        None for every model that is written or handed out.
     """
 
     id = "draw-steps"
@@ -57,6 +60,7 @@ class DrawSteps(Defense):
     labels: Int | None = field(default=None, repr=False)
     targets: Float | None = field(default=None, repr=False)
     newton: Newton | None = field(default=None, repr=False)
+    trial: int | None = field(default=None, repr=False)
 
     @property
     def step(self) -> str:
@@ -78,7 +82,7 @@ class DrawSteps(Defense):
         node = forest.apply(self.values)
         each = self.targets if forest.schema.classes is None else self.labels
         newton = self.newton or newton_of_people(forest, node, each)
-        rng, trees = np.random.default_rng(), tuple(forest.trees)
+        rng, trees = np.random.default_rng(self.trial), tuple(forest.trees)
         largest = max(float(np.abs(_leaf_values(tree)).max()) for tree in trees)
         # The largest itself would be a step of everybody.
         most = 2.0 ** (np.floor(np.log2(max(largest, 1e-9))) + 1.5)

@@ -16,7 +16,7 @@ __all__ = ["Parameter", "made", "parameters", "takes_people"]
 
 _PEOPLE = ("values", "labels", "targets")
 """Fields that are filled from `Records`."""
-_WORKED_OUT = ("newton",)
+_WORKED_OUT = ("newton", "trial")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -203,6 +203,7 @@ def repair(
     *,
     known: Report | None = None,
     progress: Progress | None = None,
+    trial: int | None = None,
 ) -> Repair:
     """Repair a model and audit it before and after; see `defend`.
 
@@ -215,6 +216,9 @@ def repair(
         then measured by what the policy asks, and only what comes out of it whole.
     progress
         Told of every attempt; what it raises ends the search.
+    trial
+        A seed for what a search draws, where its figures alone are kept: they are the same each
+        time then, and anybody can draw the model. None for a model that is written.
 
     Raises
     ------
@@ -238,7 +242,7 @@ def repair(
         tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
     else:
         train = _read(counting.train, forest, wanted)
-        tried = tries(forest, policy, before, progress, counting, train)
+        tried = tries(forest, policy, before, progress, counting, train, trial)
     best = min(tried, key=lambda one: rank(one, before))
     passed = [one for one in frontier if one.told.passed]
     chosen = max(passed, key=lambda one: (one.told.accuracy or 0.0, one.told.trees), default=None)

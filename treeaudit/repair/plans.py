@@ -30,12 +30,16 @@ def tries(
     progress: Callable[[str, int, int], None] | None,
     counting: Counting,
     train: Records | None = None,
+    trial: int | None = None,
 ) -> list[Attempt]:
-    """Try ever stronger repairs; one that leaves nothing but roots is none."""
+    """Try ever stronger repairs; one that leaves nothing but roots is none.
+
+    With a seed in ``trial`` draws are made by it: nothing of these repairs may be handed out.
+    """
     tried: list[Attempt] = []
     reasons: list[str] = []
     plans = list(_plans(policy, forest))
-    drawing = _drawing(forest, train)
+    drawing = _drawing(forest, train, trial)
     if drawing is not None:
         plans = list(_drawn(policy, forest, drawing))
     for done, defenses in enumerate(plans, start=1):
@@ -100,14 +104,18 @@ def _plans(
             yield (MergeSiblings(min_leaf=k), *one)
 
 
-def _drawing(forest: Forest, train: Records | None) -> DrawSteps | None:
+def _drawing(forest: Forest, train: Records | None, trial: int | None) -> DrawSteps | None:
     """Return what computes the steps of a boosting on draws; None where that cannot be done."""
     if train is None or not adds_steps(forest):
         return None
     try:
         newton = newton_of_people(forest, routed(forest, train.values), told_of(train))
         drawing = DrawSteps(
-            values=train.values, labels=train.labels, targets=train.targets, newton=newton
+            values=train.values,
+            labels=train.labels,
+            targets=train.targets,
+            newton=newton,
+            trial=trial,
         )
         drawing.apply(forest)
     except DataError:
