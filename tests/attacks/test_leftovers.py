@@ -12,6 +12,7 @@ import treeaudit as ta
 from treeaudit.findings.details import plain_data
 from treeaudit.model.leftovers import KINDS as EVERY
 from treeaudit.model.leftovers import Leftover, Leftovers
+from treeaudit.model.source import Source
 
 IDS = ("TA202", "TA203", "TA204", "TA205", "TA206")
 KINDS = (
@@ -190,3 +191,28 @@ def test_names_that_look_like_content_are_changed_before_training() -> None:
     tree = DecisionTreeClassifier(max_depth=1).fit(rows, np.where(rows[:, 0] > 0, "a\nb", "<b>"))
     (reason,) = {one.reason for one in ta.scan(tree) if one.id in ("TA202", "TA204")}
     assert reason.endswith("give these labels and columns other names and train again")
+
+
+def reason_of(**source) -> str:
+    tree = ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], value=[3.5])
+    model = ta.Forest(
+        trees=(tree,),
+        schema=ta.Schema.numeric(1),
+        leftovers=Leftovers(looked_for=EVERY - {"targets"}),
+        counts_are="absent",
+        source=Source(estimator="XGBRegressor", **source),
+    )
+    return ta.scan(model, attacks=("TA202",)).results[0].reason
+
+
+@pytest.mark.parametrize("form", ["sklearn-pickle", "xgboost-json", "catboost-json"])
+def test_no_other_form_is_named_that_nothing_looks_into(form) -> None:
+    library = "CatBoost" if form == "catboost-json" else "XGBoost"
+    reason = reason_of(format=form, library=library)
+    assert f"nothing looks for single targets in this model of {library}" in reason
+    assert "pickle" not in reason
+
+
+def test_a_pickle_does_not_send_to_a_pickle() -> None:
+    assert "pickle" not in reason_of(format="sklearn-pickle", library="scikit-learn")
+    assert "such as a pickle" in reason_of(format="treeaudit-json", library="scikit-learn")

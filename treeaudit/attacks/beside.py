@@ -38,6 +38,12 @@ _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-
 _OF_NAMES = pattern(r"(^|\.)(classes_|feature_names_in_)\[\d+\]$")
 
 
+# Libraries whose pickles hold no more than their own forms do, or are not read.
+_NOT_ASKED = ("XGBoost", "CatBoost")
+# Forms that hold a model as it was fitted.
+_WHOLE = ("sklearn-pickle", "sklearn-joblib", "sklearn-skops", "treeaudit-pickle", "memory")
+
+
 class Sorts(Protocol):
     """An attack on one sort of leftovers.
 
@@ -110,9 +116,16 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
             "training records are inside cannot be told; train on more people"
         )
     if missing:
-        kinds = ", ".join(_listed(missing))
+        kinds, source = ", ".join(_listed(missing)), case.forest.source
+        if source.library in _NOT_ASKED:
+            return (
+                f"nothing looks for {kinds} in this model of {source.library}, in whatever form: "
+                "it stays open; a model of scikit-learn or LightGBM can be asked"
+            )
+        if source.format in _WHOLE:
+            return f"nothing looks for {kinds} in this {source.estimator}: it stays open"
         return (
-            f"nobody looks for {kinds} in this form of a model ({case.forest.source.format}): "
+            f"nobody looks for {kinds} in this form of a model ({source.format}): "
             "scan the model that it was made from, such as a pickle"
         )
     places = ", ".join(blind[:3]) + (", …" if len(blind) > 3 else "")
