@@ -28,6 +28,11 @@ from treeaudit.readers.leftovers.distributions import is_distribution
 from treeaudit.readers.leftovers.fitted_values import CURVES
 from treeaudit.readers.leftovers.forms import NAME, Sizes
 from treeaudit.readers.leftovers.nodes import Sound, unused_in_trees
+from treeaudit.readers.leftovers.searches import (
+    are_scores_of_thresholds,
+    follows_from_settings,
+    names_a_setting,
+)
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
 from treeaudit.readers.leftovers.trained_values import contradicts
@@ -246,8 +251,15 @@ class Account(Bundles):
             self.class_weight(value, place, sizes)
         elif name in CURVES and isinstance(value, dict | Inert):
             self.curves(value, model, place, name)
+        elif name == "cv_results_" and are_scores_of_thresholds(value, model):
+            self.spare += size_of(value, self._seen)
         elif name == "cv_results_" and isinstance(value, dict | Inert):
             self.results(value, place)
+        elif follows_from_settings(name, value, model):
+            self._seen.add(id(value))
+        elif name == "resource" and isinstance(value, str):
+            if not names_a_setting(value, self._facts.texts):
+                self.leave(place, name, value)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
             self.path_lengths(value, model, place, name)
         elif name == "_raw_predict" and _is_own(value, model, name):

@@ -19,6 +19,7 @@ from treeaudit.readers.leftovers.forms import (
     is_sorted,
     is_sound,
 )
+from treeaudit.readers.leftovers.searches import TRIED, is_to_be_tried
 from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.leftovers.sizes import Facts, length
 from treeaudit.readers.leftovers.texts import reads_as_name
@@ -185,7 +186,11 @@ class Values:
                     self._objects -= id(value) not in self._seen
                 if self._objects < 0:
                     self.leave(place, step, value)
-                elif "o" in forms or (helper and value.kind in ("slice", "partial")):
+                elif (
+                    "o" in forms
+                    or (helper and value.kind in ("slice", "partial"))
+                    or (name in TRIED and is_to_be_tried(value))
+                ):
                     self._todo.append((Place(value, step, place), sizes))
                 else:
                     self.leave(place, step, value)
