@@ -374,3 +374,91 @@ def test_lightgbm(tmp_path, params, asked) -> None:
     )
     model.booster_.save_model(tmp_path / "m.txt")
     assert unexplained(tmp_path / "m.txt") == []
+
+
+UNSTATED = [
+    {"max_delta_step": 0.3},
+    {"path_smooth": 1.0},
+    {"monotone_constraints": [1, 0, 0, 0], "monotone_penalty": 1.0},
+    {"cegb_penalty_split": 0.001},
+]
+
+
+def odd_kinds(path):
+    kinds = ("unexplained", "unseen")
+    return {one.kind: one.says for one in ta.load(path).leftovers.found if one.kind in kinds}
+
+
+def of_lightgbm(**params):
+    model = lgb.LGBMClassifier(n_estimators=8, num_leaves=15, n_jobs=1, verbose=-1, **params)
+    return model.fit(*people("binary")).booster_
+
+
+def inner_nodes(node):
+    if "split_index" not in node:
+        return []
+    return [node, *inner_nodes(node["left_child"]), *inner_nodes(node["right_child"])]
+
+
+@pytest.mark.parametrize("params", UNSTATED, ids=str)
+def test_a_dump_does_not_hold_the_settings_that_explain_it(tmp_path, params) -> None:
+    path, booster = tmp_path / "m.json", of_lightgbm(**params)
+    path.write_text(json.dumps(booster.dump_model()))
+    told = odd_kinds(path)
+    assert set(told) == {"unseen"}
+    assert "settings that this form does not hold" in told["unseen"]
+    assert {one.name: one.status for one in ta.scan(path).checks}[
+        "max-unexplained-bytes"
+    ] == "skipped"
+    booster.save_model(tmp_path / "m.txt")
+    assert odd_kinds(tmp_path / "m.txt") == {}
+
+
+def test_a_dump_of_the_usual_settings_holds_all_that_explains_it(tmp_path) -> None:
+    path, document = tmp_path / "m.json", of_lightgbm().dump_model()
+    path.write_text(json.dumps(document))
+    assert odd_kinds(path) == {}
+    for name in ("internal_value", "split_gain", "internal_weight"):
+        nodes = inner_nodes(document["tree_info"][3]["tree_structure"])
+        before = nodes[-1][name]
+        nodes[-1][name] = 33.5
+        path.write_text(json.dumps(document))
+        assert odd_kinds(path) != {}
+        nodes[-1][name] = before
+
+
+def refitted(tmp_path):
+    x, y = people("binary")
+    path, booster = tmp_path / "m.txt", of_lightgbm()
+    booster.refit(x[:700], y[:700]).save_model(path)
+    return path
+
+
+def test_leaves_that_were_set_anew_are_not_held_against_what_stands_above(tmp_path) -> None:
+    path = refitted(tmp_path)
+    assert set(told := odd_kinds(path)) == {"unseen"}
+    assert "as Booster.refit does" in told["unseen"]
+    clean = ta.save(ta.release(path), tmp_path / "clean.txt")
+    assert odd_kinds(clean) == {}
+
+
+def changed_numbers(path, name, at, value):
+    """Replace some numbers of a row of each tree."""
+    lines = path.read_text().split("\n")
+    for i, line in enumerate(lines):
+        if line.startswith(f"{name}="):
+            row = line.partition("=")[2].split(" ")
+            for j in range(len(row))[at]:
+                row[j] = value
+            lines[i] = f"{name}={' '.join(row)}"
+    path.write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize("name", ["internal_value", "split_gain"])
+def test_what_stands_above_is_held_against_what_was_not_set_anew(tmp_path, name) -> None:
+    path = refitted(tmp_path)
+    changed_numbers(path, name, slice(0, 1), "33.5")
+    assert any("do not follow from the leaves" in one for one in unexplained(path))
+    of_lightgbm().save_model(path)
+    changed_numbers(path, name, slice(8, 12), "33.5")
+    assert any("do not follow from the leaves" in one for one in unexplained(path))

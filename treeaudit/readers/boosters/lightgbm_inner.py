@@ -22,7 +22,7 @@ from treeaudit.readers.types import Flag, Float
 
 __all__ = ["unexplained_numbers"]
 
-_DIGITS, _ERROR = 6, 6e-6
+_DIGITS, _ERROR, _NEARLY = 6, 6e-6, 0.8
 _SLACK = 2 * _ERROR
 # What changes weights and gains in ways that are not recalculated.
 _OF_WEIGHTS = ("path_smooth", "max_delta_step", "monotone_constraints")
@@ -67,26 +67,65 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
         yield Leftover(kind="unseen", where="Tree=*", n=left, says=says)
     if not told:
         return
-    stated = booster.parameters or {}
     refilled = booster.objective.partition(" ")[0] in _REFILLED
     with np.errstate(all="ignore"):
         odd = _long(*_written(told))
         n_moved = len(told) if booster.averaged else min(booster.n_outputs, len(told))
-        if block is not None:
-            inner = _inner_of_block(block, n_moved, refilled=refilled)
-        else:
-            inner = _inner(told, n_moved, refilled=refilled)
+        inner = _inner_of(told, n_moved, refilled=refilled)
         sums = inner.cover[inner.left] + inner.cover[inner.right]
         odd += int(np.count_nonzero(np.abs(sums - inner.cover[inner.node]) > _SLACK * sums))
-    weights, gains = strays(inner)
-    if not any(stated.get(name, "") not in ("", "0") for name in _OF_WEIGHTS):
-        odd += int(np.count_nonzero(weights))
-        # Where gains are weighed against something else, they are not what was gained.
-        if not any(stated.get(name, "") not in ("", "0") for name in _OF_GAINS):
-            odd += int(np.count_nonzero(gains))
+        weights, gains = _off(inner, booster)
+        n = int(np.count_nonzero(weights) + np.count_nonzero(gains))
+        reset = bool(n) and not refilled and _set_anew(told, n_moved, weights | gains, booster)
+    if n and (reset or booster.parameters is None):
+        yield _open(n, booster, reset=reset)
+    elif n:
+        odd += n
     if odd:
         says = f"{odd:,} weights, values and gains of nodes that do not follow from the leaves"
         yield Leftover(kind="unexplained", where="Tree=*", n=4 * odd, says=says)
+
+
+def _off(inner: Inner, booster: Booster) -> tuple[Flag, Flag]:
+    """Return which inner nodes have a weight, and which a gain, that no setting excuses."""
+    stated = booster.parameters or {}
+    weights, gains = strays(inner)
+    if any(stated.get(name, "") not in ("", "0") for name in _OF_WEIGHTS):
+        return np.zeros_like(weights), np.zeros_like(gains)
+    # Where gains are weighed against something else, they are not what was gained.
+    if any(stated.get(name, "") not in ("", "0") for name in _OF_GAINS):
+        gains = np.zeros_like(gains)
+    return weights, gains
+
+
+def _set_anew(told: Sequence[StoredTree], n_moved: int, off: Flag, booster: Booster) -> bool:
+    """Tell whether the leaves have other values than when their trees were grown (`refit`).
+
+    Then nearly all that stands above a leaf is off, and what stands above inner nodes is not.
+    """
+    anew = _inner_of(told, n_moved, refilled=True, rooted=True)
+    above = ~(anew.told[anew.left] & anew.told[anew.right])
+    others = [np.count_nonzero(some) for some in _off(anew, booster)]
+    nearly = np.count_nonzero(off & above) > _NEARLY * np.count_nonzero(above)
+    return bool(nearly) and not any(others)
+
+
+def _open(n: int, booster: Booster, *, reset: bool) -> Leftover:
+    """Name what cannot be held against the leaves, and why."""
+    why = "follow from the leaves by settings that this form does not hold, or not at all: scan "
+    why += "what Booster.save_model writes"
+    if reset:
+        why = "are of other leaves: those of all trees were set anew, as Booster.refit does"
+    says = f"{n:,} weights and gains of nodes that {why}"
+    return Leftover(kind="unseen", where="Tree=*", n=n, says=says)
+
+
+def _inner_of(
+    told: Sequence[StoredTree], n_moved: int, *, refilled: bool, rooted: bool = False
+) -> Inner:
+    if isinstance(told, CheckedBlock):
+        return _inner_of_block(told, n_moved, refilled=refilled, rooted=rooted)
+    return _inner(told, n_moved, refilled=refilled, rooted=rooted)
 
 
 def _codes(trees: Sequence[StoredTree], booster: Booster) -> Iterator[Leftover]:
@@ -134,7 +173,7 @@ def _long(value: Float, weight: Float, gain: Float) -> int:
     return int(n)
 
 
-def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inner:
+def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool, rooted: bool) -> Inner:
     parts = [(tree.links, tree.raw, tree.raw.grown, tree.raw.inner_value) for tree in trees]
     links, raws, grown, values = zip(*parts, strict=True)
     n_inner = np.array([len(one.inner) for one in links])
@@ -161,7 +200,8 @@ def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inne
         known[np.where(child < 0, n_inner[tree[by_set]] - 1 - child, child) + at[by_set]] = False
     start = np.zeros(len(links))
     for first in range(n_moved):
-        start[first] = np.average(raws[first].leaf_value, weights=grown[first].leaf_weight)
+        of = raws[first].leaf_value, grown[first].leaf_weight
+        start[first] = value[begins[first]] if rooted else np.average(of[0], weights=of[1])
     shrinkage = np.array([one.shrinkage for one in grown])[whose]
     slip = np.where(is_leaf, 0, np.abs(value) * _ERROR)
     order = np.concatenate([one.order for one in links]) + base
@@ -186,7 +226,7 @@ def _inner(trees: Sequence[StoredTree], n_moved: int, *, refilled: bool) -> Inne
     )
 
 
-def _inner_of_block(block: CheckedBlock, n_moved: int, *, refilled: bool) -> Inner:
+def _inner_of_block(block: CheckedBlock, n_moved: int, *, refilled: bool, rooted: bool) -> Inner:
     """Return what `_inner` does: the nodes of a block are in their order."""
     raw, links, begins = block.raw, block.links, block.start
     size = 2 * raw.n_leaves - 1
@@ -200,7 +240,8 @@ def _inner_of_block(block: CheckedBlock, n_moved: int, *, refilled: bool) -> Inn
     start = np.zeros(len(block))
     for first in range(n_moved):
         of = raw.leaves(first)
-        start[first] = np.average(leaf_value[of], weights=leaf_weight[of])
+        began = np.average(leaf_value[of], weights=leaf_weight[of])
+        start[first] = value[begins[first]] if rooted else began
     shrinkage = np.repeat(raw.all("shrinkage"), size)
     slip = np.where(block.is_leaf, 0, np.abs(value) * _ERROR)
     return Inner(
