@@ -554,3 +554,46 @@ def test_classes_of_treeaudit_are_inert_data(tmp_path: Path) -> None:
     assert type(refusal(path)) is UnsupportedModelError
     path.write_bytes(dumped(made("treeaudit.readers", "load", "/etc/passwd")))
     assert type(refusal(path)) is UnsafeModelError
+
+
+def own_objective(labels, scores):
+    share = 1 / (1 + np.exp(-scores))
+    return share - labels, share * (1 - share)
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_an_objective_of_ones_own_is_no_part_of_a_booster(library, tmp_path) -> None:
+    module = pytest.importorskip(library)
+    kind = module.LGBMClassifier if library == "lightgbm" else module.XGBClassifier
+    x = np.random.default_rng(0).normal(size=(300, 3))
+    labels = (x[:, 0] > 0).astype(int)
+    model = kind(n_estimators=3, n_jobs=1, objective=own_objective).fit(x, labels)
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(model))
+    with pytest.raises(UnsupportedModelError, match="save the booster alone") as caught:
+        load(path)
+    # What is asked for is what can be read.
+    if library == "lightgbm":
+        assert str(caught.value).endswith("model.booster_.save_model('model.txt')")
+        model.booster_.save_model(tmp_path / "model.txt")
+        assert load(tmp_path / "model.txt").n_trees == 3
+    else:
+        assert str(caught.value).endswith("model.get_booster().save_model('model.json')")
+        model.get_booster().save_model(tmp_path / "model.json")
+        assert load(tmp_path / "model.json").n_trees == 3
+
+
+@pytest.mark.libraries
+def test_the_boosters_of_a_cross_validation_are_named(tmp_path) -> None:
+    lgb = pytest.importorskip("lightgbm")
+    x = np.random.default_rng(0).normal(size=(300, 3))
+    asked = {"objective": "binary", "verbose": -1, "num_threads": 1}
+    rows = lgb.Dataset(x, (x[:, 0] > 0).astype(int))
+    made = lgb.cv(asked, rows, 3, nfold=3, return_cvbooster=True)["cvbooster"]
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(made))
+    with pytest.raises(UnsupportedModelError, match="save the models in its boosters one at a"):
+        load(path)
+    path.write_bytes(pickle.dumps(made.boosters[0]))
+    assert load(path).n_trees == 3

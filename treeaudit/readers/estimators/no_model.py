@@ -126,7 +126,9 @@ def _holds_trees(root: Inert) -> str:
     """Return the attribute that holds trees; of a list or dictionary the first is looked at."""
     for name, value in itertools.islice(root.attributes.items(), _MOST_ATTRIBUTES):
         first = _first(arrived(value))
-        fitted = isinstance(first, Inert) and arrived(first.get("tree_")) is not None
+        fitted = isinstance(first, Inert) and (
+            arrived(first.get("tree_")) is not None or first.kind == "Booster"
+        )
         pipeline = isinstance(first, Inert) and first.kind == "Pipeline" and name == "estimators_"
         if name.isidentifier() and (fitted or pipeline):
             return clean(name[:40])
