@@ -9,6 +9,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
@@ -208,3 +209,26 @@ def test_what_is_planted_there_is_told(where, found) -> None:
     assert found(model) == []
     plant(model)
     assert any(name in at for at in found(model))
+
+
+def chosen():
+    rng = np.random.default_rng(0)
+    x = (rng.random((900, 33)) < 0.3).astype(float)
+    y = (x[:, 0] + x[:, 3] * x[:, 5] + x[:, 7] > 0).astype(int)
+    search = RFECV(DecisionTreeClassifier(min_samples_leaf=20, random_state=0), cv=3)
+    return make_pipeline(search, tree()).fit(x, y)
+
+
+def test_columns_left_out_one_after_the_other_tell_one_order(found) -> None:
+    # The model of the search is another one.
+    assert found(chosen()) == ["steps['rfecv'].estimator_"]
+
+
+@pytest.mark.parametrize("name", ["split0_ranking", "split1_support"])
+def test_a_table_in_the_place_of_an_order_is_told(name, found) -> None:
+    model = chosen()
+    table = model[0].cv_results_[name]
+    drawn = np.random.default_rng(1).integers(0, 2 if table.dtype == bool else 99, table.shape)
+    for each in ("split0", "split1", "split2"):
+        model[0].cv_results_[f"{each}_{name[7:]}"] = drawn.astype(table.dtype)
+    assert "what no tree needs" in found(model)

@@ -7,6 +7,7 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.category_lists import list_of_categories
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound, is_weight
 from treeaudit.readers.leftovers.nodes import is_path_length
+from treeaudit.readers.leftovers.searches import follows_from_an_order
 from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.leftovers.values import FEW, Values
 from treeaudit.readers.pickles.arrays import arrived
@@ -29,7 +30,8 @@ _RESULT = pattern(
     r"|(mean|std|rank|split\d{1,4})_(test|train)_\w{1,40}"
     r"|n_features|split\d{1,4}_(ranking|support)"
 )
-
+_OF_ORDER = ("ranking", "support")
+_ORDERED = pattern(rf"(split\d{{1,4}})_({'|'.join(_OF_ORDER)})")
 _SCORED = pattern(r"[A-Za-z_]{2,40}(@[0-9.]{1,5}-?)?[0-9_]{0,3}")
 _SUMMARY = pattern(r"(mean|std|rank)_(test|train)_(\w{1,40})")
 
@@ -243,7 +245,14 @@ class FittedValues(Values):
             lengths = frozenset({widths.size, *self._facts.sizes})
             for key, part in value.items():
                 shown = f"cv_results_['{masked(str(key))}']"
-                if isinstance(key, str) and _RESULT.fullmatch(key):
+                split = _ORDERED.fullmatch(key) if isinstance(key, str) else None
+                both = [value.get(f"{split[1]}_{of}") for of in _OF_ORDER] if split else [None] * 2
+                if follows_from_an_order(widths, *both):
+                    part = arrived(part)
+                    self._seen.add(id(part))
+                    # Both tables tell one order of the columns.
+                    self.spare += 4 * part.shape[1] if isinstance(part, np.ndarray) else 0
+                elif isinstance(key, str) and _RESULT.fullmatch(key):
                     self.check(part, "2", place, shown, lengths, "")
                 else:
                     self.leave(place, shown, (key, part))

@@ -8,13 +8,15 @@ import numpy as np
 
 from treeaudit.readers.leftovers.attributes import is_name, listed
 from treeaudit.readers.leftovers.distributions import is_distribution
+from treeaudit.readers.leftovers.forms import is_sound
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Float
+from treeaudit.readers.types import Array, Float
 
 __all__ = [
     "TRIED",
     "are_scores_of_thresholds",
+    "follows_from_an_order",
     "follows_from_settings",
     "is_to_be_tried",
     "names_a_setting",
@@ -144,3 +146,35 @@ def _numbers(stored: object) -> Float | None:
     if not isinstance(row, np.ndarray) or row.dtype != np.float64 or row.ndim != 1:
         return None
     return row if 1 < len(row) <= _MOST_THRESHOLDS and np.isfinite(row).all() else None
+
+
+def follows_from_an_order(widths: Array, ranking: object, support: object) -> bool:
+    """Tell whether these say nothing but the order in which columns were left out.
+
+    Parameters
+    ----------
+    widths
+        How many columns each candidate has, ascending.
+    ranking, support
+        A row for each: the rank of each column, 1 for those that it has; and which these are.
+
+    Examples
+    --------
+    >>> has = np.array([[False, True], [True, True]])
+    >>> rank = np.array([[2, 1], [1, 1]])
+    >>> follows_from_an_order(np.array([1, 2]), rank, has)
+    True
+    >>> follows_from_an_order(np.array([1, 2]), rank + 33, has)
+    False
+    """
+    rank, has = arrived(ranking), arrived(support)
+    if not isinstance(rank, np.ndarray) or not isinstance(has, np.ndarray) or rank.ndim != 2:
+        return False
+    if rank.dtype.kind not in "iu" or has.dtype.kind != "b" or not is_sound(has):
+        return False
+    if has.shape != rank.shape or len(has) != len(widths):
+        return False
+    nested = bool((has[:-1] <= has[1:]).all()) and bool((has.sum(axis=1) == widths).all())
+    # What was left out last has rank 2.
+    since = np.cumsum(~has[::-1], axis=0)[::-1]
+    return nested and bool((rank == 1 + since).all())
