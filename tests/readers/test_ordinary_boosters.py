@@ -462,3 +462,60 @@ def test_what_stands_above_is_held_against_what_was_not_set_anew(tmp_path, name)
     of_lightgbm().save_model(path)
     changed_numbers(path, name, slice(8, 12), "33.5")
     assert any("do not follow from the leaves" in one for one in unexplained(path))
+
+
+def went_on(**params):
+    x, y = people("binary")
+    x = pd.DataFrame(x, columns=[*"abcd"])
+    x["e"] = pd.Categorical(np.where(x["b"] > 0, "high", "low"))
+    asked = {"objective": "binary", "verbose": -1, "num_threads": 1, **params}
+    first = lgb.train(asked, lgb.Dataset(x, y), 3)
+    return lgb.train(asked, lgb.Dataset(x, y), 3, init_model=first)
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"monotone_constraints": [1, 0, 0, 0, 0], "metric": ["auc", "binary_logloss"]}]
+)
+def test_a_training_that_went_on(tmp_path, params) -> None:
+    assert wrapped(tmp_path, went_on(**params)) == []
+    x, y = people("binary")
+    model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1)
+    first = model.fit(x, y).booster_
+    assert wrapped(tmp_path, model.fit(x, y, init_model=first)) == []
+
+
+INITIAL = {
+    "a person": ("pred_parameter", "objective=binary Ann_Lee=33"),
+    "a text": ("pred_parameter", "Ann Lee is 33 and ill"),
+    "ages": ("pred_parameter", "objective=binary alpha=" + ",".join(["33.5", "54.25"] * 40)),
+    "an odd spelling": ("pred_parameter", "objective=binary alpha=0.50"),
+    "over and over": ("pred_parameter", "alpha=0.5 alpha=0.25"),
+    "other categories": ("pandas_categorical", [["high", "low", "Ann Lee"]]),
+    "rows": ("pandas_categorical", [[33.5, 54.25, 41.125]] * 40),
+    "other classes": ("num_class", 33),
+    "another attribute": ("note", "Ann Lee"),
+}
+
+
+@pytest.mark.parametrize("where", INITIAL)
+def test_a_training_that_went_on_has_room_for_settings_alone(tmp_path, where) -> None:
+    model, (name, secret) = went_on(), INITIAL[where]
+    before = model._Booster__init_predictor
+    setattr(before, name, secret)
+    assert any("init_predictor" in at for at, _ in wrapped(tmp_path, model))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [{"_handle": 4096}, {"_InnerPredictor__is_manage_handle": 1}, (None, {"_handle": 4096})],
+    ids=["address", "owner", "slot"],
+)
+def test_an_address_is_refused(tmp_path, state, monkeypatch) -> None:
+    from lightgbm.basic import _InnerPredictor
+
+    model = went_on()
+    monkeypatch.setattr(_InnerPredictor, "__getstate__", lambda self: state)
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps(model))
+    with pytest.raises(ta.UnsafeModelError, match="an address"):
+        ta.load(path)
