@@ -338,6 +338,21 @@ def test_too_many_categories_stay_numbers_with_names(monkeypatch) -> None:
     assert "job = Tech" in rule_text(forest, 0, int(forest.trees[0].leaves[0]))
 
 
+def test_codes_of_their_own_among_numbers_that_stay_numbers(monkeypatch) -> None:
+    monkeypatch.setattr(Most, "made_codes", 8)
+    frame = with_gaps().assign(size=people(800)["size"])
+    prepare = make_column_transformer((unknown_as(-1, 50), ["job"]), (OneHotEncoder(), ["size"]))
+    model = make_pipeline(prepare, DecisionTreeClassifier(min_samples_leaf=5, random_state=0))
+    target = np.where(frame["job"].isna(), "none", frame["job"] + frame["size"])
+    forest = ta.load(model.fit(frame, target))
+    assert "job (code)" in forest.schema.names
+    tree, place = forest.trees[0], forest.schema.names.index("job (code)")
+    asked = tree.feature == place
+    assert asked.any()
+    sets = tree.categories
+    assert sets is None or not np.diff(sets.start)[asked].any()
+
+
 @pytest.mark.parametrize("step", [PowerTransformer(), PCA(2)], ids=str)
 def test_what_cannot_be_undone_is_named(step) -> None:
     frame = people()[NUMBERS]

@@ -127,7 +127,7 @@ def _sets(
         return None
     width = np.array([len(c.known) for c in plan.columns], dtype=np.int64)[column]
     code = np.array([c.code for c in plan.columns], dtype=np.int64)[column]
-    apart = np.array([c.apart is not None for c in plan.columns], dtype=np.bool_)[column]
+    apart = np.array([c.apart is not None for c in plan.columns], dtype=np.bool_)[column] & ordinal
     # Two runs of codes say every case: [from, to) before and behind a hole.
     first, last = np.zeros(len(edge), np.int64), np.zeros(len(edge), np.int64)
     again, until = np.zeros(len(edge), np.int64), np.zeros(len(edge), np.int64)
