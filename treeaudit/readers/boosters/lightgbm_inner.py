@@ -22,7 +22,8 @@ from treeaudit.readers.types import Flag, Float
 
 __all__ = ["unexplained_numbers"]
 
-_DIGITS, _ERROR, _NEARLY = 6, 6e-6, 0.8
+_DIGITS, _ERROR = 6, 6e-6
+_NEARLY, _SOME = 0.8, 0.05
 _SLACK = 2 * _ERROR
 # What changes weights and gains in ways that are not recalculated.
 _OF_WEIGHTS = ("path_smooth", "max_delta_step", "monotone_constraints")
@@ -77,7 +78,9 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
         weights, gains = _off(inner, booster)
         n = int(np.count_nonzero(weights) + np.count_nonzero(gains))
         reset = bool(n) and not refilled and _set_anew(told, n_moved, weights | gains, booster)
-    if n and (reset or booster.parameters is None):
+    # Settings that are not told change many nodes; few are no work of theirs.
+    untold = booster.parameters is None and n > _SOME * len(inner.node)
+    if reset or untold:
         yield _open(n, booster, reset=reset)
     elif n:
         odd += n
