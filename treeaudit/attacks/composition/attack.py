@@ -24,7 +24,7 @@ from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
 from treeaudit.attacks.composition.scope import NEEDS, adds_steps, not_applicable
 from treeaudit.dataclass import dataclass
-from treeaudit.findings.checks import Rule
+from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import People, Share
@@ -37,6 +37,7 @@ from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.reconstruction.scope import drawn_steps
 
 if TYPE_CHECKING:
+    from treeaudit.attacks.composition.certain import Certain, certain_of
     from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
     from treeaudit.attacks.composition.groups import groups_together
     from treeaudit.attacks.composition.joint import Solution, solve
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from treeaudit.people.newton import told_by_steps
     from treeaudit.people.predictions import Answers, averages
 else:
+    Certain = later("treeaudit.attacks.composition.certain", "Certain")
+    certain_of = later("treeaudit.attacks.composition.certain", "certain_of")
     Said = later("treeaudit.attacks.composition.equations", "Said")
     said_by = later("treeaudit.attacks.composition.equations", "said_by")
     said_by_people = later("treeaudit.attacks.composition.equations", "said_by_people")
@@ -96,6 +99,18 @@ _ONE_LABEL = Rule(
     rests_on=("unit", "train"),
 )
 """Of a rare label all people may be found, and hardly any answer more be right of all."""
+_CERTAIN = Rule(
+    name="max-joint-certain-people",
+    title="People whom all trees make certain to somebody who knows everybody's features",
+    bound="at most {:,.0f}",
+    measure=most("certain"),
+    among=True,
+    needless=not_applicable,
+    step="release fewer trees, or draw who is in which tree (bootstrap): larger leaves alone need "
+    "not help",
+    rests_on=("below_k", "unit", "train"),
+)
+"""One person whose number is exact is no average."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +131,14 @@ class Composition:
         limit="one way to solve the equations, by least squares: another may find more; seeds that "
         "repeat the draws (TA203) are not used, so that nothing passes beside them; not judged "
         "without --train; of the steps of a boosting, what they can tell at most: what the labels "
-        "of the people in each leaf add up to, and of steps of draws what they say of it",
+        "of the people in each leaf add up to, and of steps of draws what they say of it; certain "
+        "people are looked for where every tree holds everybody and says exactly what they are, "
+        "not in the steps of a boosting, and not those who follow only from counts being whole, "
+        "from several bounds at once in many groups, or as a part of several groups",
         reference="Ganta, Kasiviswanathan and Smith (2008); Dinur and Nissim (2003)",
     )
     about: ClassVar[About] = "people"
-    checks: ClassVar[tuple[Rule, ...]] = (_EXCESS, _ONE_LABEL)
+    checks: ClassVar[tuple[Rule, ...]] = (_EXCESS, _ONE_LABEL, _CERTAIN)
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = NEEDS
     details: ClassVar[type[Details]] = CompositionDetails
@@ -162,17 +180,21 @@ class Composition:
         found = put_together(forest.n_trees, 1)
         if not found.settled:
             unseen += (f"the equations were not solved after {found.steps:,} steps",)
+        certain = _certain(case, said, truth)
+        if certain.open and not certain.people:
+            unseen += (f"whether {certain.open:,} groups of people are certain was not told",)
         # What fewer trees say is asked only where all of them are told of.
-        if unseen and _beyond(truth, truth.right(found.answer), _weight(train)) <= 0:
+        more = _beyond(truth, truth.right(found.answer), _weight(train))
+        if unseen and more <= 0 and not certain.people:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         right = {forest.n_trees: truth.right(found.answer)}
         for done, trees in enumerate(solved, 2):
             right[trees] = truth.right(put_together(trees, done).answer)
-        details = _details(case, said, truth, right, found, known)
+        details = _details(case, said, truth, right, found, known, certain)
         return Finding(
             id=self.id,
             title=self.title,
-            severity=severity_of_share(details.excess),
+            severity=severity_of_share(max(details.excess, certain.people / details.train)),
             leaves=0,
             people=max(0, (details.joint.part or 0) - (details.own.part or 0)),
             summary=_summary(details, forest.n_trees),
@@ -201,6 +223,22 @@ def _draws_known(forest: Forest, train: Records) -> bool:
     return True
 
 
+def _certain(case: Case, said: Said, truth: Truth) -> Certain:
+    """Return of whom the leaves make something certain, where a tree may hold everybody.
+
+    Whether what a leaf says is true of those who end in it, these show. Steps are left out.
+    """
+    forest, train = case.forest, case.people("train")
+    drawn = forest.records_are in ("bootstrap", "disjoint") or forest.privacy is not None
+    if adds_steps(forest) or drawn or (said.kind != "numbers" and forest.counts_are == "noisy"):
+        return Certain()
+    found = certain_of(said, truth, case.k, train.persons)
+    if found.exact or said.kind == "numbers" or _draws_known(forest, train):
+        return found
+    # Where labels were weighed against how frequent they are: they may be plain shares.
+    return certain_of(said_by(forest, train.node), truth, case.k, train.persons)
+
+
 def _frequent(forest: Forest, train: Records) -> Float | None:
     """Return how frequent each label is, which is public; None where that is not asked for."""
     classes = forest.schema.classes
@@ -222,7 +260,13 @@ def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
 
 
 def _details(
-    case: Case, said: Said, truth: Truth, right: dict[int, Flag], found: Solution, known: bool
+    case: Case,
+    said: Said,
+    truth: Truth,
+    right: dict[int, Flag],
+    found: Solution,
+    known: bool,
+    certain: Certain,
 ) -> CompositionDetails:
     n_trees, train = case.forest.n_trees, case.people("train")
     joint, own = right[n_trees], truth.right(truth.own)
@@ -246,6 +290,8 @@ def _details(
         own=Share.of(_people(weight, own), n),
         excess=Share(_beyond(truth, joint, weight)),
         excess_of_one_label=_of_one_label(truth, found, weight) if labels else None,
+        certain=People(certain.people),
+        certain_alone=People(certain.alone),
         majority=Share.of(round(float(of_label.max())), n) if labels else None,
         rarest_people=People(rarest) if labels else None,
         rarest_joint=Share.of(_people(weight, joint & rare), rarest) if labels else None,
@@ -308,12 +354,18 @@ def _of_one_label(truth: Truth, found: Solution, weight: Float) -> Share:
 def _summary(details: CompositionDetails, n_trees: int) -> str:
     what = "number" if details.tolerance is not None else "label"
     own = f"the model's own answers are right for {in_percent(details.own)}"
+    certain = ""
+    if details.certain:
+        certain = (
+            f" They make {what}s of {details.certain:,} of them certain, one by one or as a group "
+            f"of fewer than {details.k:,}."
+        )
     if details.excess <= 0:
         return (
             f"{n_trees:,} trees together give back no more {what}s than the model answers anyway: "
-            f"{own} of {details.train:,} people."
+            f"{own} of {details.train:,} people.{certain}"
         )
     return (
         f"{n_trees:,} trees together give back the {what} of {in_percent(details.joint)} of "
-        f"{details.train:,} people; {own}."
+        f"{details.train:,} people; {own}.{certain}"
     )

@@ -56,6 +56,12 @@ class CompositionDetails(Details):
         People called a label rightly less people called it wrongly, beyond those of the model
         (of nobody, where it is more often wrong), of all who have it: of the label of which that
         is most; None for numbers.
+    certain
+        People whose label is certain to somebody who knows everybody's features, or who are in a
+        group below ``k`` of which all labels or the mean of the numbers are; less those whom a
+        leaf of one label tells of. 0 where the draws of the trees hide who is in them.
+    certain_alone
+        Of these, who share all leaves with nobody: their own number or label.
     majority
         Share of the most frequent label; None for numbers.
     rarest_people, rarest_joint, rarest_own
@@ -79,6 +85,8 @@ class CompositionDetails(Details):
     own: Share
     excess: Share
     excess_of_one_label: Share | None
+    certain: People
+    certain_alone: People
     majority: Share | None
     rarest_people: People | None
     rarest_joint: Share | None

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Int, Wide
+from treeaudit.arrays import Flag, Index, Int, Wide
 
-__all__ = ["groups_together"]
+__all__ = ["group_of", "groups_together"]
 
 _Key = npt.NDArray[np.uint64]
 
@@ -58,6 +58,30 @@ def groups_together(
             left, key = left[shared], key[shared]
             done = n_groups - int(np.count_nonzero(records > 1))
     return found
+
+
+def group_of(ends: Int) -> tuple[Index, Index]:
+    """Return the group of each record, those that share all leaves, and the first of each group.
+
+    Parameters
+    ----------
+    ends
+        Shape ``(n_trees, n_records)``: where each record ends in each tree.
+
+    Examples
+    --------
+    >>> [one.tolist() for one in group_of(np.array([[1, 1, 2, 2], [1, 2, 2, 2]]))]
+    [[0, 1, 2, 2], [0, 1, 2]]
+    """
+    key = np.zeros(ends.shape[1], dtype=np.uint64)
+    for i, each in enumerate(ends, start=1):
+        key = _mixed(key ^ _mixed(each.astype(np.uint64) + np.uint64(i << 32)))
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    # In the order of the records, whatever their hashes are.
+    order = np.argsort(first)
+    place = np.empty(len(first), dtype=np.intp)
+    place[order] = np.arange(len(first))
+    return place[group.reshape(-1)], first[order]
 
 
 def _smallest(group: Wide, each: Int | Wide, apart: Flag) -> Wide:

@@ -46,11 +46,19 @@ def view(result: Finding | Skipped, report: Report) -> View:
                 say("{} with leaves that nobody else has, {} in groups below {}",
                     last.alone, last.below_k, details.k),
             ),
+            *_certain(details),
             *_rarest(details),
         ),
         plots=(_given_back(details, what),),
         picture=_apart(details),
     )  # fmt: skip
+
+
+def _certain(details: CompositionDetails) -> tuple[tuple[str, Phrase], ...]:
+    if not details.certain:
+        return ()
+    text = "{} to somebody who knows everybody's features, {} of them alone with their leaves"
+    return (("Certain", say(text, details.certain, details.certain_alone)),)
 
 
 def _rarest(details: CompositionDetails) -> tuple[tuple[str, Phrase], ...]:
