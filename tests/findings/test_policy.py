@@ -129,6 +129,7 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-certified-people", "pass"),  # one tree
         ("max-joint-label-excess", "pass"),
         ("max-joint-one-label-excess", "pass"),
+        ("max-joint-certain-people", "pass"),
         ("max-identifying-features", "skipped"),
         ("max-training-rows-inside", "skipped"),
         ("max-exact-values", "skipped"),

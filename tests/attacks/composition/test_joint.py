@@ -79,8 +79,10 @@ def test_three_trees_determine_six_labels_by_hand() -> None:
     assert (found.severity, found.people) == ("high", 2)
     assert found.summary == (
         "3 trees together give back the label of 100.0% of 6 people; the model's own answers are "
-        "right for 66.7%."
+        "right for 66.7%. They make labels of 6 of them certain, one by one or as a group of fewer "
+        "than 5."
     )
+    assert (details.certain, details.certain_alone) == (6, 6)
 
 
 def test_three_trees_determine_four_labels_by_hand() -> None:

@@ -57,9 +57,6 @@ def tightened(
         if size is not None:
             high = np.minimum(high, low + (size - low.sum(axis=1))[:, None])
             low = np.maximum(low, high - (high.sum(axis=1) - size)[:, None])
-        moved = max(
-            float((low - before[0]).max(initial=0)), float((before[1] - high).max(initial=0))
-        )
-        if moved <= _CLOSE:
+        if np.abs([low - before[0], high - before[1]]).max(initial=0) <= _CLOSE:
             break
     return low, high

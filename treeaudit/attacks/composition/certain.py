@@ -7,6 +7,8 @@ leaf by leaf (`bounds`), and where there are not too many leaves of all together
 only what follows; what follows from counts being whole they may miss.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index, Int
@@ -18,7 +20,7 @@ from treeaudit.attacks.composition.sums import Sums
 from treeaudit.attacks.composition.truth import Truth
 from treeaudit.dataclass import dataclass
 
-__all__ = ["Certain", "certain_of"]
+__all__ = ["Certain", "certain_of", "counts_known"]
 
 _HALF, _QUARTER, _CLOSE = 0.5, 0.25, 1e-6
 _MOST_OFF = 0.1
@@ -71,19 +73,24 @@ def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> 
     slack = _QUARTER if most else truth.tolerance * size[:, None]
     exact = said.told & (np.abs(off) <= slack).all(axis=1)
     if (said.told & ~exact).sum() > _MOST_OFF * said.told.sum():
+        if most and said.kind == "numbers":
+            # Not exact enough to be counted, but perhaps to be averaged.
+            return certain_of(said, replace(truth, grades=None), k, persons)
         return Certain(exact=False)
     sums, group = Sums.of(said.start, said.node, exact)
     n_groups = sums.leaf.shape[1]
     of_group = np.bincount(group).astype(np.float64)
     below = _persons_in(group, persons) < max(k, 2)
-    holds = np.column_stack([np.bincount(group, one, n_groups) for one in each.T])
+    holds = np.column_stack([np.bincount(group, one, n_groups) for one in each.T]).astype(float)
     pure = (np.abs(holds - most * of_group[:, None]) < _CLOSE).any(axis=1)
     pure |= (holds < _CLOSE).all(axis=1) if most and each.shape[1] == 1 else False
     worth = below | pure if most else below
+    # What one leaf tells needs no other tree: it holds nobody else.
+    worth &= sums.least(size) > of_group
     if not worth.any():
         return Certain()
     if most:
-        known, left = _counted(sums, real, holds, of_group * most, off)
+        known, left = counts_known(sums, real, holds, of_group * most, off)
         known &= ~_told_by_one(sums, real, size * most)
     else:
         found = follow(sums, off[:, 0])
@@ -100,7 +107,7 @@ def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> 
 def _each(said: Said, truth: Truth) -> tuple[Float, float]:
     """Return what each person adds to a leaf, column by column, and at most; 0: no bound."""
     if said.kind == "numbers":
-        if truth.grades is None or len(truth.grades) < 2:  # noqa: PLR2004
+        if truth.grades is None or len(truth.grades) < 2:
             return truth.real.astype(np.float64)[:, None], 0.0
         first, gap = truth.grades[0], np.diff(truth.grades).min()
         return ((truth.real - first) / gap)[:, None], float((truth.grades[-1] - first) / gap)
@@ -127,8 +134,22 @@ def _leaves(said: Said, each: Float) -> tuple[Float, Float]:
     return size, real
 
 
-def _counted(sums: Sums, total: Float, holds: Float, most: Float, off: Float) -> tuple[Flag, int]:
-    """Return of which groups all counts follow, and of how many that was not told."""
+def counts_known(
+    sums: Sums, total: Float, holds: Float, most: Float, off: Float
+) -> tuple[Flag, int]:
+    """Return of which groups all counts follow, and of how many that was not told.
+
+    Parameters
+    ----------
+    sums
+        Which groups each leaf adds up.
+    total, holds
+        Shapes ``(n_leaves, n_labels)`` and ``(n_groups, n_labels)``: what there is of each label.
+    most
+        Shape ``(n_groups,)``: what there can be at most of a label.
+    off
+        Shape ``(n_leaves, n_labels)``: how far off it is what a leaf says.
+    """
     low, high = np.zeros_like(holds), np.repeat(most[:, None], holds.shape[1], axis=1)
     all_of = most if holds.shape[1] > 1 else None
     # What is known of a group takes it out of all leaves, and others may follow then.
@@ -136,13 +157,12 @@ def _counted(sums: Sums, total: Float, holds: Float, most: Float, off: Float) ->
         low, high = tightened(sums, total, low, high, all_of)
         left, before = 0, np.count_nonzero(high - low > _CLOSE)
         for c in range(holds.shape[1]):
-            open_, more = _column(
-                sums, holds[:, c], most, off[:, c], high[:, c] - low[:, c] > _CLOSE
-            )
-            low[~open_, c] = high[~open_, c] = holds[~open_, c]
+            free = high[:, c] - low[:, c] > _CLOSE
+            free, more = _column(sums, holds[:, c], most, off[:, c], free)
+            low[~free, c] = high[~free, c] = holds[~free, c]
             left += more
         if np.count_nonzero(high - low > _CLOSE) == before:
-            return (high - low <= _CLOSE).all(axis=1), left
+            return np.asarray((high - low <= _CLOSE).all(axis=1)), left
 
 
 def _column(sums: Sums, holds: Float, most: Float, off: Float, free: Flag) -> tuple[Flag, int]:
@@ -167,7 +187,8 @@ def _told_by_one(sums: Sums, total: Float, most: Float) -> Flag:
     one = (np.abs(total - most[:, None]) < _CLOSE).any(axis=1)
     if total.shape[1] == 1:
         one |= np.abs(total[:, 0]) < _CLOSE
-    return sums.least(np.where(one, 0.0, 1.0)) == 0
+    alone: Flag = sums.least(np.where(one, 0.0, 1.0)) == 0
+    return alone
 
 
 def _persons_in(group: Index, persons: Int | None) -> Index:

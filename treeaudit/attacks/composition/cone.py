@@ -15,7 +15,7 @@ __all__ = ["MOST_CELLS", "fixed"]
 
 MOST_CELLS = 40_000
 """Groups times trees; the effort grows much faster than these."""
-_MOST_STEPS = 50_000
+_MOST_STEPS, _HALF = 50_000, 0.5
 
 
 def fixed(sums: Sums, sign: Float) -> Flag:
@@ -68,5 +68,5 @@ def fixed(sums: Sums, sign: Float) -> Flag:
         options={"maxiter": _MOST_STEPS},
     )
     if solved.status == 0:
-        known[signed] = solved.x[groups:] < 0.5  # noqa: PLR2004  # either 0 or 1
+        known[signed] = solved.x[groups:] < _HALF
     return known

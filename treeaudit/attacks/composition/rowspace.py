@@ -81,19 +81,22 @@ def follow(sums: Sums, off: Float | None = None) -> Followed:
     rng = np.random.default_rng(0)
     random = rng.standard_normal((groups, _VECTORS))
     wanted = np.column_stack([scale * sums.added(one) for one in random.T])
-    if off is not None:
-        wanted = np.column_stack([wanted, np.where(sums.counts, scale * off, 0.0)])
     trees = len(sums.leaf)
     few = min(groups, len(rows)) <= _DENSE
     if few and trees * float(np.dot(held, held) if groups <= len(rows) else trees * groups) < _DEAR:
+        if off is not None:
+            wanted = np.column_stack([wanted, np.where(sums.counts, scale * off, 0.0)])
         found, settled = _by_factors(sums, scale, rows, wanted), True
     else:
         found, settled = _by_gradients(sums, scale, wanted)
     left = np.abs(random - found[:, :_VECTORS]).max(axis=1)
     known = left < _NOTHING
+    if off is not None and found.shape[1] == _VECTORS and known.any():
+        more, _ = _by_gradients(sums, scale, np.where(sums.counts, scale * off, 0.0)[:, None])
+        found = np.column_stack([found, more])
     # What follows by small weights is small long before the end.
     maybe = 0 if settled else int(np.count_nonzero(left < _LITTLE) - np.count_nonzero(known))
-    beside = np.zeros(groups) if off is None else found[:, _VECTORS]
+    beside = found[:, _VECTORS] if found.shape[1] > _VECTORS else np.zeros(groups)
     return Followed(known=known, off=beside, open=maybe)
 
 
