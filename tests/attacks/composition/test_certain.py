@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
 
 import treeaudit as ta
 from tests.strategies import examples
@@ -275,3 +280,38 @@ def test_who_defends_is_told_of_nobody_in_what_it_writes(tmp_path) -> None:
 def test_built_in_policies_that_judge_trees_together_ask_for_it() -> None:
     asks = {name for name, one in BUILT_IN.items() if "max-joint-label-excess" in one.values}
     assert asks == {n for n, p in BUILT_IN.items() if p.values.get("max-joint-certain-people") == 0}
+
+
+def test_steps_of_squared_errors_tell_sums_of_numbers() -> None:
+    """What a leaf steps by is the rate times the mean of what is left: pinv of all leaves."""
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 100, size=(400, 3)).astype(float)
+    y = np.round(x[:, 0] * 10 + rng.lognormal(7, 0.5, 400), 2)
+    model = GradientBoostingRegressor(
+        n_estimators=12, max_depth=2, min_samples_leaf=20, random_state=0
+    ).fit(x, y)
+    node, score, table, sums = model.apply(x).astype(int), np.full(400, y.mean()), [], []
+    for i, tree in enumerate(model.estimators_[:, 0]):
+        step = tree.tree_.value[:, 0, 0]
+        for at in np.unique(node[:, i]):
+            there = node[:, i] == at
+            table.append(there.astype(float))
+            sums.append(there.sum() * step[at] + score[there].sum())
+        score = score + 0.1 * step[node[:, i]]
+    back = np.linalg.pinv(np.array(table), rcond=1e-10)
+    row = back @ np.array(table)
+    alone = [i for i in range(400) if np.allclose(row[i], np.eye(400)[i], atol=1e-8)]
+    assert len(alone) == 1
+    assert back[alone] @ np.array(sums) == pytest.approx(y[alone])
+    model.random_state = None
+    for tree in model.estimators_[:, 0]:
+        tree.random_state = None
+    report = ta.scan(model, policy=POLICY, train=frame_of(x, y), target="y")
+    details = report["TA106"].details
+    assert (details.by, details.certain, details.certain_alone) == ("steps", 3, 1)
+    assert report.verdict == "fail"
+    # Of draws, steps say nothing exactly.
+    model = GradientBoostingRegressor(
+        n_estimators=12, max_depth=2, min_samples_leaf=20, subsample=0.5, random_state=0
+    ).fit(x, y)
+    assert ta.scan(model, train=frame_of(x, y), target="y")["TA106"].details.certain == 0

@@ -133,8 +133,9 @@ class Composition:
         "without --train; of the steps of a boosting, what they can tell at most: what the labels "
         "of the people in each leaf add up to, and of steps of draws what they say of it; certain "
         "people are looked for where every tree holds everybody and says exactly what they are, "
-        "not in the steps of a boosting, and not those who follow only from counts being whole, "
-        "from several bounds at once in many groups, or as a part of several groups",
+        "not in the steps of a boosting of several classes, and not those who follow only from "
+        "counts being whole, from several bounds at once in many groups, or as a part of several "
+        "groups",
         reference="Ganta, Kasiviswanathan and Smith (2008); Dinur and Nissim (2003)",
     )
     about: ClassVar[About] = "people"
@@ -226,17 +227,32 @@ def _draws_known(forest: Forest, train: Records) -> bool:
 def _certain(case: Case, said: Said, truth: Truth) -> Certain:
     """Return of whom the leaves make something certain, where a tree may hold everybody.
 
-    Whether what a leaf says is true of those who end in it, these show. Steps are left out.
+    Whether what a leaf says is true of those who end in it, these show.
     """
     forest, train = case.forest, case.people("train")
-    drawn = forest.records_are in ("bootstrap", "disjoint") or forest.privacy is not None
-    if adds_steps(forest) or drawn or (said.kind != "numbers" and forest.counts_are == "noisy"):
+    if forest.records_are in ("bootstrap", "disjoint") or forest.privacy is not None:
+        return Certain()
+    if adds_steps(forest):
+        return _certain_by_steps(case, said, truth)
+    if said.kind != "numbers" and forest.counts_are == "noisy":
         return Certain()
     found = certain_of(said, truth, case.k, train.persons)
     if found.exact or said.kind == "numbers" or _draws_known(forest, train):
         return found
     # Where labels were weighed against how frequent they are: they may be plain shares.
     return certain_of(said_by(forest, train.node), truth, case.k, train.persons)
+
+
+def _certain_by_steps(case: Case, said: Said, truth: Truth) -> Certain:
+    """Return the same of a boosting of one score, by what its steps themselves say."""
+    forest, train = case.forest, case.people("train")
+    column = column_of_each_tree(forest)
+    if column is None or said.column is not None or drawn_steps(forest):
+        return Certain()
+    told = told_by_steps(forest, train.node, told_of(train))
+    if told is None:
+        return Certain()
+    return certain_of(said_by_people(forest, train, column, told), truth, case.k, train.persons)
 
 
 def _frequent(forest: Forest, train: Records) -> Float | None:
