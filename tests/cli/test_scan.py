@@ -60,7 +60,7 @@ def test_a_model_that_passes(safe_file) -> None:
     done = run("scan", safe_file)
     assert done.returncode == 0
     assert "PASS" in done.stdout
-    assert "all 14 checks of policy default passed" in done.stdout
+    assert "all 15 checks of policy default passed" in done.stdout
 
 
 def test_the_same_exit_code_for_every_format(cancer_file, tmp_path) -> None:
@@ -145,7 +145,7 @@ def test_a_file_that_is_not_there(tmp_path) -> None:
 
 def test_quiet_prints_the_verdict_only(cancer_file) -> None:
     done = run("scan", cancer_file, "--quiet")
-    assert done.stdout == "FAIL  4 of 14 checks of policy default failed\n"
+    assert done.stdout == "FAIL  4 of 15 checks of policy default failed\n"
     assert done.stderr == ""
 
 
@@ -231,7 +231,7 @@ def test_an_accepted_report(cancer_file, tmp_path) -> None:
     assert done.returncode == 4
     assert "ACCEPTED" in done.stdout
     said = " ".join(done.stdout.split())
-    assert "4 of 14 checks of policy default failed, no worse than in accepted.json, acc" in said
+    assert "4 of 15 checks of policy default failed, no worse than in accepted.json, acc" in said
     assert "accepted  Smallest group: 1, was 1 (at least 5 people)" in done.stdout
     done = run("scan", cancer_file, "--baseline", accepted, "--policy", "acro", "-q")
     assert done.returncode == 1
