@@ -13,7 +13,7 @@ from treeaudit.attacks.composition.sums import Sums
 
 __all__ = ["MOST_CELLS", "fixed"]
 
-MOST_CELLS = 40_000
+MOST_CELLS = 20_000
 """Groups times trees; the effort grows much faster than these."""
 _MOST_STEPS, _HALF = 50_000, 0.5
 
