@@ -50,7 +50,11 @@ def test_leftovers_alone_are_taken_out() -> None:
     assert done.forest.leftovers.found == ()
     # Without people the trees together are not judged.
     missed = [check.name for check in done.after.report.checks if check.status != "pass"]
-    assert missed == ["max-joint-label-excess", "max-joint-one-label-excess"]
+    assert missed == [
+        "max-joint-label-excess",
+        "max-joint-one-label-excess",
+        "max-joint-certain-people",
+    ]
     assert done.after.report.verdict == "review"
     assert done.steps == ()
 
