@@ -3,7 +3,8 @@
 Every leaf may hold many people, and still nobody shares all leaves with anybody. To somebody who
 knows everybody's features each leaf is one equation on the labels of its people, and a forest
 has more equations than people. What the model answers anyway is no leak of its leaves: the
-measure is what the equations give back beyond the model's own answers, on the same people.
+measure is what the equations give back beyond the model's own answers, on the same people. An
+average hides the few whose label or number is not guessed but follows: they are counted apart.
 
 References
 ----------

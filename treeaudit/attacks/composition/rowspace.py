@@ -9,8 +9,7 @@ equations.
 
 References
 ----------
-Björck (1996), Numerical methods for least squares problems. Chowdhury, Doyle and Sullivan (1979)
-and other work on tables asks the same of cells whose totals are published.
+Björck (1996), Numerical methods for least squares problems.
 """
 
 import numpy as np
