@@ -31,14 +31,14 @@ def fixed(sums: Sums, sign: Float) -> Flag:
 
     Examples
     --------
-    One label among the first three groups, one among the last three, and one in the outer two:
-    it is one label in the middle, or two outside, but not if there is one of each.
+    One label among the first three of four groups, and one among the last three: in the outer two,
+    or one in the middle. With none among the last three it is the first that has it.
 
     >>> leaf = np.array([[0, 0, 0, 1], [1, 0, 0, 0]])
     >>> sums = Sums(start=np.array([0, 2, 4]), leaf=leaf, counts=np.array([True, False] * 2))
-    >>> fixed(sums, np.array([-1.0, 1, 1, 1])).tolist()
+    >>> fixed(sums, np.array([-1.0, 1, 1, -1])).tolist()
     [False, False, False, False]
-    >>> fixed(sums, np.array([1.0, 1, 1, 1])).tolist()
+    >>> fixed(sums, np.array([-1.0, 1, 1, 1])).tolist()
     [True, True, True, True]
     """
     from scipy.optimize import linprog
