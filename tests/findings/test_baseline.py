@@ -318,9 +318,10 @@ def test_a_number_within_another_tolerance_is_not_accepted(tmp_path) -> None:
     report = ta.scan(close, baseline=old)
     assert report.verdict == "fail"
     assert report.warnings[-1] == (
-        "the baseline old.json accepts nothing of 'People whose number is known within the "
-        "tolerance': --tolerance was 50 and is not given, so that the numbers mean different "
-        "things; scan as it was made, or accept a report of this scan"
+        "the baseline old.json accepts nothing of 'People whose label or number is nearly certain' "
+        "and 'People whose number is known within the tolerance': --tolerance was 50 and is not "
+        "given, so that the numbers mean different things; scan as it was made, or accept a report "
+        "of this scan"
     )
 
 

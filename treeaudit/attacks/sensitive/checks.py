@@ -54,7 +54,9 @@ def _by_weight(findings: Sequence[Finding], forest: Forest) -> str | None:
 
 
 def _predicts_number(forest: Forest) -> bool:
-    return forest.schema.classes is None and forest.answers not in ("path", "leaf")
+    # A model of several outputs has neither labels nor one number.
+    number = forest.schema.classes is None and forest.trees[0].value is not None
+    return number and forest.answers not in ("path", "leaf")
 
 
 def _neither(forest: Forest) -> str | None:
