@@ -68,6 +68,8 @@ def _labels(case: Case) -> str | None:
         for records in (case.train, case.test):
             if records is None or records.labels is not None:
                 continue
+            if records.unlabelled:
+                return records.unlabelled
             if records.members is not None:
                 return "every member of the model knows one class of its own, and no label of all"
             return f"{records.origin} has no column of labels; name it with --target"

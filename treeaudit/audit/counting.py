@@ -126,7 +126,8 @@ def counted(request: Request, forest: Forest, table: Table, tables: Tables) -> C
 def _repeats(request: Request, forest: Forest, train: Records) -> tuple[Repeats, tuple[str, ...]]:
     frame, schema = train.frame, forest.schema
     label = None
-    if any(told is not None for told in (train.labels, train.members, train.targets)):
+    held = (train.labels, train.members, train.targets)
+    if train.unlabelled or any(told is not None for told in held):
         paired = isinstance(request.train, tuple) or getattr(request.train, "paired", False)
         label = frame.columns[-1] if paired else target_of(frame, schema, request.target)
     leave = () if label is None else (str(label),)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treeaudit.audit.routing import as_trained, with_people
     from treeaudit.people.imputation import CrossGuess
     from treeaudit.people.noise_check import held_against
+    from treeaudit.people.labels_held import labels_not_held
     from treeaudit.people.overlap import without_members
     from treeaudit.people.prior import Prior, prior_table, read_prior
     from treeaudit.people.sources import large_source
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from treeaudit.people.verification import verify
 else:
     held_against = later("treeaudit.people.noise_check", "held_against")
+    labels_not_held = later("treeaudit.people.labels_held", "labels_not_held")
     without_members = later("treeaudit.people.overlap", "without_members")
     Prior = later("treeaudit.people.prior", "Prior")
     prior_table = later("treeaudit.people.prior", "prior_table")
@@ -138,6 +140,9 @@ def prepare(
         unverified = rounded or why_not
         if forest.privacy is not None:
             forest = held_against(forest, trained)
+        if unlabelled := labels_not_held(forest, trained):
+            said.append(unlabelled)
+            trained = replace(trained, labels=None, members=None, unlabelled=unlabelled)
     silent = 0
     if trained is not None:
         forest, note = as_trained(forest, trained)

@@ -7,10 +7,11 @@ import numpy as np
 from treeaudit.arrays import Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Label
 from treeaudit.people.cells import code_of
 from treeaudit.people.series_columns import SHOWN
 
-__all__ = ["label_codes", "own_classes"]
+__all__ = ["class_apart", "label_codes", "own_classes"]
 
 _REST = ("another", "its own")
 
@@ -31,6 +32,24 @@ def own_classes(forest: Forest) -> tuple[str, ...]:
     if forest.schema.classes != _REST or not all(a == f"not {b}" for a, b in each):
         return ()
     return tuple(dict.fromkeys(str(own) for _, own in each))
+
+
+def class_apart(told: tuple[Label, ...]) -> int | None:
+    """Return which class a tree tells from all others, by what its columns count; None for others.
+
+    Examples
+    --------
+    >>> class_apart(("not v", "v", "(none)"))
+    1
+    >>> class_apart(("u", "not u", "(none)"))
+    0
+    >>> class_apart(("u", "v", "w"))
+    """
+    for k, label in enumerate(told if len(told) > 2 else ()):
+        others = {str(one) for i, one in enumerate(told) if i not in (k, 0 if k else 1)}
+        if told[0 if k else 1] == f"not {label}" and others == {"(none)"}:
+            return k
+    return None
 
 
 def label_codes(

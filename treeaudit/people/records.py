@@ -79,6 +79,8 @@ class Records:
     members
         Shape ``(n_records,)``: where each label stands among the classes that one member of a
         one-vs-rest knows apart, -1 for a class of none; None for other models.
+    unlabelled
+        Why labels that the table has are not taken for theirs; empty where they are, or none are.
     """
 
     values: npt.NDArray[np.floating[Any]]
@@ -91,6 +93,7 @@ class Records:
     whole: LeafCounts | None = None
     times: Wide | None = None
     members: Int | None = None
+    unlabelled: str = ""
 
     def __len__(self) -> int:
         """Return how many records there are."""
@@ -108,6 +111,7 @@ class Records:
             persons=None if self.persons is None else self.persons[kept],
             times=None if self.times is None else self.times[kept],
             members=None if self.members is None else self.members[kept],
+            unlabelled=self.unlabelled,
         )
 
     @property
@@ -161,7 +165,8 @@ class Records:
             If there are none.
         """
         if self.labels is None:
-            raise DataError(f"{self.origin} has no column of labels; name it with --target")
+            no_column = f"{self.origin} has no column of labels; name it with --target"
+            raise DataError(self.unlabelled or no_column)
         return self.labels
 
 

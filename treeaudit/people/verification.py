@@ -12,13 +12,15 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
-from treeaudit.people.label_codes import own_classes
+from treeaudit.people.drawn_labels import counted_once, drawn_times, draws_in_order, no_room
+from treeaudit.people.label_codes import class_apart, own_classes
 from treeaudit.people.leaf_means import other_mean
 from treeaudit.people.records import Records
 from treeaudit.people.row_weights import hint_of
 
 __all__ = ["MisfitError", "verify"]
 
+_DRAWN = ", drawn again with the seeds of the file"
 _SAME_WEIGHT = ", and did all rows of a class weigh the same, from which the counts were worked out"
 
 
@@ -32,7 +34,9 @@ def verify(forest: Forest, train: Records) -> str:
     Where every tree has seen all records, each leaf has to hold exactly as many
     people, and as many of each class where the counts are people; and where its value is the
     mean of the numbers of its people, these have to have that mean. Where a tree
-    has seen a draw of them, no leaf may hold more people than there are.
+    has seen a draw of them, no leaf may hold more people than there are, and its people
+    have to be among those of the labels that it counts; where seeds draw the rows again, its
+    counts have to be those of the draw.
 
     Returns
     -------
@@ -48,6 +52,7 @@ def verify(forest: Forest, train: Records) -> str:
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"
     compared = False
+    again = train.labels is not None and draws_in_order(forest, train)
     if forest.n_records is not None and forest.n_records != train.n_people:
         raise MisfitError(_size(forest, train, forest.n_records))
     for i, tree in enumerate(forest.trees):
@@ -72,7 +77,7 @@ def verify(forest: Forest, train: Records) -> str:
                 f"{int(real[wrong[0]]):,} in the table; give the columns as the model took them, "
                 f"before or after cleaning as in training{hint_of(forest, train)}"
             )
-        _verify_labels(forest, train, tree, i)
+        _verify_labels(forest, train, tree, i, again=again)
         _verify_numbers(forest, train, tree, i)
     if compared:
         return ""
@@ -82,7 +87,7 @@ def verify(forest: Forest, train: Records) -> str:
     )
 
 
-def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
+def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again: bool) -> None:
     classes = forest.classes_of(i)
     real = _labels_in(forest, train, tree, i)
     if tree.counts is None or real is None or classes is None:
@@ -91,23 +96,39 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int) -> None:
     if tree.n_records is not None:
         # A leaf of nobody repeats the answer of the node above: a repair took out who was there.
         leaves = leaves[tree.n_records[leaves] > 0]
-    stated, real = tree.counts[leaves], real[leaves]
-    whole = forest.records_are == "all"
-    if whole and forest.counts_are in ("exact", "likely"):
-        wrong = stated != real
+    stated, there, held = tree.counts[leaves], real[leaves], real.sum(axis=0)
+    whole, counted = forest.records_are == "all", forest.counts_are in ("exact", "likely")
+    if whole and counted:
+        wrong = stated != there
+    elif again:
+        there = _drawn_again(forest, train, tree, i)[leaves]
+        wrong = stated != there
     else:
-        # Weights and draws tell only whether a class is there at all.
-        wrong = (stated > 0) & (real == 0)
+        # Weights tell only whether a class is there at all.
+        wrong = (stated > 0) & (there == 0)
         if whole and forest.counts_are == "weighted":
-            wrong |= (stated == 0) & (real > 0)
+            wrong |= (stated == 0) & (there > 0)
+        if counted and tree.n_records is not None:
+            wrong |= counted_once(tree.n_records[leaves], stated, there, held)
     if wrong.any():
         row = int(np.flatnonzero(wrong.any(axis=1))[0])
         column = int(np.flatnonzero(wrong[row])[0])
         raise MisfitError(
             f"{_not_fitting(train, forest, tree, i, int(leaves[row]))} holds "
             f"{stated[row, column]:,.6g} × {label_text(classes[column])} in the file and "
-            f"{int(real[row, column]):,} in the table; are these the labels it was "
-            f"trained with{_SAME_WEIGHT if forest.counts_are == 'likely' else ''}?"
+            f"{int(there[row, column]):,} in the table{_DRAWN if again else ''}; are these the "
+            f"labels it was trained with{_SAME_WEIGHT if forest.counts_are == 'likely' else ''}?"
+        )
+    if tree.n_records is None:
+        return
+    people = tree.n_records[leaves]
+    full = np.flatnonzero(no_room(people, stated, there, once=forest.counts_are == "exact"))
+    if len(full):
+        row = int(full[0])
+        raise MisfitError(
+            f"{_not_fitting(train, forest, tree, i, int(leaves[row]))} holds "
+            f"{number_of(int(people[row]), 'person', 'people')} in the file of labels that too "
+            "few have who end there in the table; are these the labels it was trained with?"
         )
 
 
@@ -118,9 +139,28 @@ def _labels_in(forest: Forest, train: Records, tree: Tree, i: int) -> Wide | Non
         its = train.members == own.index(str(forest.tree_classes[i][1]))
         key = 2 * train.node[:, i].astype(np.int64) + its
         return np.bincount(key, minlength=2 * tree.n_nodes).reshape(-1, 2)
-    if train.labels is None or classes is None or forest.tree_classes:
+    if train.labels is None or classes is None:
         return None
-    return train.in_tree(i, tree.n_nodes, len(classes))
+    if forest.tree_classes is None:
+        return train.in_tree(i, tree.n_nodes, len(classes))
+    k = class_apart(forest.tree_classes[i])
+    if k is None or tree.counts is None:
+        return None
+    each = train.in_tree(i, tree.n_nodes, len(classes))
+    real = np.zeros_like(each)
+    real[:, k] = each[:, k]
+    real[:, 0 if k else 1] = each.sum(axis=1) - each[:, k]
+    return real
+
+
+def _drawn_again(forest: Forest, train: Records, tree: Tree, i: int) -> Wide:
+    """Return how many of each label are drawn into each node."""
+    n_classes = len(forest.schema.classes or ())
+    draws = 0.0 if tree.counts is None else float(tree.counts[tree.leaves].sum())
+    times = drawn_times((forest.seeds or ())[i], len(train), round(draws))
+    key = train.node[:, i].astype(np.int64) * n_classes + train.known_labels
+    drawn = np.bincount(key, times, minlength=tree.n_nodes * n_classes)
+    return drawn.reshape(-1, n_classes).astype(np.int64)
 
 
 def _verify_numbers(forest: Forest, train: Records, tree: Tree, i: int) -> None:

@@ -92,7 +92,8 @@ def _answers(case: Case) -> str | None:
     told = train is not None and (train.labels is not None or train.targets is not None)
     if train is None or told:
         return None
-    return f"{train.origin} has no column of what the model predicts; name it with --target"
+    no_column = f"{train.origin} has no column of what the model predicts; name it with --target"
+    return train.unlabelled or no_column
 
 
 NEEDS: tuple[Need, ...] = (

@@ -74,11 +74,25 @@ def with_wrapper(forest: Forest, value: Inert, classes: str, source: Source) -> 
     """
     check_labels(stored_labels(value, classes), stored_labels(value.get("_le")))
     estimator = forest.source.estimator.replace(forest.source.library, value.kind, 1)
+    labels = _labels(value.get(classes), forest.schema.classes)
     return replace(
         forest,
-        schema=replace(forest.schema, classes=_labels(value.get(classes), forest.schema.classes)),
+        schema=replace(forest.schema, classes=labels),
+        tree_classes=_renamed(forest, labels),
         source=replace(forest.source, format=source.format, estimator=estimator),
     )
+
+
+def _renamed(
+    forest: Forest, labels: tuple[Label, ...] | None
+) -> tuple[tuple[Label, ...], ...] | None:
+    """Return the labels of the count columns of each tree by what the wrapper calls classes."""
+    numbered = forest.schema.classes
+    if forest.tree_classes is None or numbered is None or labels is None:
+        return forest.tree_classes
+    both = list(zip(map(str, numbered), map(str, labels), strict=True))
+    names = {f"{no}{old}": f"{no}{new}" for old, new in both for no in ("", "not ")}
+    return tuple(tuple(names.get(str(one), one) for one in each) for each in forest.tree_classes)
 
 
 def _labels(stored: object, numbered: tuple[Label, ...] | None) -> tuple[Label, ...] | None:

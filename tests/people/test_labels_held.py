@@ -1,0 +1,217 @@
+"""Labels that nothing shows to be those of the training are named, and nothing rests on them."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from treeaudit.findings.findings import Skipped
+from treeaudit.people.drawn_labels import counted_once, draws_in_order, no_room
+from treeaudit.people.labels_held import beyond_chance, labels_not_held
+from treeaudit.people.records import read_records
+from treeaudit.people.verification import verify
+
+ASKED = "are these the labels it was trained with"
+
+
+def people(n=600, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame(rng.normal(size=(n, 4)).round(2), columns=list("abcd"))
+    score = x["a"] + rng.normal(0, 0.8, n)
+    cuts = np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1])
+    return x, np.array(["u", "v", "w"])[np.digitize(score, cuts)]
+
+
+def said(model, x, y) -> str:
+    forest = ta.load(model)
+    train = read_records((x, y), forest, origin="train.csv")
+    assert verify(forest, train) == ""
+    return labels_not_held(forest, train)
+
+
+def told_apart(model, x, y) -> bool:
+    try:
+        return bool(said(model, x, y))
+    except ta.DataError as error:
+        return "is not the training data" in str(error)
+
+
+def forest(**asked):
+    return RandomForestClassifier(20, random_state=0, **asked)
+
+
+MODELS = {
+    "forest": forest(),
+    "large leaves": forest(min_samples_leaf=30),
+    "weights of classes": forest(min_samples_leaf=5, class_weight="balanced_subsample"),
+    "few drawn": forest(min_samples_leaf=5, max_samples=0.3),
+    "draws and random splits": ExtraTreesClassifier(
+        20, bootstrap=True, max_depth=4, random_state=0
+    ),
+    "bag": BaggingClassifier(DecisionTreeClassifier(max_depth=4), 10, random_state=0),
+    "bag without draws": BaggingClassifier(
+        DecisionTreeClassifier(max_depth=4), 10, max_samples=0.6, bootstrap=False, random_state=0
+    ),
+    "one versus one": OneVsOneClassifier(DecisionTreeClassifier(max_depth=3)),
+    "one versus the rest": OneVsRestClassifier(forest(min_samples_leaf=30)),
+    "folds": CalibratedClassifierCV(DecisionTreeClassifier(max_depth=3), cv=3),
+    "weighed again": AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=10),
+    "boosting": GradientBoostingClassifier(n_estimators=5, max_depth=2),
+    "boosting of draws": GradientBoostingClassifier(n_estimators=5, max_depth=2, subsample=0.7),
+    "boosting of bins": HistGradientBoostingClassifier(max_iter=5, max_depth=2),
+}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+class TestModels:
+    def test_true_labels_are_held(self, name, classes) -> None:
+        x, y = people(classes=classes)
+        assert said(clone(MODELS[name]).fit(x, y), x, y) == ""
+
+    @pytest.mark.parametrize("how", ["dealt out anew", "of another column", "turned round"])
+    def test_others_are_refused_or_named(self, name, classes, how) -> None:
+        x, y = people(classes=classes)
+        rng = np.random.default_rng(1)
+        wrong = {
+            "dealt out anew": rng.permutation(y),
+            "of another column": rng.choice(np.unique(y), len(y)),
+            "turned round": np.array(["u", "v", "w"])[:classes][::-1][
+                np.searchsorted(np.unique(y), y)
+            ],
+        }
+        assert told_apart(clone(MODELS[name]).fit(x, y), x, wrong[how])
+
+
+def test_labels_of_another_column_are_no_ground_for_a_pass(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    n = 900
+    x = pd.DataFrame(rng.normal(size=(n, 6)).round(2), columns=list("abcdef"))
+    table = x.assign(
+        ill=np.where(x["a"] * 0.4 + rng.normal(0, 1, n) > 0, "yes", "no"),
+        smoker=rng.choice(["yes", "no"], n),
+    )
+    model = RandomForestClassifier(60, min_samples_leaf=40, max_features=2, random_state=1)
+    ta.save(ta.load(model.fit(x, table["ill"])), tmp_path / "clean.pkl")
+    drawn = ta.load(tmp_path / "clean.pkl")
+    assert drawn.seeds is None
+    true = table.drop(columns="smoker")
+    report = ta.scan(drawn, train=true, target="ill", attacks=["TA106"])
+    assert report["TA106"].status == "found"
+    assert not report.warnings
+    wrong = table.drop(columns="ill")
+    report = ta.scan(drawn, train=wrong, target="smoker", attacks=["TA106"])
+    (skipped,) = report.results
+    assert isinstance(skipped, Skipped)
+    assert report.verdict == "review"
+    (warning,) = report.warnings
+    assert warning == skipped.reason
+    assert warning == (
+        "the labels of train could not be verified: they go with the leaves of the model no "
+        "better than other labels would; name the column that it was trained with (--target): "
+        "nothing that rests on them was looked at"
+    )
+
+
+class TestSeeds:
+    """Where seeds draw the rows again, every count of a label is that of the draw."""
+
+    x, y = people()
+    model = forest(min_samples_leaf=30).fit(x, y)
+
+    def test_one_wrong_label_is_enough(self) -> None:
+        wrong = self.y.copy()
+        wrong[17] = "u" if wrong[17] == "v" else "v"
+        with pytest.raises(ta.DataError, match=rf"drawn again with the seeds .*; {ASKED}"):
+            said(self.model, self.x, wrong)
+
+    def test_in_another_order_the_labels_are_held_as_without_seeds(self) -> None:
+        order = np.random.default_rng(0).permutation(len(self.y))
+        x, y = self.x.iloc[order], self.y[order]
+        read = ta.load(self.model)
+        assert not draws_in_order(read, read_records((x, y), read))
+        assert said(self.model, x, y) == ""
+
+    def test_single_leaves_tell_no_order(self) -> None:
+        model = forest(min_samples_leaf=400).fit(self.x, self.y)
+        read = ta.load(model)
+        assert not draws_in_order(read, read_records((self.x, self.y), read))
+        assert said(model, self.x[::-1], self.y[::-1]) == ""
+
+
+class TestRoom:
+    def test_people_of_labels_that_nobody_has_there_are_too_many(self) -> None:
+        people, stated = np.array([3, 2]), np.array([[4.0, 1.0], [0.0, 2.0]])
+        assert no_room(people, stated, np.array([[1, 5], [9, 2]]), once=True).tolist() == [
+            True,
+            False,
+        ]
+        assert not no_room(people, stated, np.array([[1, 5], [9, 2]]), once=False).any()
+        assert no_room(people, stated, np.array([[2, 0], [9, 1]]), once=False).all()
+
+    def test_whoever_is_counted_once_is_among_those_who_end_there(self) -> None:
+        people, stated = np.array([3, 2]), np.array([[2.0, 1.0], [1.0, 1.0]])
+        wrong = counted_once(people, stated, np.array([[1, 2], [2, 2]]), np.array([3, 4]))
+        assert wrong.tolist() == [[True, False], [True, False]]
+        drawn = np.array([2, 2])
+        assert not counted_once(drawn, stated, np.array([[1, 2], [2, 2]]), np.array([3, 4])).any()
+
+    def test_a_forest_of_small_leaves_refuses(self) -> None:
+        x, y = people()
+        read = ta.load(forest().fit(x, y))
+        order = np.random.default_rng(0).permutation(len(y))
+        moved = read_records((x.iloc[order], np.random.default_rng(1).permutation(y)), read)
+        with pytest.raises(ta.DataError, match=ASKED):
+            verify(read, moved)
+
+
+@given(st.data())
+def test_mean_and_deviation_are_those_of_all_ways_to_deal_out_labels(data) -> None:
+    n = data.draw(st.integers(2, 5))
+    labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int32)
+    each = st.lists(st.integers(-9, 9), min_size=3, max_size=3)
+    speaks = np.array(data.draw(st.lists(each, min_size=n, max_size=n)), np.float64)
+    sums = np.array(
+        [speaks[np.arange(n), labels[list(p)]].sum() for p in itertools.permutations(range(n))]
+    )
+    found, deviation = beyond_chance(speaks, labels)
+    assert found == pytest.approx(speaks[np.arange(n), labels].sum() - sums.mean())
+    assert deviation == pytest.approx(sums.std(), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["scikit-learn", "bins", "LightGBM"])
+@pytest.mark.parametrize("how", ["dealt out anew", "all wrong"])
+def test_boostings_of_three_classes_refuse_other_labels(kind, how) -> None:
+    x, y = people(classes=3)
+    if kind == "LightGBM":
+        lightgbm = pytest.importorskip("lightgbm")
+        model = lightgbm.LGBMClassifier(n_estimators=3, max_depth=2, verbose=-1)
+    else:
+        asked = {"max_depth": 2, "random_state": 0}
+        model = (
+            GradientBoostingClassifier(n_estimators=3, **asked)
+            if kind == "scikit-learn"
+            else HistGradientBoostingClassifier(max_iter=3, **asked)
+        )
+    wrong = np.random.default_rng(0).permutation(y)
+    if how == "all wrong":
+        wrong = np.array(["v", "w", "u"])[np.searchsorted(["u", "v", "w"], y)]
+    with pytest.raises(ta.DataError, match=rf"(not )?[uvw] in the file and .*{ASKED}"):
+        said(model.fit(x, y), x, wrong)
+    assert said(model, x, y) == ""

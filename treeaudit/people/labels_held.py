@@ -1,0 +1,228 @@
+"""Whether labels go with what the leaves of a model say of them, more than others would.
+
+Where trees saw all rows, counts are compared one by one. Draws, weights and the steps of a
+boosting leave room: labels of another column may fit it as well. So the people are asked how far
+the leaves that they end in speak for their labels: the sum, over trees and people, of how much more
+frequent the label is in the leaf than in the tree. Were the labels dealt out anew among the same
+people, that sum would have a mean and a deviation that are known exactly (Wald and Wolfowitz 1944).
+True labels are far above. Other labels are not; then nothing shows that these are those
+of the training, and nothing may rest on them.
+
+Of counts of draws it is known besides what true labels reach at least. A leaf is chosen by the
+people who were drawn, and those of its label among them are in the table: the more of the leaf's
+people were drawn, the closer the table is to the leaf. A draw with repeats keeps of what it shows
+the part ``f / ((1 + f) (1 - exp(-f)))`` where ``f`` rows were drawn for each of the table.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Float, Int
+from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+from treeaudit.people.drawn_labels import draws_in_order
+from treeaudit.people.label_codes import class_apart, own_classes
+from treeaudit.people.records import Records
+
+__all__ = ["beyond_chance", "labels_not_held"]
+
+_FAR, _OF_MOST = 3.5, 0.75
+"""Deviations above labels that are dealt out anew; of very few people, a part of what is most."""
+_OF_LEAST, _SLACK = 0.8, 3.0
+"""Of what true labels reach at least, and by how many deviations they may miss it."""
+_ROWS, _NOTHING = 50_000, 1e-9
+_TOLD_BY_COUNTS = 3
+"""Leaves beyond one a tree: with fewer, counts that agree may do so by chance."""
+
+
+def labels_not_held(forest: Forest, train: Records) -> str:
+    """Say in one sentence why labels are not known to be those of the training; nothing if held.
+
+    Parameters
+    ----------
+    train
+        Of whom `treeaudit.people.verification.verify` found nothing that contradicts the file.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Schema
+    >>> from treeaudit.people.records import read_records
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...              high=[inf, 1.5, inf], n_records=[13, 6, 7], counts=[[10, 10], [9, 1], [1, 9]])
+    >>> forest = Forest(trees=(stump,), schema=Schema.numeric(1, ["no", "yes"]),
+    ...                 records_are="bootstrap", n_records=20)
+    >>> x, y = [[1]] * 10 + [[2]] * 10, ["no"] * 9 + ["yes"] + ["no"] + ["yes"] * 9
+    >>> labels_not_held(forest, read_records((x, y), forest))
+    ''
+    >>> y = ["no", "yes"] * 10
+    >>> labels_not_held(forest, read_records((x, y), forest, origin="a.csv"))[:46]
+    'the labels of a.csv could not be verified: the'
+    """
+    apart = own_classes(forest)
+    # A member alone knows its class and all others: two.
+    own = apart if len(apart) > 1 else ()
+    labels = train.members if own else train.labels
+    if labels is None or forest.schema.classes is None or forest.counts_are == "noisy":
+        return ""
+    if _compared(forest, train):
+        return ""
+    said = f"the labels of {train.origin} could not be verified: "
+    if forest.tree_classes is not None and not apart and not _steps(forest):
+        return said + "every tree of the model counts labels of its own"
+    rows = np.flatnonzero(labels >= 0)
+    if len(rows) > _ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, _ROWS, replace=False))
+    labels, node = labels[rows], train.node[rows]
+    n_classes = len(own) or len(forest.schema.classes)
+    if len(np.unique(labels)) < 2:
+        return ""
+    speaks, least, told = np.zeros((len(rows), n_classes)), 0.0, False
+    for part, room in _spoken(forest, node, labels, own, n_classes):
+        told = True
+        speaks += part
+        least += room * len(rows) / train.n_people
+    if not told:
+        return said + "the file does not tell of them"
+    found, deviation = beyond_chance(speaks, labels)
+    if deviation <= _NOTHING * float(np.abs(speaks).max()):
+        # Leaves that speak for everybody alike tell nobody's label.
+        return ""
+    most = min(_FAR, _OF_MOST * float(np.sqrt(len(rows) - 1)))
+    if found >= most * deviation and found >= _OF_LEAST * least - _SLACK * deviation and found > 0:
+        return ""
+    return (
+        f"{said}they go with the leaves of the model no better than other labels would; name the "
+        "column that it was trained with (--target): nothing that rests on them was looked at"
+    )
+
+
+def _compared(forest: Forest, train: Records) -> bool:
+    """Tell whether every label was compared, since it is known who is in trees that count them."""
+    if draws_in_order(forest, train):
+        return True
+    if forest.records_are != "all" or forest.counts_are not in ("exact", "likely"):
+        return False
+    if forest.tree_classes is not None and not own_classes(forest):
+        counted = [class_apart(told) is not None for told in forest.tree_classes]
+    else:
+        counted = [True] * forest.n_trees
+    leaves = [
+        int(tree.is_leaf.sum()) - 1
+        for tree, told in zip(forest.trees, counted, strict=True)
+        if told and tree.counts is not None
+    ]
+    return len(leaves) == forest.n_trees or sum(leaves) >= _TOLD_BY_COUNTS
+
+
+def _steps(forest: Forest) -> bool:
+    """Tell whether leaves hold steps: counts of the first round alone say less."""
+    return forest.trees[0].value is not None
+
+
+def _spoken(
+    forest: Forest, node: Int, labels: Int, own: tuple[str, ...], n_classes: int
+) -> Iterator[tuple[Float, float]]:
+    """Yield how far each tree speaks for each label of everybody, and what true labels reach."""
+    steps, moved = _steps(forest), _moved(forest, own, n_classes)
+    for i, tree in enumerate(forest.trees):
+        at, only = node[:, i], moved[i]
+        part = np.zeros((len(at), n_classes))
+        if steps or (tree.counts is None and tree.label is None):
+            if tree.value is not None:
+                part[:, only] = tree.value[at]
+                yield part, 0.0
+        elif own:
+            its = (labels == only).astype(np.int32)
+            speaks, least = _of_counts(forest, tree, at, its, 2)
+            part[:, only] = speaks[at, 1]
+            yield part, least / 2
+        else:
+            speaks, least = _of_counts(forest, tree, at, labels, n_classes)
+            yield speaks[at], least
+
+
+def _moved(forest: Forest, own: tuple[str, ...], n_classes: int) -> list[int]:
+    """Return for which class the steps of each tree speak: in turn, by model and round."""
+    if own and forest.tree_classes is not None:
+        return [own.index(str(told[1])) for told in forest.tree_classes]
+    told = forest.source.parameters.get("num_parallel_tree", 1)
+    parallel = told if isinstance(told, int) and told > 0 else 1
+    models = [member.n_trees for member in forest.members] or [forest.n_trees]
+    if n_classes == 2:
+        return [1] * forest.n_trees
+    return [i // parallel % n_classes for n_trees in models for i in range(n_trees)]
+
+
+def _of_counts(
+    forest: Forest, tree: Tree, at: Int, labels: Int, n_classes: int
+) -> tuple[Float, float]:
+    """Return how much more frequent each label is in each node than in the tree, and the least."""
+    held = np.bincount(labels, minlength=n_classes).astype(np.float64)
+    if tree.counts is None:
+        counts = np.zeros((tree.n_nodes, n_classes))
+        if tree.label is not None:
+            counts[np.arange(tree.n_nodes), tree.label] = 1.0
+            counts *= np.bincount(at, minlength=tree.n_nodes)[:, None]
+    else:
+        counts = np.maximum(tree.counts, 0.0)
+    there: Flag = tree.is_leaf
+    if tree.n_records is not None:
+        there = there & (tree.n_records > 0)
+    total = there.astype(np.float64) @ counts
+    # Weights of classes are undone: each counts as often as there are people of it.
+    frequent = np.where(total > 0, held, 0.0)
+    shares = counts * np.divide(frequent, total, out=np.zeros(n_classes), where=total > 0)
+    size = shares.sum(axis=1)
+    told = there & (size > 0)
+    shares /= np.where(told, size, 1.0)[:, None]
+    base = frequent / max(frequent.sum(), 1.0)
+    speaks = np.where(told[:, None], shares - base, 0.0)
+    if forest.counts_are not in ("exact", "likely") or tree.counts is None:
+        return speaks, 0.0
+    people = tree.counts.sum(axis=1) if tree.n_records is None else tree.n_records
+    if forest.n_records is None and tree.n_records is None:
+        return speaks, 0.0
+    drawn = float(tree.counts[there].sum()) / max(float(people[there].sum()), 1.0)
+    return speaks, _kept(drawn) * float((people[there] * (speaks[there] ** 2).sum(axis=1)).sum())
+
+
+def _kept(drawn: float) -> float:
+    """Return which part of what a draw shows is in its people, of so many draws a person.
+
+    Examples
+    --------
+    >>> round(_kept(1.582), 3), _kept(1.0)
+    (0.792, 1.0)
+    """
+    # f / (1 - exp(-f)) = drawn, to the second order.
+    each = float(np.sqrt(9 + 12 * max(drawn - 1, 0.0))) - 3
+    return min(1.0, drawn / (1 + each))
+
+
+def beyond_chance(speaks: Float, labels: Int) -> tuple[float, float]:
+    """Return how far a sum over people is above that of labels dealt out anew, and its deviation.
+
+    Parameters
+    ----------
+    speaks
+        Shape ``(n_people, n_classes)``: what is added for each, by their label.
+    labels
+        Shape ``(n_people,)``; of two at least.
+
+    Examples
+    --------
+    Of the six ways to deal out two labels each, the sums are 4, four times 0, and -4:
+
+    >>> speaks = np.array([[1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0]])
+    >>> found, deviation = beyond_chance(speaks, np.array([0, 0, 1, 1], dtype=np.int32))
+    >>> found, round(deviation**2, 3), round((4**2 + 4 * 0 + 4**2) / 6, 3)
+    (4.0, 5.333, 5.333)
+    """
+    n = len(labels)
+    held = np.bincount(labels, minlength=speaks.shape[1])
+    centred = speaks - speaks.mean(axis=0)
+    centred -= (centred @ (held / n))[:, None]
+    found = float(centred[np.arange(n), labels].sum())
+    return found, float(np.sqrt((centred**2 @ held).sum() / (n - 1)))
