@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
+    BaggingClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingRegressor,
@@ -16,7 +18,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
     VotingRegressor,
 )
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -80,6 +82,37 @@ class TestAnotherTable:
         wrong = np.where(y == "yes", "no", "yes")
         with pytest.raises(ta.DataError, match=r"holds .* in the file and"):
             check(MODELS[name].fit(x, y), x, wrong)
+
+
+@pytest.mark.parametrize("cv", [2, 5])
+@pytest.mark.parametrize("member", ["forest", "bag"])
+def test_folds_of_one_size_are_not_the_same_people(cv, member) -> None:
+    x, y = people(n=1000)
+    y[np.argsort(x[:, 0])] = np.repeat(["no", "yes"], 500)
+    y[:50] = y[:50][::-1]
+    bag = BaggingClassifier(DecisionTreeClassifier(min_samples_leaf=20), 3, random_state=0)
+    inner = MODELS["forest"] if member == "forest" else bag
+    model = CalibratedClassifierCV(inner, cv=cv).fit(x, y)
+    forest = ta.load(model)
+    assert forest.n_records is None
+    assert forest.records_are == "unknown"
+    check(model, x, y)
+    alone = ta.load(model, select="calibrated_classifiers_[0].estimator")
+    assert alone.n_records == 1000 - 1000 // cv
+
+
+def test_pairs_of_one_size_are_not_the_same_people() -> None:
+    x, _ = people(n=300)
+    y = np.array(["u", "v", "w"])[np.argsort(np.argsort(x[:, 0])) // 100]
+    model = OneVsOneClassifier(MODELS["forest"]).fit(x, y)
+    assert ta.load(model).n_records is None
+    check(model, x, y)
+
+
+def test_other_people_twice_as_many_are_not_called_copies() -> None:
+    x, y = people()
+    with pytest.raises(ta.DataError, match=r"it has 800 rows, the model was trained on 400$"):
+        check(MODELS["forest"].fit(x, y), *people(n=800, seed=1))
 
 
 def test_the_leaf_is_named_in_words() -> None:

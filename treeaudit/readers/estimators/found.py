@@ -63,6 +63,8 @@ class Seen:
         weighs rows; ``repeated`` where a row drawn twice was handed over twice.
     draw
         How they were drawn.
+    split
+        Whether some of the rows were handed over, and others to other members.
     apart
         Why its columns are none of those of the other members.
     """
@@ -74,13 +76,15 @@ class Seen:
     target: str = ""
     rows: Rows = "all"
     draw: Draw | None = None
+    split: bool = False
     apart: str = ""
     note: str = ""
 
     def after(self, rows: Rows, draw: Draw | None = None) -> "Seen":
         """Return the same with the rows chosen once more."""
         worse = max(self.rows, rows, key=_WORST.index)
-        return replace(self, rows=worse, draw=draw or self.draw)
+        split = self.split or rows == "some"
+        return replace(self, rows=worse, draw=draw or self.draw, split=split)
 
 
 @dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)

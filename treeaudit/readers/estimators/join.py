@@ -35,11 +35,14 @@ class Part:
         Its trees.
     own_labels
         Whether its labels are its own, as in one-vs-rest.
+    some
+        Whether it was given some of the rows, as a fold.
     """
 
     member: Member
     grove: Grove
     own_labels: bool = False
+    some: bool = False
 
 
 def join(
@@ -80,7 +83,9 @@ def join(
     weakest = max(groves, key=lambda g: _WEAKER.index(g.counts_are))
     people = {g.n_records for g in groves}
     saw = {g.records_are for g in groves}
-    alike = len(people) == 1 and len(saw) == 1
+    # Folds of one size are not the same people.
+    some = len(parts) > 1 and any(part.some for part in parts)
+    alike = len(people) == 1 and len(saw) == 1 and not some
     return Forest(
         trees=LazyTrees(build, start[-1]),
         schema=Schema(features=features, classes=labels, named=any(g.schema.named for g in groves)),
@@ -88,7 +93,9 @@ def join(
         counts_reason=_reason(parts, weakest),
         answers="unknown",  # what the parts belong to says how they answer together
         records_are=groves[0].records_are if alike else "unknown",
-        n_records=groves[0].n_records if len(people) == 1 and "unknown" not in saw else None,
+        n_records=(
+            groves[0].n_records if len(people) == 1 and "unknown" not in saw and not some else None
+        ),
         single_precision=single,
         tree_classes=tree_classes,
         class_weights=_class_weights(groves, ranks, width),

@@ -135,6 +135,7 @@ def _piece(found: Found, budget: Budget) -> _Piece:
         member=Member(inside=found.inside, estimator=kind, n_trees=grove.n_trees),
         grove=grove,
         own_labels=seen.own_labels,
+        some=seen.split,
         found=found,
         columns=(seen.apart, tuple(map(id, found.before)) if transformed else ()),
     )
