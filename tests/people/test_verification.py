@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,15 @@ from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     VotingRegressor,
 )
+from sklearn.model_selection import train_test_split
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
@@ -381,3 +386,60 @@ class TestWeightsOfRows:
             check(model, -x, y)
         with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
             check(model, x[:100], y[:100])
+
+
+class TestRowsPutAsideToStopEarly:
+    @staticmethod
+    def table(n: int = 1001) -> tuple[pd.DataFrame, pd.Series]:
+        rng = np.random.default_rng(0)
+        x = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+        return x, (x["a"] + rng.normal(size=n) > 0).astype(int)
+
+    @pytest.mark.parametrize("kind", ["depth first", "of bins", "behind a step", "of numbers"])
+    def test_the_rows_it_kept_are_named_and_fit(self, kind) -> None:
+        x, y = self.table()
+        asked = {"n_iter_no_change": 3, "random_state": 5}
+        binned = {"early_stopping": True, "random_state": 5, "max_iter": 5}
+        model = {
+            "depth first": GradientBoostingClassifier(n_estimators=5, **asked),
+            "of bins": HistGradientBoostingClassifier(**binned),
+            "behind a step": make_pipeline(
+                StandardScaler(), GradientBoostingClassifier(n_estimators=5, **asked)
+            ),
+            "of numbers": HistGradientBoostingRegressor(**binned),
+        }[kind].fit(x, y)
+        with pytest.raises(
+            ta.DataError,
+            match=r"it has 1,001 rows, the model was trained on 900; it stopped early, for which "
+            r"101 rows were put aside \(validation_fraction=0\.1\): give the other 900, which "
+            r"train_test_split of scikit-learn returns first with test_size=0\.1, random_state=",
+        ) as error:
+            check(model, x, y)
+        seed = int(re.search(r"random_state=(\d+)", str(error.value))[1])
+        strata = y if "stratify=labels" in str(error.value) else None
+        assert (strata is None) == (kind == "of numbers")
+        kept, _ = train_test_split(
+            np.arange(1001), test_size=0.1, random_state=seed, stratify=strata
+        )
+        check(model, x.iloc[kept], y.iloc[kept])
+
+    def test_without_a_seed_they_are_only_counted(self) -> None:
+        x, y = self.table()
+        model = GradientBoostingClassifier(n_estimators=5, n_iter_no_change=3).fit(x, y)
+        with pytest.raises(
+            ta.DataError, match=r"\(validation_fraction=0\.1\): give the other 900$"
+        ):
+            check(model, x, y)
+
+    def test_other_numbers_of_rows_are_not_explained_by_it(self) -> None:
+        x, y = self.table(1010)
+        model = GradientBoostingClassifier(n_estimators=5, n_iter_no_change=3)
+        model.fit(x[:1001], y[:1001])
+        # A tenth of 1,010 are 101 too, and 909 would be left.
+        with pytest.raises(ta.DataError, match="it has 1,010 rows, .* on 900") as error:
+            check(model, x, y)
+        assert "put aside" not in str(error.value)
+        whole = GradientBoostingClassifier(n_estimators=5).fit(x[:909], y[:909])
+        with pytest.raises(ta.DataError, match="it has 1,010 rows, .* on 909") as error:
+            check(whole, x, y)
+        assert "put aside" not in str(error.value)

@@ -32,7 +32,10 @@ def hint_of(forest: Forest, train: Records) -> str:
         return ""
     each, n = list(_leaves(forest, train)), train.n_people
     if all(told.sum() < n and (told <= real).all() for told, real in each):
-        return f"; rows whose sample_weight was 0 are not counted by {library}: leave them out"
+        return (
+            f"; rows whose sample_weight was 0 are not counted by {library}: leave them out, if "
+            "there were any"
+        )
     if library not in _SUMS or all(told.sum() == n for told, _ in each):
         return ""
     return f"; {library} adds up the weights of rows (sample_weight), which may explain it too"

@@ -180,7 +180,10 @@ def _size(forest: Forest, train: Records, in_file: int) -> str:
     times = train.n_people // in_file if in_file else 0
     if times and times * in_file == train.n_people and _repeat(forest, train, times):
         return f"{text}; every row seems to be there {times} times"
-    return text + hint_of(forest, train)
+    # To most tables other readers never matter.
+    from treeaudit.people.put_aside import put_aside
+
+    return text + (put_aside(forest, train.n_people, in_file) or hint_of(forest, train))
 
 
 def _repeat(forest: Forest, train: Records, times: int) -> bool:
