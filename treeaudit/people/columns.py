@@ -58,9 +58,11 @@ def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[i
     >>> places_of(["job", "age"], Schema.numeric(["age", "job_Tech"]), "people.csv")
     [(1, None), (0, 'Tech')]
     """
+    if schema.made_by:
+        _check_made(names, schema, origin)
     # An array names no columns either: they are in the model's order.
     bare = list(names) == [str(i) for i in range(len(schema.features))]
-    if bare or not schema.named:
+    if not schema.made_by and (bare or not schema.named):
         if len(names) < width_of(schema):
             raise DataError(
                 f"{origin} has {len(names)} columns beside the labels, the model {width_of(schema)}"
@@ -75,6 +77,22 @@ def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[i
         value = None if stem == plain else plain[len(stem) + 1 :].strip()
         found.append((at[source[0]], value))
     return found
+
+
+def _check_made(names: Sequence[str], schema: Schema, origin: str) -> None:
+    """Refuse columns that may be those in front of steps, of which the file tells nothing."""
+    own = {name for name in names if _place(Feature(name=name)) >= 0}
+    if own == set(schema.names):
+        return
+    raise DataError(
+        f"{origin} does not tell the columns of the model, which {schema.made_by} made of those of "
+        "the data in a way that the file does not tell: give what these steps return (of a "
+        f"pipeline, pipe[:-1].transform), in columns named {_listed(schema.names)}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]}, …, {names[-1]}"
 
 
 def width_of(schema: Schema) -> int:

@@ -122,7 +122,8 @@ def _schema(schema: Schema) -> dict[str, Any]:
         "classes": None if schema.classes is None else list(schema.classes),
         "target": schema.target,
         **{side: float(bound) for side, bound in bounds.items() if bound is not None},
-        "named": schema.named,
+        # Read again, no other columns are taken for what steps made.
+        "named": schema.named or bool(schema.made_by),
     }
 
 

@@ -88,7 +88,12 @@ def join(
     alike = len(people) == 1 and len(saw) == 1 and not some
     return Forest(
         trees=LazyTrees(build, start[-1]),
-        schema=Schema(features=features, classes=labels, named=any(g.schema.named for g in groves)),
+        schema=Schema(
+            features=features,
+            classes=labels,
+            named=any(g.schema.named for g in groves),
+            made_by=next((g.schema.made_by for g in groves if g.schema.made_by), ""),
+        ),
         counts_are=weakest.counts_are,
         counts_reason=_reason(parts, weakest),
         answers="unknown",  # what the parts belong to says how they answer together

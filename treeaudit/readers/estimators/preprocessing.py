@@ -114,7 +114,7 @@ def plan_of(
     width = width_in(steps, n_seen)
     if width is None or width > Most.features:
         return None
-    first = next((step for step in steps if isinstance(step, Inert)), None)
+    first = _first(steps)
     stored = None if first is None else names_in(first)
     if stored is not None and len(stored) == width:
         known: Sequence[str] | None = [text_of(name) for name in stored.tolist()]
@@ -159,15 +159,23 @@ def width_in(steps: Sequence[object], n_seen: int) -> int | None:
     n_seen
         How many columns there are behind them: as many in front where they do not say.
     """
+    first = _first(steps)
+    stated = None if first is None else first.get("n_features_in_")
+    if isinstance(stated, int):
+        return stated if stated > 0 else None
+    return n_seen
+
+
+def _first(steps: Sequence[object]) -> Inert | None:
+    """Return the first step that is given the columns of the data, inside others that are."""
+    step = None
     for _ in range(Deepest.models):
         step = next((step for step in steps if isinstance(step, Inert)), None)
-        stated = None if step is None else step.get("n_features_in_")
-        if isinstance(stated, int):
-            return stated if stated > 0 else None
-        if step is None or step.kind != "Pipeline":
+        held = None if step is None else _HOLDS.get(step.kind)
+        if step is None or held is None or isinstance(step.get("n_features_in_"), int):
             break
-        steps = _members(step.get("steps"), 1)
-    return n_seen
+        steps = _members(step.get(held), 1)
+    return step
 
 
 def _members(pairs: object, place: int) -> list[object]:
@@ -338,6 +346,7 @@ def _made(
     return [Column(feature=home, kind="made", name=f"{kind} {i}") for i in range(width)]
 
 
+_HOLDS = {"Pipeline": "steps", "FeatureUnion": "transformer_list"}
 _ONE_TO_ONE = frozenset(
     "Normalizer PowerTransformer QuantileTransformer FunctionTransformer Binarizer "
     "KBinsDiscretizer TargetEncoder SplineTransformer OrdinalEncoder MinMaxScaler "

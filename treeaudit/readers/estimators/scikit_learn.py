@@ -129,6 +129,9 @@ def _piece(found: Found, budget: Budget) -> _Piece:
     # Of a changed target, or of one among several, the numbers of the table are no measure.
     means = grove.means and not (seen.note or seen.apart or seen.target or seen.own_labels)
     grove = grove if plan is None else _undone(grove, plan)
+    if found.before and plan is None and not seen.apart:
+        steps = ", ".join(_kinds(found.before))
+        grove = replace(grove, schema=replace(grove.schema, named=False, made_by=steps))
     grove = replace(grove, warnings=tuple(warnings), means=means)
     transformed = bool(found.before) and (plan is None or bool(plan.made))
     return _Piece(
@@ -206,10 +209,10 @@ def _plan(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Pl
     if plan is not None and codes_behind(grove.schema.features, plan) is None:
         plan = None
     if plan is None:
-        kinds = [s.kind if isinstance(s, Inert) else show(s) for s in found.before]
+        kinds = ", ".join(_kinds(found.before))
         warnings.append(
-            f"the steps before the tree ({', '.join(kinds[:8])}) do not tell what its columns "
-            "are: conditions are in transformed units"
+            f"the steps before the tree ({kinds}) do not tell what its columns are: conditions "
+            "are in transformed units"
         )
     elif plan.made:
         warnings.append(
@@ -217,6 +220,11 @@ def _plan(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Pl
             "conditions on it are in transformed units"
         )
     return plan
+
+
+def _kinds(steps: Sequence[object]) -> list[str]:
+    """Name some steps, as many as one reads."""
+    return [step.kind if isinstance(step, Inert) else show(step) for step in steps[:8]]
 
 
 def _too_many_codes(plan: Plan, grove: Grove) -> bool:

@@ -1,0 +1,135 @@
+"""Tables are never taken by place for what steps made of other columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import (
+    GenericUnivariateSelect,
+    SelectFdr,
+    SelectFpr,
+    SelectFromModel,
+    SelectFwe,
+    SelectKBest,
+    SelectPercentile,
+)
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from treeaudit.people.records import read_records
+
+COLUMNS = ["visits", "years", "age", "bmi"]
+
+
+def people(n=400, seed=0) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame(rng.normal(size=(n, 4)) * [3, 3, 10, 3] + [5, 5, 50, 10], columns=COLUMNS)
+    ill = (x["bmi"] - 10) / 3 + (x["age"] - 50) / 10 + rng.normal(0, 0.3, n) > 0
+    return x, np.where(ill, "yes", "no")
+
+
+def tree() -> DecisionTreeClassifier:
+    return DecisionTreeClassifier(min_samples_leaf=10, random_state=0)
+
+
+SELECTIONS = [
+    SelectKBest(k=2),
+    SelectPercentile(percentile=50),
+    SelectFpr(alpha=1e-9),
+    SelectFdr(alpha=1e-9),
+    SelectFwe(alpha=1e-9),
+    *(
+        GenericUnivariateSelect(mode=mode, param=param)
+        for mode, param in [("k_best", 2), ("percentile", 50), ("fpr", 1e-9), ("fdr", 1e-9)]
+    ),
+]
+
+
+@pytest.mark.parametrize("selection", SELECTIONS, ids=lambda one: f"{one}")
+def test_a_selection_by_scores_is_undone(selection) -> None:
+    x, y = people()
+    model = make_pipeline(StandardScaler(), selection, tree()).fit(x, y)
+    forest = ta.load(model)
+    assert forest.schema.names == ["age", "bmi"]
+    assert not forest.warnings
+    found = read_records((x, y), forest)
+    assert (found.node[:, 0] == model[-1].apply(model[:-1].transform(x))).all()
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, 2.0, np.nan]), min_size=4, max_size=4),
+    st.sampled_from([1, 2, 3, 4, "all"]),
+    st.sampled_from([25, 50, 70, 100]),
+)
+def test_scores_that_are_alike_are_chosen_as_scikit_learn_does(scores, k, percent) -> None:
+    x, y = people(60)
+    for selection in (SelectKBest(k=k), SelectPercentile(percentile=percent)):
+        selection.fit(x, y)
+        selection.scores_ = np.array(scores)
+        chosen = selection.get_support()
+        if not chosen.any():
+            continue
+        model = make_pipeline(selection, tree().fit(x.to_numpy()[:, chosen], y))
+        assert ta.load(model).schema.names == np.array(COLUMNS)[chosen].tolist()
+
+
+def test_parts_side_by_side_know_the_names_of_the_data() -> None:
+    x, y = people()
+    both = FeatureUnion([("all", PCA(2)), ("some", SelectKBest(k=2))])
+    forest = ta.load(make_pipeline(both, tree()).fit(x, y))
+    assert forest.schema.names == ["PCA 0", "PCA 1", "age", "bmi"]
+    with pytest.raises(ta.DataError, match="has no column 'PCA 0'"):
+        read_records((x, y), forest)
+
+
+class TestStepsThatDoNotTell:
+    x, y = people()
+    model = make_pipeline(SelectFromModel(tree(), max_features=2), tree()).fit(x, y)
+    forest = ta.load(model)
+    made = pd.DataFrame(np.asarray(model[:-1].transform(x)), columns=["x0", "x1"])
+
+    @pytest.mark.parametrize("given", ["named", "array", "as many", "numbered"])
+    def test_the_data_are_refused_with_what_to_give_instead(self, given) -> None:
+        table = {
+            "named": self.x,
+            "array": self.x.to_numpy(),
+            "as many": self.x[["visits", "years"]],
+            "numbered": self.x.set_axis(["x0", "x1", "x2", "x3"], axis=1),
+        }[given]
+        with pytest.raises(
+            ta.DataError,
+            match=r"does not tell the columns of the model, which SelectFromModel made .*: give "
+            r"what these steps return \(of a pipeline, pipe\[:-1\]\.transform\), in columns "
+            "named x0, x1$",
+        ):
+            read_records((table, self.y), self.forest)
+
+    def test_what_the_steps_return_is_taken_by_its_names(self) -> None:
+        table = self.made[["x1", "x0"]].assign(y=self.y)
+        found = read_records(table, self.forest, target="y")
+        assert (found.node[:, 0] == self.model[-1].apply(self.made.to_numpy())).all()
+        assert ta.scan(self.model, train=table, target="y").warnings == self.forest.warnings
+
+    def test_written_as_text_it_takes_no_other_columns_either(self, tmp_path) -> None:
+        ta.save(self.forest, tmp_path / "model.json")
+        again = ta.load(tmp_path / "model.json")
+        with pytest.raises(ta.DataError, match="has no column 'x0'"):
+            read_records(self.x.assign(y=self.y), again, target="y")
+        read_records(self.made.assign(y=self.y), again, target="y")
+
+
+def test_columns_that_a_graph_scales_are_not_those_of_the_data(tmp_path) -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    x, y = people()
+    model = make_pipeline(StandardScaler(), tree()).fit(x.to_numpy(np.float32), y)
+    graph = skl2onnx.to_onnx(model, x.to_numpy(np.float32)[:1])
+    (tmp_path / "model.onnx").write_bytes(graph.SerializeToString())
+    forest = ta.load(tmp_path / "model.onnx")
+    with pytest.raises(ta.DataError, match=r"which Scaler made of those of the data .* x0, x1, …"):
+        read_records((x, y), forest)
+    scaled = pd.DataFrame(model[0].transform(x.to_numpy()), columns=["x0", "x1", "x2", "x3"])
+    assert len(read_records((scaled, y), forest)) == len(y)
