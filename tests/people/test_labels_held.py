@@ -1,5 +1,6 @@
 """Labels that nothing shows to be those of the training are named, and nothing rests on them."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -22,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.findings.findings import Skipped
-from treeaudit.people.drawn_labels import counted_once, draws_in_order, no_room
+from treeaudit.people.drawn_labels import counted_once, draws_agree, draws_in_order, no_room
 from treeaudit.people.labels_held import beyond_chance, labels_not_held
 from treeaudit.people.records import read_records
 from treeaudit.people.verification import verify
@@ -147,6 +148,16 @@ class TestSeeds:
         read = ta.load(self.model)
         assert not draws_in_order(read, read_records((x, y), read))
         assert said(self.model, x, y) == ""
+
+    def test_few_leaves_that_agree_hold_the_labels(self) -> None:
+        asked = {"max_depth": 1, "min_samples_leaf": 30, "max_features": 1, "random_state": 3}
+        read = ta.load(RandomForestClassifier(3, **asked).fit(self.x[["b", "c"]], self.y))
+        train = read_records((self.x[["b", "c"]], self.y), read)
+        assert not draws_in_order(read, train)
+        assert draws_agree(read, train)
+        assert labels_not_held(read, train) == ""
+        bare = dataclasses.replace(read, seeds=None)
+        assert "could not be verified" in labels_not_held(bare, train)
 
     def test_single_leaves_tell_no_order(self) -> None:
         model = forest(min_samples_leaf=400).fit(self.x, self.y)

@@ -13,10 +13,12 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 
-__all__ = ["counted_once", "drawn_times", "draws_in_order", "no_room"]
+__all__ = [
+    *("counted_once", "draws_agree", "drawn_times", "draws_in_order", "labels_drawn", "no_room"),
+]
 
-_MOST_DRAWS, _ENOUGH = 50_000_000, 40
-"""Leaves that some were left out of: in another order all would agree less than once in 1e12."""
+_MOST_DRAWS, _ENOUGH, _FEW = 50_000_000, 40, 4
+"""Leaves that some were left out of: in another order 40 would agree less than once in 1e12."""
 
 
 def drawn_times(seed: int, n: int, draws: int) -> Wide:
@@ -84,18 +86,48 @@ def draws_in_order(forest: Forest, train: Records) -> bool:
 
     Labels have no part in it: true for people of any labels who stand where they stood.
     """
+    return _in_order(forest, train) >= _ENOUGH
+
+
+def draws_agree(forest: Forest, train: Records) -> bool:
+    """Tell whether the seeds of a forest draw as many of each label as its leaves hold.
+
+    With so few leaves the order of the table is in doubt where they do not, but not the labels
+    where they do.
+    """
+    if train.labels is None or _in_order(forest, train) < _FEW:
+        return False
+    for i, tree in enumerate(forest.trees):
+        drawn, leaves = labels_drawn(forest, train, i), tree.leaves
+        if tree.counts is None or (drawn != tree.counts)[leaves].any():
+            return False
+    return True
+
+
+def labels_drawn(forest: Forest, train: Records, i: int) -> Wide:
+    """Return how many of each label the seed of a tree draws into each node."""
+    tree, n_classes = forest.trees[i], len(forest.schema.classes or ())
+    draws = 0.0 if tree.counts is None else float(tree.counts[tree.leaves].sum())
+    times = drawn_times((forest.seeds or ())[i], len(train), round(draws))
+    key = train.node[:, i].astype(np.int64) * n_classes + train.known_labels
+    drawn = np.bincount(key, times, minlength=tree.n_nodes * n_classes)
+    return drawn.reshape(-1, n_classes).astype(np.int64)
+
+
+def _in_order(forest: Forest, train: Records) -> int:
+    """Return how many leaves tell that the seeds draw the people that they hold; 0 if others."""
     n, seeds = len(train), forest.seeds or ()
     drawn = forest.counts_are in ("exact", "likely") and forest.records_are == "bootstrap"
     if not drawn or len(seeds) != forest.n_trees or forest.n_records != n:
-        return False
+        return 0
     if train.whole is not None or n * forest.n_trees > _MOST_DRAWS:
-        return False
+        return 0
     told = 0
     for left_out in _left_out(forest, train, seeds):
         if left_out is None:
-            return False
+            return 0
         told += left_out
-    return told >= _ENOUGH
+    return told
 
 
 def _left_out(forest: Forest, train: Records, seeds: tuple[int, ...]) -> Iterator[int | None]:

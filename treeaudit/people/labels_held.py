@@ -21,7 +21,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Int
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.drawn_labels import draws_in_order
+from treeaudit.people.drawn_labels import draws_agree
 from treeaudit.people.label_codes import class_apart, own_classes
 from treeaudit.people.records import Records
 
@@ -100,7 +100,7 @@ def labels_not_held(forest: Forest, train: Records) -> str:
 
 def _compared(forest: Forest, train: Records) -> bool:
     """Tell whether every label was compared, since it is known who is in trees that count them."""
-    if draws_in_order(forest, train):
+    if draws_agree(forest, train):
         return True
     if forest.records_are != "all" or forest.counts_are not in ("exact", "likely"):
         return False

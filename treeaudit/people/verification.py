@@ -12,7 +12,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
-from treeaudit.people.drawn_labels import counted_once, drawn_times, draws_in_order, no_room
+from treeaudit.people.drawn_labels import counted_once, draws_in_order, labels_drawn, no_room
 from treeaudit.people.label_codes import class_apart, own_classes
 from treeaudit.people.leaf_means import other_mean
 from treeaudit.people.records import Records
@@ -101,7 +101,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
     if whole and counted:
         wrong = stated != there
     elif again:
-        there = _drawn_again(forest, train, tree, i)[leaves]
+        there = labels_drawn(forest, train, i)[leaves]
         wrong = stated != there
     else:
         # Weights tell only whether a class is there at all.
@@ -151,16 +151,6 @@ def _labels_in(forest: Forest, train: Records, tree: Tree, i: int) -> Wide | Non
     real[:, k] = each[:, k]
     real[:, 0 if k else 1] = each.sum(axis=1) - each[:, k]
     return real
-
-
-def _drawn_again(forest: Forest, train: Records, tree: Tree, i: int) -> Wide:
-    """Return how many of each label are drawn into each node."""
-    n_classes = len(forest.schema.classes or ())
-    draws = 0.0 if tree.counts is None else float(tree.counts[tree.leaves].sum())
-    times = drawn_times((forest.seeds or ())[i], len(train), round(draws))
-    key = train.node[:, i].astype(np.int64) * n_classes + train.known_labels
-    drawn = np.bincount(key, times, minlength=tree.n_nodes * n_classes)
-    return drawn.reshape(-1, n_classes).astype(np.int64)
 
 
 def _verify_numbers(forest: Forest, train: Records, tree: Tree, i: int) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
+from treeaudit.people.drawn_labels import drawn_times
 from treeaudit.reconstruction.scope import not_usable
 
 __all__ = ["check_draws", "not_drawn", "not_draws", "times_of"]
@@ -80,8 +81,7 @@ def _times(forest: Forest, t: int) -> Wide:
     if tree.counts is None or tree.n_records is None:
         raise DataError("a tree does not hold how many people it was trained on")
     leaves = tree.leaves
-    rng = np.random.RandomState((forest.seeds or ())[t])
-    times = np.bincount(rng.randint(0, n, round(float(tree.counts[leaves].sum()))), minlength=n)
+    times = drawn_times((forest.seeds or ())[t], n, round(float(tree.counts[leaves].sum())))
     if np.count_nonzero(times) != tree.n_records[leaves].sum():
         raise DataError("its seeds do not draw the people whom its trees hold")
     return times
