@@ -18,7 +18,8 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -226,3 +227,49 @@ def test_boostings_of_three_classes_refuse_other_labels(kind, how) -> None:
     with pytest.raises(ta.DataError, match=rf"(not )?[uvw] in the file and .*{ASKED}"):
         said(model.fit(x, y), x, wrong)
     assert said(model, x, y) == ""
+
+
+@pytest.mark.parametrize("kind", ["code", "outputs"])
+def test_labels_of_a_model_whose_trees_count_others_are_left_aside(kind) -> None:
+    x, y = people(classes=3)
+    member = DecisionTreeClassifier(max_depth=3, random_state=0)
+    if kind == "code":
+        model = OutputCodeClassifier(member, code_size=2, random_state=0).fit(x, y)
+    else:
+        model = MultiOutputClassifier(member).fit(x, np.column_stack([y, y[::-1]]))
+    read = ta.load(model)
+    train = read_records(x.assign(ill=y), read, target="ill")
+    assert train.labels is None
+    assert verify(read, train) == ""
+    assert train.unlabelled == (
+        "every tree of the model counts labels of its own, which no column of a table holds for all"
+    )
+    report = ta.scan(model, train=x.assign(ill=y), target="ill")
+    assert report["TA101"].status in ("clear", "found")
+
+
+def test_classes_that_a_file_numbers_are_told_as_such(tmp_path) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    x, y = people()
+    model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1).fit(x, y)
+    model.booster_.save_model(tmp_path / "model.txt")
+    read = ta.load(tmp_path / "model.txt")
+    with pytest.raises(
+        ta.DataError,
+        match=r"the model has no label '[uv]'; it knows 0, 1; a file of this library numbers its "
+        "classes: give the labels as these numbers, for texts from 0 as they are sorted, or the "
+        "pickle of the classifier, which names them",
+    ):
+        read_records((x, y), read)
+    assert said(tmp_path / "model.txt", x, (y == "v").astype(int)) == ""
+    assert said(model, x, y) == ""
+
+
+def test_the_first_round_of_a_wrapped_boosting_has_the_labels_of_the_wrapper() -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    x, y = people(classes=3)
+    model = lightgbm.LGBMClassifier(n_estimators=2, max_depth=2, verbose=-1).fit(x, y)
+    told = ta.load(model).tree_classes
+    assert told[0] == ("u", "not u", "(none)")
+    assert told[2] == ("not w", "(none)", "w")
+    assert told[3] == ("u", "v", "w")

@@ -16,10 +16,16 @@ from treeaudit.model.words import label_text
 from treeaudit.people.category_codes import category_codes
 from treeaudit.people.columns import places_of, target_among, width_of
 from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
-from treeaudit.people.label_codes import label_codes, own_classes
+from treeaudit.people.label_codes import counts_others, label_codes, own_classes
 from treeaudit.people.series_columns import Column, names_of, numbers_of
 
 __all__ = ["Coded", "Coder", "coder_of"]
+
+_NUMBERED = (
+    "; a file of this library numbers its classes: give the labels as these numbers, for texts "
+    "from 0 as they are sorted, or the pickle of the classifier, which names them"
+)
+_NUMBERS = ("LightGBM", "XGBoost", "CatBoost")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,6 +61,8 @@ class Coder:
         The class that each member knows apart from others, as in one-vs-rest.
     hashed
         Whether categories are known by hashes.
+    numbered
+        Whether the file knows classes by numbers alone, whatever they are called.
     """
 
     schema: Schema
@@ -67,6 +75,7 @@ class Coder:
     knows_missing: bool
     own: tuple[str, ...] = ()
     hashed: bool = False
+    numbered: bool = False
     _indicators: Mapping[int, Indicators] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -179,7 +188,8 @@ class Coder:
         known = {name.strip(): i for i, name in enumerate(classes)}
         # A member alone takes all other classes as one, and does not tell what they are called.
         other = -1 if len(self.own) == 1 else None
-        found = label_codes(codes, names, known, where, first, other)
+        step = _NUMBERED if self.numbered else ""
+        found = label_codes(codes, names, known, where, first, other, step)
         if not self.own:
             return found, None
         return (found + 1 if len(self.own) == 1 else None), found
@@ -218,6 +228,9 @@ def coder_of(
         label = None if at is None else others[at]
     columns = [i for i in others if i != label]
     found = places_of([names[i] for i in columns], schema, origin)
+    if counts_others(forest):
+        label = None
+    known = tuple(map(str, schema.classes or ()))
     return Coder(
         schema=schema,
         origin=origin,
@@ -229,4 +242,5 @@ def coder_of(
         knows_missing=any(tree.missing is not None for tree in forest.trees[:1]),
         own=own_classes(forest),
         hashed=forest.source.library == "CatBoost",
+        numbered=forest.source.library in _NUMBERS and known == tuple(map(str, range(len(known)))),
     )

@@ -11,7 +11,7 @@ from treeaudit.model.schema import Label
 from treeaudit.people.cells import code_of
 from treeaudit.people.series_columns import SHOWN
 
-__all__ = ["class_apart", "label_codes", "own_classes"]
+__all__ = ["class_apart", "counts_others", "label_codes", "own_classes"]
 
 _REST = ("another", "its own")
 
@@ -32,6 +32,26 @@ def own_classes(forest: Forest) -> tuple[str, ...]:
     if forest.schema.classes != _REST or not all(a == f"not {b}" for a, b in each):
         return ()
     return tuple(dict.fromkeys(str(own) for _, own in each))
+
+
+def counts_others(forest: Forest) -> bool:
+    """Tell whether trees count labels of their own that no column of labels holds for all.
+
+    So they do for several outputs, and where each tells groups of classes apart.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Schema
+    >>> from treeaudit.model.tree import Tree
+    >>> leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf])
+    >>> counts_others(Forest(trees=(leaf,), schema=Schema.numeric(1, ["class 0", "class 1"]),
+    ...                      tree_classes=(("u or v", "w"),)))
+    True
+    """
+    classes, each = set(map(str, forest.schema.classes or ())), forest.tree_classes
+    if each is None or own_classes(forest):
+        return False
+    return all(class_apart(told) is None and not classes & set(map(str, told)) for told in each)
 
 
 def class_apart(told: tuple[Label, ...]) -> int | None:
@@ -59,6 +79,7 @@ def label_codes(
     where: str,
     first: int,
     other: int | None = None,
+    step: str = "",
 ) -> Int:
     """Return the code of the label of each row.
 
@@ -72,6 +93,8 @@ def label_codes(
         What to call the column, and how many rows stand before these.
     other
         The code of all other labels; unless given there are none.
+    step
+        What to do about a label that is not known.
 
     Raises
     ------
@@ -99,5 +122,5 @@ def label_codes(
     label = str(names[codes[row]])[:SHOWN]
     raise DataError(
         f"{where}, row {first + row + 1}: the model has no label {label!r}; "
-        f"it knows {', '.join(list(known)[:6])}"
+        f"it knows {', '.join(list(known)[:6])}{step}"
     )

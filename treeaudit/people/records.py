@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from treeaudit.people.coding import coder_of
     from treeaudit.people.columns import target_among
     from treeaudit.people.indicators import check_met
+    from treeaudit.people.label_codes import counts_others
     from treeaudit.people.leaf_counts import LeafCounts
     from treeaudit.people.series_columns import SeriesColumn
     from treeaudit.people.sheet import Sheet, read_table
@@ -38,6 +39,7 @@ else:
     SeriesColumn = later("treeaudit.people.series_columns", "SeriesColumn")
     coder_of = later("treeaudit.people.coding", "coder_of")
     target_among = later("treeaudit.people.columns", "target_among")
+    counts_others = later("treeaudit.people.label_codes", "counts_others")
     check_met = later("treeaudit.people.indicators", "check_met")
     LeafCounts = later("treeaudit.people.leaf_counts", "LeafCounts")
     Sheet = later("treeaudit.people.sheet", "Sheet")
@@ -46,6 +48,7 @@ else:
 __all__ = ["Records", "held_table", "names_in", "read_records", "target_of"]
 
 _AT_ONCE = 1 << 14
+_OWN = "every tree of the model counts labels of its own, which no column of a table holds for all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -234,6 +237,7 @@ def read_records(
         frame=frame,
         origin=sheet.origin,
         members=found.members,
+        unlabelled=_OWN if counts_others(forest) else "",
     )
 
 
