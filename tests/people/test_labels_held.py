@@ -10,17 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    AdaBoostRegressor,
     BaggingClassifier,
+    BaggingRegressor,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.findings import Skipped
@@ -273,3 +279,45 @@ def test_the_first_round_of_a_wrapped_boosting_has_the_labels_of_the_wrapper() -
     assert told[0] == ("u", "not u", "(none)")
     assert told[2] == ("not w", "(none)", "w")
     assert told[3] == ("u", "v", "w")
+
+
+NUMBERS = {
+    "forest": RandomForestRegressor(10, min_samples_leaf=5, random_state=0),
+    "bag": BaggingRegressor(DecisionTreeRegressor(max_depth=4), 5, random_state=0),
+    "weighed again": AdaBoostRegressor(n_estimators=5, random_state=0),
+    "boosting": GradientBoostingRegressor(n_estimators=5, max_depth=2),
+    "boosting of bins": HistGradientBoostingRegressor(max_iter=5),
+    "changed": TransformedTargetRegressor(
+        RandomForestRegressor(10, random_state=0), func=np.negative, inverse_func=np.negative
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_another_column_are_named_too(name) -> None:
+    x, _ = people()
+    rng = np.random.default_rng(1)
+    y = np.exp(x["a"].to_numpy() + rng.normal(0, 0.5, len(x)))
+    model = clone(NUMBERS[name]).fit(x, y)
+    read = ta.load(model)
+    assert labels_not_held(read, read_records((x, y), read)) == ""
+    wrong = read_records((x, rng.permutation(y)), read, origin="train.csv")
+    assert labels_not_held(read, wrong) == (
+        "the numbers of train.csv could not be verified: they go with the leaves of the model no "
+        "better than other numbers would; name the column that it was trained with (--target): "
+        "nothing that rests on them was looked at"
+    )
+    turned = read_records((x, -y), read)
+    assert (labels_not_held(read, turned) == "") == (name == "changed")
+
+
+def test_nothing_passes_on_numbers_of_another_column() -> None:
+    x, _ = people()
+    rng = np.random.default_rng(1)
+    y = x["a"].to_numpy() + rng.normal(0, 0.5, len(x))
+    model = ta.load(RandomForestRegressor(20, min_samples_leaf=30).fit(x, y))
+    report = ta.scan(model, train=(x, rng.permutation(y)), attacks=["TA106"])
+    (skipped,) = report.results
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason.startswith("the numbers of train could not be verified")
+    assert report.verdict == "review"

@@ -48,7 +48,8 @@ def _true_counts(case: Case) -> str | None:
 def _sensitive(case: Case) -> str | None:
     if case.train is not None and (case.sensitive or case.train.targets is not None):
         return None
-    return "no column of the training data was named (--sensitive, --train)"
+    unlabelled = "" if case.train is None else case.train.unlabelled
+    return unlabelled or "no column of the training data was named (--sensitive, --train)"
 
 
 def _to_tell(asks: tuple[str, ...]) -> str:

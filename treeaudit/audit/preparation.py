@@ -142,7 +142,9 @@ def prepare(
             forest = held_against(forest, trained)
         if unlabelled := labels_not_held(forest, trained):
             said.append(unlabelled)
-            trained = replace(trained, labels=None, members=None, unlabelled=unlabelled)
+            trained = replace(
+                trained, labels=None, targets=None, members=None, unlabelled=unlabelled
+            )
     silent = 0
     if trained is not None:
         forest, note = as_trained(forest, trained)

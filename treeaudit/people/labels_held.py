@@ -32,6 +32,12 @@ _FAR, _OF_MOST = 3.5, 0.75
 _OF_LEAST, _SLACK = 0.8, 3.0
 """Of what true labels reach at least, and by how many deviations they may miss it."""
 _ROWS, _NOTHING = 50_000, 1e-9
+_CHANGED = "units of the changed target"
+_OF_VALUES = ("mean", "sum", "weighted")
+_NO_BETTER = (
+    "they go with the leaves of the model no better than other {} would; name the column that it "
+    "was trained with (--target): nothing that rests on them was looked at"
+)
 _TOLD_BY_COUNTS = 3
 """Leaves beyond one a tree: with fewer, counts that agree may do so by chance."""
 
@@ -60,6 +66,8 @@ def labels_not_held(forest: Forest, train: Records) -> str:
     >>> labels_not_held(forest, read_records((x, y), forest, origin="a.csv"))[:46]
     'the labels of a.csv could not be verified: the'
     """
+    if train.targets is not None:
+        return _numbers_not_held(forest, train, train.targets)
     apart = own_classes(forest)
     # A member alone knows its class and all others: two.
     own = apart if len(apart) > 1 else ()
@@ -92,10 +100,33 @@ def labels_not_held(forest: Forest, train: Records) -> str:
     most = min(_FAR, _OF_MOST * float(np.sqrt(len(rows) - 1)))
     if found >= most * deviation and found >= _OF_LEAST * least - _SLACK * deviation and found > 0:
         return ""
-    return (
-        f"{said}they go with the leaves of the model no better than other labels would; name the "
-        "column that it was trained with (--target): nothing that rests on them was looked at"
-    )
+    return said + _NO_BETTER.format("labels")
+
+
+def _numbers_not_held(forest: Forest, train: Records, targets: Float) -> str:
+    """Say the same of numbers that are predicted."""
+    if forest.privacy is not None or len(forest.members) > 1 or forest.answers not in _OF_VALUES:
+        return ""
+    if forest.values_are == "means" and forest.records_are == "all":
+        return ""
+    rows = np.arange(len(targets))
+    if len(rows) > _ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, _ROWS, replace=False))
+    total = np.zeros(len(rows))
+    for i, tree in enumerate(forest.trees):
+        total += 0.0 if tree.value is None else tree.value[train.node[rows, i]]
+    real = targets[rows] - targets[rows].mean()
+    total -= total.mean()
+    size = float(np.sqrt((total**2).sum() * (real**2).sum()))
+    if not size > 0 or np.ptp(total) <= _NOTHING * np.abs(total).max():
+        return ""
+    root, together = float(np.sqrt(len(rows) - 1)), float(total @ real) / size
+    if forest.source.library != "scikit-learn" or any(_CHANGED in one for one in forest.warnings):
+        # Of some targets the leaves hold what falls where they rise.
+        together = abs(together)
+    if together * root >= min(_FAR, _OF_MOST * root):
+        return ""
+    return f"the numbers of {train.origin} could not be verified: {_NO_BETTER.format('numbers')}"
 
 
 def _compared(forest: Forest, train: Records) -> bool:

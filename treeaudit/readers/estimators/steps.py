@@ -10,8 +10,9 @@ import numpy as np
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.readers.estimators.labels import category_names, text_of
+from treeaudit.readers.estimators.selections import kept_by_scores
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.types import Flag, Float
+from treeaudit.readers.types import Float
 
 __all__ = ["UNDO", "CannotUndoError", "Column"]
 
@@ -339,61 +340,16 @@ def _chosen(attributes: Attributes, columns: list[Column]) -> list[Column] | Non
     return [c for c, kept in zip(columns, mask.tolist(), strict=True) if kept]
 
 
-def _best(scores: Float, k: object) -> Flag:
-    """Tell which columns have the best scores, the last of those alike first."""
-    if k == "all":
-        return np.ones(len(scores), np.bool_)
-    if not isinstance(k, int):
-        raise CannotUndoError
-    kept = np.zeros(len(scores), np.bool_)
-    if k > 0:
-        kept[np.argsort(scores, kind="stable")[-k:]] = True
-    return kept
-
-
-def _of_percent(scores: Float, percentile: object) -> Flag:
-    if not isinstance(percentile, int | float):
-        raise CannotUndoError
-    if percentile in (0, 100):
-        return np.full(len(scores), percentile == 100)
-    edge = np.percentile(scores, 100 - percentile)
-    kept: Flag = scores > edge
-    most = int(len(scores) * percentile / 100)
-    kept[np.flatnonzero(scores == edge)[: most - int(kept.sum())]] = True
-    return kept
-
-
-def _surest(chance: Float, alpha: object, kind: str) -> Flag:
-    """Tell which columns are as sure as a level asks, of each or of all together."""
-    if not isinstance(alpha, int | float):
-        raise CannotUndoError
-    n = len(chance)
-    if kind == "fdr":
-        ordered = np.sort(chance)
-        passed = ordered[ordered <= float(alpha) / n * np.arange(1, n + 1)]
-        return chance <= passed.max() if len(passed) else np.zeros(n, np.bool_)
-    return chance < (alpha / n if kind == "fwe" else alpha)
-
-
 def _by_score(kind: str, parameter: str) -> Undo:
     """Undo a selection by scores, which it works out anew each time that it is asked."""
 
     def undo(attributes: Attributes, columns: list[Column]) -> list[Column]:
-        mode, asked = kind, attributes.get(parameter)
-        if not kind:
-            mode = str(attributes.get("mode"))
-        stored = "scores_" if mode in ("k_best", "percentile") else "pvalues_"
-        told = _numbers(attributes.get(stored), len(columns), math.nan)
-        if len(told) != len(columns):
+        mode, asked = kind or str(attributes.get("mode")), attributes.get(parameter)
+        told = attributes.get("scores_" if mode in ("k_best", "percentile") else "pvalues_")
+        if told is None or len(scores := _numbers(told, len(columns), 0.0)) != len(columns):
             raise CannotUndoError
-        if mode in ("k_best", "percentile"):
-            told = np.where(np.isnan(told), np.finfo(np.float64).min, told)
-            kept = _best(told, asked) if mode == "k_best" else _of_percent(told, asked)
-        elif mode in ("fpr", "fdr", "fwe"):
-            kept = _surest(told, asked, mode)
-        else:
-            raise CannotUndoError
-        return [c for c, one in zip(columns, kept.tolist(), strict=True) if one]
+        kept = kept_by_scores(mode, asked, scores).tolist()
+        return [c for c, one in zip(columns, kept, strict=True) if one]
 
     return undo
 
