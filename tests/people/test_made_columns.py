@@ -133,3 +133,20 @@ def test_columns_that_a_graph_scales_are_not_those_of_the_data(tmp_path) -> None
         read_records((x, y), forest)
     scaled = pd.DataFrame(model[0].transform(x.to_numpy()), columns=["x0", "x1", "x2", "x3"])
     assert len(read_records((scaled, y), forest)) == len(y)
+
+
+def test_columns_without_names_are_asked_for_as_they_were_trained_on() -> None:
+    x, y = people()
+    forest = ta.load(tree().fit(x.to_numpy(), y))
+    with pytest.raises(
+        ta.DataError,
+        match="has 3 columns beside the labels, the model 4: give those that it was trained on, in "
+        "their order, as they were after encoding",
+    ):
+        read_records((x[COLUMNS[:3]], y), forest)
+    with pytest.raises(
+        ta.DataError,
+        match="row 1: 'Private' is not a number; the model takes numbers: give the columns as they "
+        "were after encoding",
+    ):
+        read_records((x.assign(bmi="Private"), y), forest)

@@ -173,8 +173,12 @@ class Coder:
     def _too_many(self, error: DataError) -> DataError:
         """Return what is wrong where columns have no names and there are more than are taken."""
         takes, given = width_of(self.schema), len(self.names) - (self.label is not None)
-        if self.schema.named or given == takes:
+        if self.schema.named:
             return error
+        if given == takes:
+            return DataError(
+                f"{error}; the model takes numbers: give the columns as they were after encoding"
+            )
         return DataError(
             f"the model takes {takes} columns without names, and {self.origin} has {given} beside "
             "the labels: give those that it was trained on, in their order"

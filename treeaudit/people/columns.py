@@ -65,7 +65,9 @@ def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[i
     if not schema.made_by and (bare or not schema.named):
         if len(names) < width_of(schema):
             raise DataError(
-                f"{origin} has {len(names)} columns beside the labels, the model {width_of(schema)}"
+                f"{origin} has {len(names)} columns beside the labels, the model "
+                f"{width_of(schema)}: give those that it was trained on, in their order, as they "
+                "were after encoding"
             )
         return [(i if p < 0 else p, None) for i, p in enumerate(_places(schema))]
     at = {name: i for i, name in enumerate(names)}
