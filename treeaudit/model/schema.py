@@ -82,9 +82,6 @@ class Schema:
         ``x0``, ``x1``, …
     target_low, target_high
         Within what everybody knows a number that is predicted to be; both, or neither.
-    made_by
-        The steps that made the columns of others, where the file does not tell which is which:
-        then they are ``x0``, ``x1``, … and no columns of the data. Empty elsewhere.
     """
 
     features: tuple[Feature, ...]
@@ -93,7 +90,6 @@ class Schema:
     named: bool = True
     target_low: float | None = None
     target_high: float | None = None
-    made_by: str = ""
 
     def __post_init__(self) -> None:
         low, high = _number(self.target_low), _number(self.target_high)

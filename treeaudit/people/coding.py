@@ -14,7 +14,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.category_codes import category_codes
-from treeaudit.people.columns import places_of, target_among, width_of
+from treeaudit.people.columns import made_by, places_of, target_among, width_of
 from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
 from treeaudit.people.label_codes import counts_others, label_codes, own_classes
 from treeaudit.people.series_columns import Column, names_of, numbers_of
@@ -231,7 +231,7 @@ def coder_of(
         at = target_among([names[i] for i in others], schema, target, origin)
         label = None if at is None else others[at]
     columns = [i for i in others if i != label]
-    found = places_of([names[i] for i in columns], schema, origin)
+    found = places_of([names[i] for i in columns], schema, origin, made_by(forest))
     if counts_others(forest):
         label = None
     known = tuple(map(str, schema.classes or ()))

@@ -3,9 +3,17 @@
 from collections.abc import Collection, Sequence
 
 from treeaudit.errors import DataError, near
+from treeaudit.later import pattern
+from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 
-__all__ = ["places_of", "target_among", "width_of"]
+__all__ = ["made_by", "places_of", "target_among", "width_of"]
+
+
+_MADE = pattern(
+    r"the steps before the tree \((.*?)\) do not tell what its columns are"
+    r"|the graph transforms the columns first \((.*?)\): "
+)
 
 
 def target_among(
@@ -40,13 +48,26 @@ def target_among(
     return names.index(others[0]) if others else None
 
 
-def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[int, str | None]]:
+def made_by(forest: Forest) -> str:
+    """Return the steps that made the columns of a model, if how is not told; its reader says so.
+
+    Such columns are called x0, x1 and so on, and are none of the data.
+    """
+    told = (found[1] or found[2] for one in forest.warnings if (found := _MADE.match(one)))
+    return next(told, "")
+
+
+def places_of(
+    names: Sequence[str], schema: Schema, origin: str, made: str = ""
+) -> list[tuple[int, str | None]]:
     """Return for every feature the place of its column, and the value that it indicates, if any.
 
     Parameters
     ----------
     names
         Of the columns that are no labels.
+    made
+        As `made_by` returns it.
 
     Raises
     ------
@@ -58,11 +79,11 @@ def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[i
     >>> places_of(["job", "age"], Schema.numeric(["age", "job_Tech"]), "people.csv")
     [(1, None), (0, 'Tech')]
     """
-    if schema.made_by:
-        _check_made(names, schema, origin)
+    if made:
+        _check_made(names, schema, origin, made)
     # An array names no columns either: they are in the model's order.
     bare = list(names) == [str(i) for i in range(len(schema.features))]
-    if not schema.made_by and (bare or not schema.named):
+    if not made and (bare or not schema.named):
         if len(names) < width_of(schema):
             raise DataError(
                 f"{origin} has {len(names)} columns beside the labels, the model "
@@ -81,13 +102,13 @@ def places_of(names: Sequence[str], schema: Schema, origin: str) -> list[tuple[i
     return found
 
 
-def _check_made(names: Sequence[str], schema: Schema, origin: str) -> None:
+def _check_made(names: Sequence[str], schema: Schema, origin: str, made: str) -> None:
     """Refuse columns that may be those in front of steps, of which the file tells nothing."""
     own = {name for name in names if _place(Feature(name=name)) >= 0}
     if own == set(schema.names):
         return
     raise DataError(
-        f"{origin} does not tell the columns of the model, which {schema.made_by} made of those of "
+        f"{origin} does not tell the columns of the model, which {made} made of those of "
         "the data in a way that the file does not tell: give what these steps return (of a "
         f"pipeline, pipe[:-1].transform), in columns named {_listed(schema.names)}"
     )

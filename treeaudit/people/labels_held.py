@@ -85,7 +85,7 @@ def labels_not_held(forest: Forest, train: Records) -> str:
     labels, node = labels[rows], train.node[rows]
     n_classes = len(own) or len(forest.schema.classes)
     if len(np.unique(labels)) < 2:
-        return ""
+        return said + _NO_BETTER.format("labels") if n_classes > 1 else ""
     speaks, least, told = np.zeros((len(rows), n_classes)), 0.0, False
     for part, room in _spoken(forest, node, labels, own, n_classes):
         told = True

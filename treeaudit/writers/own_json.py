@@ -11,6 +11,7 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
+from treeaudit.people.columns import made_by
 from treeaudit.readers.own_json import FORMAT, VERSION
 
 __all__ = ["to_dict", "to_json"]
@@ -52,7 +53,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "schema": _schema(forest.schema),
+        "schema": _schema(forest.schema, made=bool(made_by(forest))),
         "counts_are": forest.counts_are,
         "counts_reason": forest.counts_reason,
         "answers": forest.answers,
@@ -102,7 +103,7 @@ def _of_first_round(forest: Forest) -> bool:
     return forest.answers == "sum" and forest.tree_classes is not None
 
 
-def _schema(schema: Schema) -> dict[str, Any]:
+def _schema(schema: Schema, *, made: bool) -> dict[str, Any]:
     features: list[dict[str, Any]] = []
     for feature in schema.features:
         entry: dict[str, Any] = {"name": feature.name}
@@ -123,7 +124,7 @@ def _schema(schema: Schema) -> dict[str, Any]:
         "target": schema.target,
         **{side: float(bound) for side, bound in bounds.items() if bound is not None},
         # Read again, no other columns are taken for what steps made.
-        "named": schema.named or bool(schema.made_by),
+        "named": schema.named or made,
     }
 
 

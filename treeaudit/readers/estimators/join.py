@@ -92,7 +92,6 @@ def join(
             features=features,
             classes=labels,
             named=any(g.schema.named for g in groves),
-            made_by=next((g.schema.made_by for g in groves if g.schema.made_by), ""),
         ),
         counts_are=weakest.counts_are,
         counts_reason=_reason(parts, weakest),

@@ -130,8 +130,7 @@ def _piece(found: Found, budget: Budget) -> _Piece:
     means = grove.means and not (seen.note or seen.apart or seen.target or seen.own_labels)
     grove = grove if plan is None else _undone(grove, plan)
     if found.before and plan is None and not seen.apart:
-        steps = ", ".join(_kinds(found.before))
-        grove = replace(grove, schema=replace(grove.schema, named=False, made_by=steps))
+        grove = replace(grove, schema=replace(grove.schema, named=False))
     grove = replace(grove, warnings=tuple(warnings), means=means)
     transformed = bool(found.before) and (plan is None or bool(plan.made))
     return _Piece(

@@ -149,8 +149,7 @@ def _schema(
         )
     if columns is None:
         width = max(n_tested, 1)
-        made = ", ".join(steps[:8])
-        return replace(Schema.numeric(width, labels), made_by=made)
+        return Schema.numeric(width, labels)
     if len(columns) < n_tested:
         raise ReadError("the tree ensemble is damaged: it tests a feature that does not exist")
     if len(columns) > 1 and all(column is None for column in columns):
