@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from treeaudit.audit.rounded import counted_if_rounded
     from treeaudit.audit.routing import as_trained, with_people
     from treeaudit.people.imputation import CrossGuess
-    from treeaudit.people.noise_check import held_against
     from treeaudit.people.labels_held import labels_not_held
+    from treeaudit.people.noise_check import held_against
     from treeaudit.people.overlap import without_members
     from treeaudit.people.prior import Prior, prior_table, read_prior
     from treeaudit.people.sources import large_source
