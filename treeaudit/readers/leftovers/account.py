@@ -18,7 +18,6 @@ from treeaudit.readers.leftovers.attributes import listed
 from treeaudit.readers.leftovers.booster_settings import (
     CONSTRAINTS,
     is_boosted,
-    is_initial,
     is_parameters,
     odd_parameters,
     only_words,
@@ -270,10 +269,6 @@ class Account(Bundles):
         elif model.kind == "Booster" and name == handle_name(model):
             # The reader of its format goes through it.
             self._seen.add(id(value))
-        elif name == "_Booster__init_predictor" and is_initial(
-            value, max(sizes, default=0), self._facts
-        ):
-            size_of(value, self._seen)
         elif model.kind == "Booster":
             self.check(value, forms, place, name, sizes, name)
         elif name == "forest_" and model.cls.module.startswith("treeaudit."):

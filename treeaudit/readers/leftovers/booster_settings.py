@@ -3,31 +3,17 @@
 from collections.abc import Iterator, Set
 
 from treeaudit.readers.leftovers.attributes import is_name
-from treeaudit.readers.leftovers.category_lists import list_of_categories
 from treeaudit.readers.leftovers.constraints import is_constraint
 from treeaudit.readers.leftovers.forms import is_setting
-from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.pickles.states import INITIAL
 
-__all__ = [
-    "CONSTRAINTS",
-    "is_boosted",
-    "is_initial",
-    "is_parameters",
-    "odd_parameters",
-    "only_words",
-]
+__all__ = ["CONSTRAINTS", "is_boosted", "is_parameters", "odd_parameters", "only_words"]
 
 CONSTRAINTS = ("monotone_constraints", "interaction_constraints", "interaction_cst")
 _PARAMETERS = {"params": 48, "_other_params": 24, "kwargs": 24}
 """How many settings these hold at most: what people tune, and what a wrapper passes on."""
 _MOST_LISTED, _MOST_WORDS = 32, 6
-_INITIAL = frozenset(
-    "_InnerPredictor__is_manage_handle pandas_categorical pred_parameter num_class".split()
-)
-_LONGEST = 2_000
 _WORDS = frozenset("eval_metric feature_types objective metric".split())
 # Settings of answers, not of training.
 _ANSWERS = (
@@ -77,61 +63,6 @@ def odd_parameters(
             fits = isinstance(part, list | tuple) or _is_plain(part, str(key))
         if not (known and fits and i < _PARAMETERS[name]):
             yield key, part
-
-
-def is_initial(value: object, width: int, facts: Facts) -> bool:
-    """Tell whether this is what LightGBM keeps of the model that a training went on from.
-
-    Parameters
-    ----------
-    value
-        What stands there: the settings of that training as a text, and categories.
-    width
-        How many columns the model has.
-    facts
-        What is known of the models of the file.
-    """
-    if not isinstance(value, Inert) or str(value.cls) != INITIAL:
-        return False
-    state = value.state if isinstance(value.state, dict) else {}
-    if value.args or value.items or value.pairs or not state.keys() <= _INITIAL:
-        return False
-    columns, n = arrived(state.get("pandas_categorical")), state.get("num_class", 1)
-    columns = columns if columns is not None else []
-    if not isinstance(columns, list) or type(n) is not int or n not in {1, *facts.classes}:
-        return False
-    known = all(list_of_categories(arrived(one)) in facts.columns for one in columns)
-    if not known or len(columns) > max(facts.sizes):
-        return False
-    told = _settings(state.get("pred_parameter", ""))
-    return told is not None and not any(odd_parameters("params", told, width, facts.texts))
-
-
-def _settings(text: object) -> dict[object, object] | None:
-    """Read settings as LightGBM writes them in a row, each number in one way; None for others."""
-    if not isinstance(text, str) or len(text) > _LONGEST:
-        return None
-    told: dict[object, object] = {}
-    for pair in text.split(" ") if text else ():
-        name, _, value = pair.partition("=")
-        parts = [_number(part) for part in value.split(",")]
-        if not value or name in told or None in parts:
-            return None
-        told[name] = parts[0] if len(parts) == 1 else parts
-    return told
-
-
-def _number(text: str) -> object:
-    """Return the number, word or switch that a text spells; None where it spells it oddly."""
-    if text in ("True", "False"):
-        return text == "True"
-    for kind in (int, float):
-        try:
-            made = kind(text)
-        except ValueError:
-            continue
-        return made if str(made) == text else None
-    return text or None
 
 
 def only_words(name: str, value: object) -> bool:

@@ -239,8 +239,7 @@ CALLED = (
 NOT_CALLED = pattern(
     r"sklearn\.(externals|datasets|utils\._?(joblib|testing|mocking|estimator_checks))\..*"
     r"|(sklearn|imblearn|treeaudit)\..*\.(Memory|Parallel|Path|Request|\w*Temp\w*)"
-    r"|(xgboost|lightgbm|catboost)\..*(Booster|DMatrix|Dataset|Pool|Sequence|CatBoost\w*"
-    r"|_InnerPredictor)"
+    r"|(xgboost|lightgbm|catboost)\..*(Booster|DMatrix|Dataset|Pool|Sequence|CatBoost\w*)"
 )
 DATA_CLASS = pattern(
     r"_{0,2}[A-Z]\w*|__pyx_unpickle_\w+"

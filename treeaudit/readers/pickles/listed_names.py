@@ -41,7 +41,7 @@ imblearn.under_sampling._prototype_selection._one_sided_selection: OneSidedSelec
 imblearn.under_sampling._prototype_selection._random_under_sampler: RandomUnderSampler
 imblearn.under_sampling._prototype_selection._tomek_links: TomekLinks
 joblib.numpy_pickle: NDArrayWrapper NumpyArrayWrapper ZNDArrayWrapper
-lightgbm.basic: Booster _InnerPredictor
+lightgbm.basic: Booster
 lightgbm.sklearn: LGBMClassifier LGBMRanker LGBMRegressor
 numpy: bool bool_ bytes_ character chararray clongdouble complex128 complex64 complexfloating
     datetime64 dtype flexible float16 float32 float64 floating generic inexact int16 int32 int64

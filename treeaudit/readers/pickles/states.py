@@ -16,10 +16,7 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import is_standard
 
-__all__ = ["INITIAL", "check_items", "check_state", "is_free"]
-
-INITIAL = "lightgbm.basic._InnerPredictor"
-"""What LightGBM keeps of the model that a training went on from: an address, unless pickled."""
+__all__ = ["check_items", "check_state", "is_free"]
 
 _COLLECTIONS = frozenset("append extend add insert update pop popitem setdefault".split())
 # Public methods of the estimators of scikit-learn, XGBoost, LightGBM and CatBoost, without
@@ -106,11 +103,6 @@ def check_state(cls: Global, state: object, at: int) -> None:
         )
     if not _is_written(cls, state):
         raise _computed(cls, at)
-    if str(cls) == INITIAL and not _frees_nothing(state):
-        raise UnsafeModelError(
-            f"the file gives a {show(cls)} an address (byte {at:,}), which LightGBM would free: "
-            "do not load it with pickle or joblib"
-        )
     for part in (state, *state) if isinstance(state, tuple | list) else (state,):
         match part:
             case dict():
@@ -124,13 +116,6 @@ def check_state(cls: Global, state: object, at: int) -> None:
             case (str() as key, value) | [str() as key, value]:
                 # What a dictionary is updated with may be a list of pairs.
                 _check_keys(cls, ((key, value),), at)
-
-
-def _frees_nothing(state: object) -> bool:
-    if state is not None and not isinstance(state, dict):
-        return False
-    told = state or {}
-    return "_handle" not in told and told.get("_InnerPredictor__is_manage_handle", False) is False
 
 
 def _check_names(cls: Global, state: dict[object, object], at: int) -> None:
