@@ -60,7 +60,7 @@ def result(data):
         None if (a := getattr(tree, f.name)) is None else (str(a.dtype), a.shape, a.tobytes())
         for tree in forest.trees
         for f in fields(tree)
-        if f.name != "categories"
+        if f.name not in ("categories", "spread_is")
     ]
     return repr(told), arrays, forest.source.library_version, dict(forest.source.parameters)
 

@@ -32,7 +32,9 @@ MODELS = [
 
 
 def _same(one: Tree, other: Tree) -> bool:
-    pairs = [(getattr(one, part.name), getattr(other, part.name)) for part in fields(Tree)]
+    assert one.spread_is == other.spread_is
+    names = [part.name for part in fields(Tree) if part.name != "spread_is"]
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names]
     return all(
         a is b is None
         or (a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))

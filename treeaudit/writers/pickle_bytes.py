@@ -16,6 +16,7 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.writers.array_types import type_alone
 
 __all__ = ["dumps"]
 
@@ -83,7 +84,7 @@ class _Writer:
             case np.ndarray():
                 self._array(value)
             case DType():
-                self._type(value.alone())
+                self._type(type_alone(value))
             case Inert():
                 self._object(value)
             case _:

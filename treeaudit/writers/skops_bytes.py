@@ -17,6 +17,7 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.writers.array_types import type_alone
 
 __all__ = ["dumps"]
 
@@ -75,7 +76,7 @@ class _Writer:
             case np.ndarray():
                 return self._array(value, number)
             case DType():
-                content = self.node(np.empty(0, dtype=value.alone()))
+                content = self.node(np.empty(0, dtype=type_alone(value)))
                 return {**_loaded("dtype", "numpy", "DTypeNode"), "content": content}
             case Global():
                 made = _is_type(value)

@@ -16,6 +16,7 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.writers.array_types import type_alone
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import as_fitted
 
@@ -115,7 +116,7 @@ def _live(value: object, depth: int) -> Any:  # noqa: ANN401
             made[:] = flat
             return made.reshape(value.shape)
         case DType():
-            return value.alone()
+            return type_alone(value)
         case Global() if value.module == "numpy" and value.name in _NUMPY:
             return getattr(np, value.name)
         case Inert():

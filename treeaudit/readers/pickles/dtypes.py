@@ -59,16 +59,14 @@ class DType:
         own = kind in ("S", "U", "V") and sizes[1] in (1, 2, 4, 8, 16)
         known = state[0] in (3, 4) and (own or sizes == (-1, -1))
         known &= (state[3] is None) == (state[4] is None)
+        known &= kind != "O" or (state[1] in ("|", b"|") and state[2:5] == (None, None, None))
         # Where others say that they are objects, that is said in the end.
         usual = flags in _FLAGS.get(kind, (0,)) or (kind != "O" and flags & _POINTERS)
         if not known or not usual:
             raise ReadError("an array type is damaged, or not described as numpy does")
         self.state, self.made = state, None
         if not self.is_object:
-            # Also where no array is of the type: it would hold what nobody looks at.
-            self.build()
-        elif state[1] not in ("|", b"|") or state[2:5] != (None, None, None):
-            raise ReadError("an array type is damaged, or not described as numpy does")
+            self.build()  # also where no array is of it: nobody would look at what it holds
 
     def _is_plain(self, notes: object = None) -> bool:
         """Tell whether it holds no metadata: nothing, or the unit of a date."""
@@ -95,21 +93,6 @@ class DType:
         if self.made is None:
             self.made = self._build()
         return self.made
-
-    def alone(self) -> np.dtype[np.generic]:
-        """Return the numpy dtype where no array is of it: that of objects holds none.
-
-        Raises
-        ------
-        ReadError
-            As `build` does.
-
-        Examples
-        --------
-        >>> DType("O8").alone()
-        dtype('O')
-        """
-        return np.dtype(object) if self.is_object else self.build()
 
     def _build(self) -> np.dtype[np.generic]:
         match = _CODE.fullmatch(self.code)

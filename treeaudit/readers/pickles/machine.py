@@ -117,9 +117,7 @@ class Machine(Tape):
                     f"{name.offset:,}), which treeaudit does not read"
                 )
             if judge(name.module, name.name) == "function" and id(name) not in self.excused:
-                raise UnsupportedModelError(
-                    not_read(name.module, name.name, [one.module for one in self.mentioned])
-                )
+                raise UnsupportedModelError(not_read(name.module, name.name))
 
     # -- stack ---------------------------------------------------------------
 

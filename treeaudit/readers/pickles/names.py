@@ -16,7 +16,6 @@ miss is named as a class that nobody has explained, and is no pass either.
 """
 
 import sys
-from collections.abc import Iterable, Set
 from functools import lru_cache
 from typing import Literal
 
@@ -164,16 +163,8 @@ def file_within(full: str) -> str | None:
     return "Keras" if KERAS_3.fullmatch(full) else FILES_WITHIN.get(full)
 
 
-def not_read(module: str, name: str, modules: Iterable[str] = ()) -> str:
-    """Say that code of a library that treeaudit does not read would run, and what to save.
-
-    Parameters
-    ----------
-    module, name
-        The function.
-    modules
-        Those of all names of the file: an objective or a metric of one's own is no part of a
-        booster.
+def not_read(module: str, name: str) -> str:
+    """Say that code of a library that treeaudit does not read would run.
 
     Examples
     --------
@@ -185,16 +176,8 @@ def not_read(module: str, name: str, modules: Iterable[str] = ()) -> str:
         library = "code of the program that wrote a file (__main__)"
     return (
         f"treeaudit does not read {library}: the file names {bare(f'{module}.{name}', 200)}, which "
-        f"loading imports and may run; {_alone({one.partition('.')[0] for one in modules})}"
+        "loading imports and may run; save the estimator alone, or its booster by save_model"
     )
-
-
-def _alone(libraries: Set[str]) -> str:
-    if "lightgbm" in libraries:
-        return "save the booster alone: model.booster_.save_model('model.txt')"
-    if "xgboost" in libraries:
-        return "save the booster alone: model.get_booster().save_model('model.json')"
-    return "save the scikit-learn estimator alone"
 
 
 def may_import(module: str) -> bool:
