@@ -102,7 +102,7 @@ _ONE_LABEL = Rule(
 """Of a rare label all people may be found, and hardly any answer more be right of all."""
 _CERTAIN = Rule(
     name="max-joint-certain-people",
-    title="People whom all trees make certain to somebody who knows everybody's features",
+    title="People certain by all trees, all features known",
     bound="at most {:,.0f}",
     measure=most("certain"),
     among=True,
