@@ -162,9 +162,20 @@ def test_counts_that_were_worked_out_from_weights_may_be_what_does_not_fit() -> 
     x = pd.DataFrame({"old": [0, 0, 1, 1, 1]})
     y = pd.Series([0, 0, 0, 0, 1], name="ill")
     model = DecisionTreeClassifier().fit(x, y, sample_weight=[1, 3, 1, 1, 2])
+    # Two leaves are no evidence.
+    assert ta.load(model).counts_are == "weighted"
+    ta.scan(model, train=x.assign(ill=y), target="ill")
+    x = pd.DataFrame({"old": np.repeat(range(6), 7)})
+    y = pd.Series(np.arange(42) % 7 < np.arange(42) // 7, name="ill").astype(int)
+    model = DecisionTreeClassifier().fit(x, y, sample_weight=np.where(y == 1, 2.5, 1))
     assert ta.load(model).counts_are == "likely"
+    ta.scan(model, train=x.assign(ill=y), target="ill")
+    other = y.copy()
+    other[[7, 8]] = other[[8, 7]].to_numpy()
+    other[[7]] = 1
+    other[[20]] = 0
     with pytest.raises(ta.DataError, match="and did all rows of a class weigh the same"):
-        ta.scan(model, train=x.assign(ill=y), target="ill")
+        ta.scan(model, train=x.assign(ill=other), target="ill")
 
 
 def numbers(n=400, seed=0):

@@ -147,11 +147,17 @@ def _alone(said: Mapping[str, Any], expected: Expected) -> Iterator[str]:
 def _certain(said: Mapping[str, Any], expected: Expected) -> Iterator[str]:
     k = expected.k
     occur = {id(g): (sum(o.counts for o in t) > 0).sum() for t in expected.trees for g in t}
+    people = {
+        id(g): other
+        for tree, others in zip(expected.trees, expected.of_people, strict=True)
+        for g, other in zip(tree, others, strict=True)
+    }
     for name, chosen in (
         ("homogeneous_in_any_tree", lambda g: g.distinct == 1),
         ("absent_class_in_any_tree", lambda g: g.distinct < occur[id(g)]),
         ("nearly_certain_in_any_tree",
-         lambda g: g.others <= 1 or (g.share >= 0.95 and g.others < k)),
+         lambda g: people[id(g)].others <= 1
+         or (people[id(g)].share >= 0.95 and people[id(g)].others < k)),
     ):  # fmt: skip
         yield from _any(name, said[name], expected, chosen)
 

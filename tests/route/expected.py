@@ -36,6 +36,20 @@ def told(drawn: Drawn, report: Mapping[str, Any]) -> Drawn:
     return replace(drawn, trees=trees)
 
 
+def _counted(drawn: Drawn, *, train: bool) -> Drawn:
+    """Return the model with people for weights, where everybody is at hand and in every tree."""
+    weighed = [tree for tree in drawn.trees if tree.counts == "weights"]
+    if not train or drawn.sees != "all" or not weighed:
+        return drawn
+    ones = np.ones(len(drawn.people.label))
+    return replace(drawn, trees=[replace(t, weight=ones, counts="draws") for t in drawn.trees])
+
+
+def _sizes(trees: list[list[Group]]) -> Callable[[Chosen], list[int]]:
+    """Return what tells how many people of each tree are in chosen groups."""
+    return lambda chosen: [int(sum(g.size for g in tree if chosen(g))) for tree in trees]
+
+
 def _measured_on(drawn: Drawn) -> str:
     if any(tree.counts == "weights" for tree in drawn.trees):
         return "weight"
@@ -64,6 +78,10 @@ class Expected:
         named = person if self.most == 1 else None
         self.named = named is not None
         self.trees = [groups(tree, named, self.most) for tree in drawn.trees]
+        counted = _counted(drawn, train=train) if person is None else drawn
+        alike_in = self.trees if counted is drawn else [groups(tree) for tree in counted.trees]
+        self.weighed = _measured_on(counted) == "weight"
+        self.of_people = alike_in
         self.in_records = [groups(tree) for tree in drawn.trees]
         self.loose = self.named and drawn.sees != "all"
         n = len(np.unique(self.who))
@@ -80,7 +98,8 @@ class Expected:
         if classes and drawn.trees[0].counts:
             ordered = drawn.classes == sorted(drawn.classes) and isinstance(drawn.classes[0], int)
             self.findings["TA102"] = {
-                **alike(self.trees, self.count, k, ordered), "measured_on": _measured_on(drawn)
+                **alike(alike_in, self.count if counted is drawn else _sizes(alike_in), k, ordered),
+                "measured_on": _measured_on(counted),
             }  # fmt: skip
             total = self.count(lambda g: True)
             self.findings["TA103"] = background(self.trees, self.of_the_top, total)

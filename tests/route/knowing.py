@@ -44,7 +44,7 @@ def claims(expected: Expected, test: pd.DataFrame, label: np.ndarray) -> dict[st
 
 
 def _claim(expected: Expected, test: pd.DataFrame, label: np.ndarray, chosen: Any) -> Any:
-    groups = [g for tree in expected.trees for g in tree if chosen(g)]
+    groups = [g for tree in expected.of_people for g in tree if chosen(g)]
     if not groups:
         return None
     people = sum(g.size for g in groups)
@@ -61,7 +61,7 @@ def _claim(expected: Expected, test: pd.DataFrame, label: np.ndarray, chosen: An
 def _right(expected: Expected, leaf: list[np.ndarray], label: np.ndarray, chosen: Any) -> Any:
     """Return how often what the leaves say is right, a mean over people, and of how many."""
     made, right = np.zeros((2, len(label)))
-    for tree, where in zip(expected.trees, leaf, strict=True):
+    for tree, where in zip(expected.of_people, leaf, strict=True):
         says: dict[int, Group] = {g.leaf: g for g in tree if chosen(g)}
         for i, at in enumerate(where.tolist()):
             if at in says:

@@ -45,6 +45,10 @@ def test_every_number_again(kind: str, seed: int) -> None:
     for given, counted in ways:
         found = ta.scan(drawn.model, policy=policy, **given)
         report = found.to_dict()
+        if any("labels of train could not be verified" in one for one in found.warnings):
+            # Of a single split at random nothing shows whose labels they are.
+            assert found.verdict != "pass"
+            continue
         expected = Expected(told(drawn, report), k, **counted)
         assert differences(report, expected) == []
         assert list(disagreements(report, expected)) == []

@@ -60,6 +60,9 @@ def disagreements(report: Mapping[str, Any], expected: Expected) -> Iterator[str
             continue
         holds = _holds(name, found, check["threshold"])
         right = "pass" if holds else "fail"
+        if holds and name == "max-nearly-certain-share" and expected.weighed:
+            # Of weights nobody knows how many people are the others.
+            right = "skipped"
         if holds and any(unseen[one] for one in _OF.get(name.split("-")[1], ()) if one in unseen):
             right = "skipped"
         if status != right:
@@ -74,7 +77,7 @@ def disagreements(report: Mapping[str, Any], expected: Expected) -> Iterator[str
         yield f"verdict {report['verdict']}, not {verdict}"
 
 
-_OF = {"joint": ("TA106",), "disclosed": ("TA103",)}
+_OF = {"joint": ("TA106",), "disclosed": ("TA103",), "nearly": ("TA109", "TA110")}
 """Whose finding may not have seen everything, by a word of the check."""
 
 
@@ -143,7 +146,7 @@ def _of_labels(name: str, expected: Expected, details: Mapping[str, Any]) -> flo
     if drawn.sized_only:
         return None
     if drawn.answer in ("number", ""):
-        return _of_numbers(name, details)
+        return _of_numbers(name, expected, details)
     if drawn.joint == "boosted":
         # The labels of the first tree follow from its steps, which is computed elsewhere.
         return None
@@ -174,8 +177,17 @@ def _of_labels(name: str, expected: Expected, details: Mapping[str, Any]) -> flo
     }[name]  # fmt: skip
 
 
-def _of_numbers(name: str, details: Mapping[str, Any]) -> float | str | None:
+def _of_numbers(name: str, expected: Expected, details: Mapping[str, Any]) -> float | str | None:
     """Return what has to be measured where a model holds no labels: of its target, with people."""
+    if name == "max-nearly-certain-share" and expected.drawn.answer == "number":
+        if not details["TA109"]:
+            return "skipped"
+        return max(
+            max(one["nearly_certain_share"], min(1.0, once["high"] / once["among"]))
+            for one in (details["TA109"], details["TA110"])
+            if one
+            for once in (one["nearly_certain_in_any_tree"],)
+        )
     said = details["TA110"]
     if not said:
         return "pass"

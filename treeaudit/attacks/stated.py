@@ -77,7 +77,7 @@ def label_of(case: Case) -> Stated:
         name="label",
         value="label",
         leaves="one-label leaves of",
-        labels=table.labels,
+        labels=table.labels_of_people,
         size=table.size,
         ordered=numbers and list(classes) == sorted(classes),
         train=train,

@@ -160,11 +160,6 @@ def prepare(
         table = routed(table, trained.node)
     if trained is not None and trained.labels is not None and not unverified:
         table = with_labels(table, trained.node, trained.labels)
-        if table.labels_counted:
-            said.append(
-                "the file does not tell how many people have each label "
-                f"({forest.counts_reason}): those of the training people are counted"
-            )
     if table.tells_people and silent:
         said.append(
             f"{silent:,} of {forest.n_trees:,} trees do not tell how many people are in their "
@@ -172,6 +167,11 @@ def prepare(
             + (", though some may have been left out" if table.n_silent else "")
         )
     one = counted(request, forest, table.groups, tables)
+    if one.table.labels_counted:
+        said.append(
+            "the file does not tell how many people have each label "
+            f"({forest.counts_reason}): those of the training people are counted"
+        )
     trained, unseen = one.tables["train"], one.tables["test"]
     members = []
     if trained is not None and unseen is not None and named:

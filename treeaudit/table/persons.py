@@ -225,4 +225,5 @@ def _with(table: Table, size: Wide, labels: Labels | None, people: int | None) -
         _size=np.where(known, size, table.size),
         _counted=(people, table.n_records),
         _labels=table._labels if labels is None else Once(lambda: labels),
+        _labels_of_people=None,
     )

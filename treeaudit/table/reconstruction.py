@@ -129,7 +129,7 @@ def routed(table: Table, node: Int) -> Table:
 
 
 def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -> Table:
-    """Return a table whose labels are those of the training people, where the file weighs them.
+    """Return a table with the labels of the training people too, where the file weighs them.
 
     Weights tell which labels a leaf holds, but not how many people have each. Other tables are
     returned as they are, and so are those of trees that may have left people out.
@@ -164,7 +164,7 @@ def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -
         ]
         return joined(each, np.diff(table.start).tolist())
 
-    return replace(table, labels_counted=True, _labels=Once(measured))
+    return replace(table, _labels_of_people=Once(measured))
 
 
 def claimed(forest: Forest) -> Table:

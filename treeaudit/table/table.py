@@ -55,8 +55,6 @@ class Table(LeafRows):
         Trees that do not tell how many people are in their leaves.
     tells_people
         Whether the people of every row are told; False without rows.
-    labels_counted
-        Whether the labels are those of the training people, where the file weighs them.
     """
 
     forest: Forest = field(repr=False)
@@ -64,10 +62,11 @@ class Table(LeafRows):
     n_leaves: int
     n_silent: int
     tells_people: bool
-    labels_counted: bool = False
     # -1 in rows of trees that do not tell.
     _size: Wide = field(repr=False)
     _labels: Once = field(repr=False)
+    # Of the training people, where the file weighs them.
+    _labels_of_people: Once | None = field(default=None, repr=False)
     # Persons and records in all; None where a record is a person.
     _counted: tuple[int | None, int | None] | None = field(default=None, repr=False)
 
@@ -130,6 +129,17 @@ class Table(LeafRows):
         return labels
 
     @property
+    def labels_counted(self) -> bool:
+        """Whether `labels_of_people` are those of the training people and not of the file."""
+        return self._labels_of_people is not None
+
+    @property
+    def labels_of_people(self) -> Labels:
+        """The labels of the training people where the file weighs them, else what it says."""
+        counted = None if self._labels_of_people is None else self._labels_of_people()
+        return self.labels if counted is None else counted
+
+    @property
     def first_round(self) -> tuple[int, ...]:
         """The trees of a boosting that tell labels: those of its first round, others hold steps.
 
@@ -154,6 +164,11 @@ class Table(LeafRows):
             tells_people=bool(held.any()),
             _size=self._size[held],
             _labels=Once(partial(_held, self._labels, held)),
+            _labels_of_people=(
+                None
+                if self._labels_of_people is None
+                else Once(partial(_held, self._labels_of_people, held))
+            ),
         )
 
     def counts(self, rows: npt.ArrayLike | None = None) -> Float | None:

@@ -187,7 +187,8 @@ def _draws(tree: Tree) -> bool:
 
 def _per_tree(case: Case, found: Alike) -> tuple[Mapping[str, Any], ...]:
     leaves = case.table.per_tree(found.pure)
-    rows = zip(leaves.tolist(), found.certain.tolist(), case.table.labels.trees, strict=True)
+    labels = case.table.labels_of_people
+    rows = zip(leaves.tolist(), found.certain.tolist(), labels.trees, strict=True)
     return tuple(
         {
             "tree": i,

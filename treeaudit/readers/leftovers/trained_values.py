@@ -79,8 +79,8 @@ def _same(one: object, other: object) -> bool:
 def _are_classes(value: object, stated: tuple[Any, ...] | None) -> bool:
     if not isinstance(value, np.ndarray) or value.ndim != 1 or stated is None:
         return False
-    told, expected = value.tolist(), np.asarray(stated).tolist()
-    return len(told) == len(expected) and all(map(_same, told, expected))
+    told = value.tolist()
+    return len(told) == len(stated) and all(map(_same, told, stated))
 
 
 def _are_names(value: object, features: list[Any]) -> bool:
