@@ -72,7 +72,10 @@ def labels_not_held(forest: Forest, train: Records) -> str:
     # A member alone knows its class and all others: two.
     own = apart if len(apart) > 1 else ()
     labels = train.members if own else train.labels
-    if labels is None or forest.schema.classes is None or forest.counts_are == "noisy":
+    if labels is None or forest.schema.classes is None:
+        return ""
+    # What noise leaves of the labels may be little.
+    if forest.counts_are == "noisy" or forest.privacy is not None:
         return ""
     if _compared(forest, train):
         return ""
