@@ -151,6 +151,9 @@ class KnownNumbers:
         share_nearly = worst_share(case, nearly)
         severity = severity_of_share(max(share, share_nearly))
         unseen = unseen_trees(case) + _untold(known_of.untold & ~nearly)
+        if case.train is not None and case.train.unlabelled:
+            # Whose numbers were refused, of those nothing was looked at.
+            unseen = (*unseen, case.train.unlabelled)
         if severity == "none" and unseen:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         several = spread[(size > 1) & ~np.isnan(spread)]

@@ -89,7 +89,7 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         single_precision=True,
         warnings=warnings,
         class_weights=_class_weights(meaning, places, classes),
-        means=spreads == "deviation"
+        means=spreads in ("deviation", "poisson")
         and not model.kind.startswith("GradientBoosting")
         and _of_all(trees, records),
     )
