@@ -15,56 +15,53 @@ the answers of subset queries.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.case import Case, Need, severity_of_share
-from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
+from treeaudit.attacks.composition.details import CompositionDetails
 from treeaudit.attacks.composition.scope import NEEDS, adds_steps, not_applicable
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
-from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.reconstruction.scope import drawn_steps
 
 if TYPE_CHECKING:
-    from treeaudit.attacks.composition.certain import Certain, certain_of
     from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
-    from treeaudit.attacks.composition.groups import groups_together
+    from treeaudit.attacks.composition.exact import certain_people, draws_known, frequent
     from treeaudit.attacks.composition.joint import Solution, solve
-    from treeaudit.attacks.composition.truth import Truth, truth_of
+    from treeaudit.attacks.composition.measured import beyond, measured, weight_of
+    from treeaudit.attacks.composition.truth import truth_of
     from treeaudit.attacks.composition.view import view
     from treeaudit.people.newton import told_by_steps
     from treeaudit.people.predictions import Answers, averages
 else:
-    Certain = later("treeaudit.attacks.composition.certain", "Certain")
-    certain_of = later("treeaudit.attacks.composition.certain", "certain_of")
     Said = later("treeaudit.attacks.composition.equations", "Said")
     said_by = later("treeaudit.attacks.composition.equations", "said_by")
     said_by_people = later("treeaudit.attacks.composition.equations", "said_by_people")
-    groups_together = later("treeaudit.attacks.composition.groups", "groups_together")
+    certain_people = later("treeaudit.attacks.composition.exact", "certain_people")
+    draws_known = later("treeaudit.attacks.composition.exact", "draws_known")
+    frequent = later("treeaudit.attacks.composition.exact", "frequent")
     Solution = later("treeaudit.attacks.composition.joint", "Solution")
     solve = later("treeaudit.attacks.composition.joint", "solve")
-    Truth = later("treeaudit.attacks.composition.truth", "Truth")
+    beyond = later("treeaudit.attacks.composition.measured", "beyond")
+    measured = later("treeaudit.attacks.composition.measured", "measured")
+    weight_of = later("treeaudit.attacks.composition.measured", "weight_of")
     truth_of = later("treeaudit.attacks.composition.truth", "truth_of")
+    view = later("treeaudit.attacks.composition.view", "view")
     told_by_steps = later("treeaudit.people.newton", "told_by_steps")
     Answers = later("treeaudit.people.predictions", "Answers")
     averages = later("treeaudit.people.predictions", "averages")
-    view = later("treeaudit.attacks.composition.view", "view")
 
 __all__ = ["Composition"]
 
-_GROUPED = (1, 2, 5, 10, 20, 50, 100)
 _SOLVED = (5, 20, 100)
 _DOUBT = {"shares": 0.3, "labels": 1.0, "numbers": 0.3}
 """Where the draws of the trees are not known: what a leaf says is off, and people are likelier to
@@ -154,10 +151,10 @@ class Composition:
         column = column_of_each_tree(forest) if adds_steps(forest) else None
         answers: Answers | None = None
         if column is None:
-            known = _draws_known(forest, train)
+            known = draws_known(forest, train)
             answers = Answers(forest, len(train)) if averages(forest) else None
             beside = None if answers is None else answers.add
-            said = said_by(forest, train.node, None if known else _frequent(forest, train), beside)
+            said = said_by(forest, train.node, None if known else frequent(forest, train), beside)
         else:
             drawn = (
                 told_by_steps(forest, train.node, told_of(train)) if drawn_steps(forest) else None
@@ -182,17 +179,17 @@ class Composition:
         found = put_together(forest.n_trees, 1)
         if not found.settled:
             unseen += (f"the equations were not solved after {found.steps:,} steps",)
-        certain = _certain(case, said, truth)
+        certain = certain_people(case, said, truth)
         if certain.open and not certain.people:
             unseen += (f"whether {certain.open:,} groups of people are certain was not told",)
         # What fewer trees say is asked only where all of them are told of.
-        more = _beyond(truth, truth.right(found.answer), _weight(train))
+        more = beyond(truth, truth.right(found.answer), weight_of(train))
         if unseen and more <= 0 and not certain.people:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         right = {forest.n_trees: truth.right(found.answer)}
         for done, trees in enumerate(solved, 2):
             right[trees] = truth.right(put_together(trees, done).answer)
-        details = _details(case, said, truth, right, found, known, certain)
+        details = measured(case, said, truth, right, found, known, certain)
         return Finding(
             id=self.id,
             title=self.title,
@@ -206,64 +203,6 @@ class Composition:
         )
 
 
-def _draws_known(forest: Forest, train: Records) -> bool:
-    """Tell whether what a leaf says is true of exactly the people who end in it.
-
-    Where the file does not tell who is in a tree, since leaves were taken out of it, the others
-    do: each holds as many people as end in it.
-    """
-    counted = forest.counts_are in ("exact", "likely") or forest.schema.classes is None
-    if forest.records_are != "unknown" or not counted:
-        return forest.records_are == "all" and counted
-    for i, tree in enumerate(forest.trees):
-        if tree.n_records is None:
-            return False
-        told = tree.is_leaf & (tree.n_records > 0)
-        ends = np.bincount(train.node[:, i], minlength=tree.n_nodes)
-        if (ends != tree.n_records)[told].any():
-            return False
-    return True
-
-
-def _certain(case: Case, said: Said, truth: Truth) -> Certain:
-    """Return of whom the leaves make something certain, where a tree may hold everybody.
-
-    Whether what a leaf says is true of those who end in it, these show.
-    """
-    forest, train = case.forest, case.people("train")
-    if forest.records_are in ("bootstrap", "disjoint") or forest.privacy is not None:
-        return Certain()
-    if adds_steps(forest):
-        return _certain_by_steps(case, said, truth)
-    if said.kind != "numbers" and forest.counts_are == "noisy":
-        return Certain()
-    found = certain_of(said, truth, case.k, train.persons)
-    if found.exact or said.kind == "numbers" or _draws_known(forest, train):
-        return found
-    # Where labels were weighed against how frequent they are: they may be plain shares.
-    return certain_of(said_by(forest, train.node), truth, case.k, train.persons)
-
-
-def _certain_by_steps(case: Case, said: Said, truth: Truth) -> Certain:
-    """Return the same of a boosting of one score, by what its steps themselves say."""
-    forest, train = case.forest, case.people("train")
-    column = column_of_each_tree(forest)
-    if column is None or said.column is not None or drawn_steps(forest):
-        return Certain()
-    told = told_by_steps(forest, train.node, told_of(train))
-    if told is None:
-        return Certain()
-    return certain_of(said_by_people(forest, train, column, told), truth, case.k, train.persons)
-
-
-def _frequent(forest: Forest, train: Records) -> Float | None:
-    """Return how frequent each label is, which is public; None where that is not asked for."""
-    classes = forest.schema.classes
-    if classes is None or forest.counts_are == "noisy":
-        return None
-    return np.bincount(train.known_labels, minlength=len(classes)) / len(train)
-
-
 def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
     """Say what the attacker could use and the attack does not."""
     tells = np.logical_or.reduceat(said.told, said.start[:-1])
@@ -274,98 +213,6 @@ def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
     if any(one.kind == "seeds" for one in forest.leftovers.found):
         unseen.append("seeds in the file tell who is in which tree (TA203): take them out first")
     return tuple(unseen)
-
-
-def _details(
-    case: Case,
-    said: Said,
-    truth: Truth,
-    right: dict[int, Flag],
-    found: Solution,
-    known: bool,
-    certain: Certain,
-) -> CompositionDetails:
-    n_trees, train = case.forest.n_trees, case.people("train")
-    joint, own = right[n_trees], truth.right(truth.own)
-    weight = _weight(train)
-    n = round(float(weight.sum()))
-    labels = said.kind != "numbers"
-    of_label = np.zeros(1)
-    if labels:
-        of_label = np.bincount(train.known_labels, weight).astype(np.float64)
-    held = np.flatnonzero(of_label)
-    rare = np.zeros(len(train), np.bool_)
-    if labels:
-        rare = train.known_labels == held[of_label[held].argmin()]
-    rarest = _people(weight, rare)
-    sizes = groups_together(train.node, {*_GROUPED, n_trees}, train.persons)
-    return CompositionDetails(
-        train=People(n),
-        by="steps" if adds_steps(case.forest) else said.kind,
-        draws_known=known,
-        joint=Share.of(_people(weight, joint), n),
-        own=Share.of(_people(weight, own), n),
-        excess=Share(_beyond(truth, joint, weight)),
-        excess_of_one_label=_of_one_label(truth, found, weight) if labels else None,
-        certain=People(certain.people),
-        certain_alone=People(certain.alone),
-        majority=Share.of(round(float(of_label.max())), n) if labels else None,
-        rarest_people=People(rarest) if labels else None,
-        rarest_joint=Share.of(_people(weight, joint & rare), rarest) if labels else None,
-        rarest_own=Share.of(_people(weight, own & rare), rarest) if labels else None,
-        tolerance=None if labels else truth.tolerance,
-        equations=found.equations,
-        steps=found.steps,
-        settled=found.settled,
-        k=case.k,
-        curve=tuple(
-            FirstTrees(
-                trees=trees,
-                groups=People(groups, "group", "groups"),
-                alone=People(int((size == 1).sum())),
-                below_k=People(int((size < case.k).sum())),
-                smallest=People(int(size.min())),
-                joint=Share.of(_people(weight, right[trees]), n) if trees in right else None,
-            )
-            for trees, (groups, size) in sizes.items()
-        ),
-    )
-
-
-def _beyond(truth: Truth, joint: Flag, weight: Float) -> float:
-    """Return of what share more the answers are right than those of the model itself."""
-    more = float(weight @ (joint.astype(np.int64) - truth.right(truth.own)))
-    return more / round(float(weight.sum()))
-
-
-def _weight(train: Records) -> Float:
-    """Return what each record counts: everybody counts once, spread over their records."""
-    if train.persons is None:
-        return np.ones(len(train))
-    return 1.0 / np.bincount(train.persons)[train.persons]
-
-
-def _people(weight: Float, chosen: Flag) -> int:
-    return round(float(weight[chosen].sum()))
-
-
-def _of_one_label(truth: Truth, found: Solution, weight: Float) -> Share:
-    """Return what the attack finds more of the people of a label, less false alarms, at most.
-
-    More than the model itself finds, or than nobody, where the model is more often wrong of a label
-    than right.
-    """
-    n = np.bincount(truth.real, weight)
-
-    def net(answer: npt.NDArray[Any]) -> Float:
-        """Return how many are called a label rightly, less how many wrongly, per label."""
-        hit = answer == truth.real
-        right = np.bincount(answer[hit], weight[hit], len(n))[: len(n)]
-        called = np.bincount(answer, weight, len(n))[: len(n)]
-        return (2 * right - called).astype(np.float64)
-
-    more = net(found.answer) - np.maximum(net(truth.own), 0.0)
-    return Share(float((more[n > 0] / n[n > 0]).max()))
 
 
 def _summary(details: CompositionDetails, n_trees: int) -> str:
