@@ -18,9 +18,9 @@ from treeaudit.errors import DataError
 from treeaudit.findings.asked import listed
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
-from treeaudit.people.predictions import explained, utility
 from treeaudit.people.records import read_records
 from treeaudit.people.sheet import read_table
+from treeaudit.people.utility import explained, utility
 from treeaudit.people.verification import MisfitError
 from treeaudit.readers import load
 from treeaudit.rendered import Rendered
