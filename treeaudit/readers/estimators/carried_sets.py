@@ -12,8 +12,8 @@ import numpy as np
 
 from treeaudit.model.schema import Feature
 from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.readers.estimators.column import Column
 from treeaudit.readers.estimators.preprocessing import Plan
-from treeaudit.readers.estimators.steps import Column
 from treeaudit.readers.estimators.undo import undo
 from treeaudit.readers.types import Wide
 

@@ -11,11 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.dataclass import dataclass
-from treeaudit.errors import ReadError
 from treeaudit.model.schema import Feature
+from treeaudit.readers.estimators.chosen import agreed, places_of
+from treeaudit.readers.estimators.column import CannotUndoError, Column
 from treeaudit.readers.estimators.found import names_in
 from treeaudit.readers.estimators.labels import text_of
-from treeaudit.readers.estimators.steps import UNDO, CannotUndoError, Column
+from treeaudit.readers.estimators.steps import UNDO
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -250,7 +251,7 @@ def _after(step: Inert, columns: list[Column], way: _Way) -> list[Column]:
         numbers = [arrived(given.get(label)) for label in _members(stored, 0)]
         own = [way.names[c.feature] for c in columns]
         chosen = [
-            _agreed(_places(each, columns, way.names), each, at, own)
+            agreed(places_of(each, own), each, at, own)
             for each, at in zip(_members(stored, 2), numbers, strict=True)
         ]
         each_step = _members(stored, 1)[: len(chosen)]
@@ -271,55 +272,6 @@ def _side_by_side(parts: Sequence[tuple[object, list[Column]]], way: _Way) -> li
         if len(out) > Most.features:
             raise CannotUndoError
     return out
-
-
-def _agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str]) -> list[int]:
-    """Return the columns of a step, which a file may state twice: a table goes by the second.
-
-    Raises
-    ------
-    CannotUndoError
-        If these are others, and the names of the columns do not tell them apart.
-    ReadError
-        If these are others.
-    """
-    numbers = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
-    if numbers is None or numbers == [place % len(own) for place in places]:
-        return places
-    chosen = chosen.tolist() if isinstance(chosen := arrived(chosen), np.ndarray) else chosen
-    each = chosen if isinstance(chosen, list | tuple) else [chosen]
-    if any(isinstance(one, str) for one in each) and len(set(own)) < len(own):
-        raise CannotUndoError
-    raise ReadError(
-        "the ColumnTransformer is inconsistent: it gives a step other columns than it states"
-    )
-
-
-def _places(chosen: object, columns: Sequence[Column], names: Sequence[str]) -> list[int]:
-    """Return the positions that a column selection of scikit-learn means."""
-    chosen = arrived(chosen)
-    if isinstance(chosen, Inert) and chosen.kind == "slice":
-        return _slice(chosen, [names[c.feature] for c in columns])
-    if isinstance(chosen, np.ndarray):
-        chosen = chosen.tolist()
-    if isinstance(chosen, str | int):
-        chosen = [chosen]
-    if not isinstance(chosen, list | tuple):
-        raise CannotUndoError
-    if chosen and all(isinstance(c, bool) for c in chosen):
-        return [i for i, wanted in enumerate(chosen) if wanted]
-    own = [names[c.feature] for c in columns]
-    return [own.index(c) if isinstance(c, str) else int(c) for c in chosen]
-
-
-def _slice(chosen: Inert, own: list[str]) -> list[int]:
-    start, stop, step = chosen.args
-    start = own.index(start) if isinstance(start, str) else start
-    stop = own.index(stop) + 1 if isinstance(stop, str) else stop
-    bounds = [part if isinstance(part, int) else None for part in (start, stop, step)]
-    if bounds != [start, stop, step]:
-        raise CannotUndoError
-    return list(range(len(own))[slice(*bounds)])
 
 
 def _made(

@@ -30,7 +30,7 @@ def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:
 
     Examples
     --------
-    >>> from treeaudit.readers.estimators.steps import Column
+    >>> from treeaudit.readers.estimators.column import Column
     >>> from treeaudit.model.schema import Feature
     >>> inf = np.inf
     >>> seen = Tree(parent=[-1, 0, 0], feature=[-1, 1, 1], low=[-inf, -inf, 0.5],
