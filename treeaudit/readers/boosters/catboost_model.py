@@ -1,18 +1,4 @@
-"""CatBoost models in their JSON form.
-
-``leaf_weights`` (or ``weight`` of a leaf) is the weight of all training rows in
-a leaf, whatever sample a tree was grown from: where rows weigh 1 it is people.
-The file does not say whether rows had weights of their own. Weights that are
-whole numbers without a common divisor, with the same sum in every tree, and no
-class weights among the options, are taken as people. Not so in trees that ask
-about statistics of categories: while CatBoost trains, a row's statistic comes
-from the rows before it, so a row was counted in another leaf than it ends in.
-
-The first tree of a two-class model starts from one half for everybody. Its
-leaves are one Newton step from there, ``value = rate * (n1 - n/2) / (n/4 +
-l2)``, so ``n1``, the people of the second class, follows; it is believed if it
-comes out whole in every leaf.
-"""
+"""CatBoost models in their JSON form."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, ReadError, TreeauditError, UnsupportedModelError
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
@@ -32,6 +17,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.catboost_beside import in_catboost
 from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
 from treeaudit.readers.boosters.catboost_hashes import keys_of
+from treeaudit.readers.boosters.catboost_people import first_counts, people_of, reason_of
 from treeaudit.readers.boosters.catboost_rows import EachTree, StoredTrees, TreesInRow
 from treeaudit.readers.boosters.catboost_text import TreesOfText, trees_of_text
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
@@ -39,7 +25,7 @@ from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.json_spelling import spelling, with_spelling
 from treeaudit.readers.leftovers.unexplained import few
-from treeaudit.readers.limits import Limits, Most, clean
+from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
 
@@ -168,9 +154,9 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
         stored = EachTree(stored_trees(data, columns))
     params = nested(data, "model_info", "params")
     classes = _classes(data)
-    people = _people(stored, params)
+    people = people_of(stored, params)
     told = [people.known and not asks for asks in stored.asking_statistics(columns)]
-    first = _first_counts(stored[0], params, classes) if told[0] else None
+    first = first_counts(stored[0], params, classes) if told[0] else None
     warnings = []
     if columns.derived:
         warnings.append(
@@ -191,7 +177,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
         trees=LazyTrees(build, len(stored)),
         schema=Schema(features=columns.features, classes=classes, named=columns.named),
         counts_are=counts_are,
-        counts_reason=_reason(people, first),
+        counts_reason=reason_of(people, first),
         answers="sum",
         records_are="all" if any(told) else "unknown",
         n_records=people.total,
@@ -209,15 +195,6 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
     )
 
 
-def _reason(people: "_People", first: Float | None) -> str:
-    if first is None:
-        return f"the file holds no counts per class; {people.reason}"
-    return (
-        "the class counts of the first tree follow from its leaf values, the other trees hold "
-        f"none; {people.reason}"
-    )
-
-
 def _classes(data: Mapping[str, Any]) -> tuple[Label, ...] | None:
     stored = nested(data, "model_info", "class_params").get("class_names")
     if not isinstance(stored, list) or not stored:
@@ -225,71 +202,6 @@ def _classes(data: Mapping[str, Any]) -> tuple[Label, ...] | None:
     if (labels := labels_of(stored)) is None:
         raise ReadError("the CatBoost model is damaged: a class name is no label")
     return labels
-
-
-@dataclass(frozen=True, slots=True)
-class _People:
-    """Whether the leaf weights are people, and why."""
-
-    known: bool
-    total: int | None
-    reason: str
-
-
-def _people(stored: StoredTrees, params: Mapping[str, Any]) -> _People:
-    """Decide whether the leaf weights are people."""
-    options = nested(params, "data_processing_options")
-    weighted = options.get("auto_class_weights") not in (None, "None")
-    weighted = weighted or bool(options.get("class_weights"))
-    if weighted or "scale_pos_weight" in nested(params, "flat_params"):
-        return _People(False, None, "its leaf weights are not people, as classes are weighted")
-    if (flat := stored.weights) is None:
-        return _People(False, None, "it does not tell how much weight is in each leaf")
-    if np.any((flat < 0) | (flat > Most.people) | (flat != np.rint(flat))):
-        return _People(False, None, "its leaf weights are not whole: rows had weights of their own")
-    totals = stored.totals
-    if len(totals) > 1 or not 0 < max(totals) <= Most.people:
-        return _People(False, None, "its leaf weights differ in their sum from tree to tree")
-    whole = flat[flat > 0].astype(np.int64)
-    if len(whole) > len(stored) and int(np.gcd.reduce(whole)) > 1:
-        return _People(False, None, "its leaf weights have a common divisor: rows had weights")
-    return _People(
-        True,
-        int(max(totals)),
-        "leaf weights are taken as people, as they are whole and have one sum in every tree",
-    )
-
-
-def _first_counts(
-    tree: StoredTree, params: Mapping[str, Any], classes: tuple[Label, ...] | None
-) -> Float | None:
-    """Return people per class in the leaves of the first tree, where they follow."""
-    boosting = nested(params, "boosting_options")
-    learner = nested(params, "tree_learner_options")
-    rate, l2 = boosting.get("learning_rate"), learner.get("l2_leaf_reg")
-    one_step = (
-        classes is not None
-        and len(classes) == 2
-        and tree.values.shape[1] == 1
-        and nested(params, "loss_function").get("type") == "Logloss"
-        and learner.get("leaf_estimation_method") == "Newton"
-        and learner.get("leaf_estimation_iterations") == 1
-        and boosting.get("boost_from_average") is False
-    )
-    if not one_step or tree.weights is None:
-        return None
-    if not isinstance(rate, int | float) or not isinstance(l2, int | float):
-        return None
-    if not (0 < rate <= 1e6 and 0 <= l2 <= 1e9):
-        return None
-    n, value = tree.weights, tree.values[:, 0]
-    if np.any(np.abs(value) > 1e9):
-        return None
-    second = n / 2 + value / rate * (n / 4 + l2)
-    whole = np.rint(second)
-    if np.any(np.abs(second - whole) > 1e-5) or np.any((whole < 0) | (whole > n)):
-        return None
-    return np.column_stack([n - whole, whole])
 
 
 def _source(data: Mapping[str, Any], params: Mapping[str, Any], source: Source) -> Source:
