@@ -7,13 +7,12 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.category_lists import list_of_categories
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound, is_weight
 from treeaudit.readers.leftovers.nodes import is_path_length
+from treeaudit.readers.leftovers.search_columns import follows_from_splits, under_mask
 from treeaudit.readers.leftovers.searches import follows_from_an_order
 from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.leftovers.values import FEW, Values
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
 __all__ = ["CURVES", "FittedValues"]
@@ -33,7 +32,6 @@ _RESULT = pattern(
 _OF_ORDER = ("ranking", "support")
 _ORDERED = pattern(rf"(split\d{{1,4}})_({'|'.join(_OF_ORDER)})")
 _SCORED = pattern(r"[A-Za-z_]{2,40}(@[0-9.]{1,5}-?)?[0-9_]{0,3}")
-_SUMMARY = pattern(r"(mean|std|rank)_(test|train)_(\w{1,40})")
 
 
 def _is_drawn(generator: Inert) -> bool:
@@ -269,7 +267,12 @@ class FittedValues(Values):
                 self.leave(place, shown, (key, part))
                 continue
             if isinstance(part, Inert) and part.kind in ("_mareconstruct", "MaskedArray"):
-                self._masked(part, [arrived(one) for one in tried], key, place, shown)
+                stated = [arrived(one) for one in tried]
+                if (under := under_mask(part, stated, key.removeprefix("param_"))) is None:
+                    self.leave(place, shown, part)
+                else:
+                    self._seen.add(id(part))
+                    self.spare += under
                 continue
             if part is tried:
                 self._seen.add(id(part))
@@ -278,47 +281,8 @@ class FittedValues(Values):
                     self.check(one, "osd", place, f"{shown}[{i}]", frozenset(), "", 1)
             else:
                 self.check(part, "osn1", place, shown, frozenset({n}), "")
-                if isinstance(part, np.ndarray) and not _follows(key, part, value):
+                if isinstance(part, np.ndarray) and not follows_from_splits(key, part, value):
                     self.spare += part.nbytes
-
-    def _masked(self, part: Inert, tried: list[object], key: str, place: Place, shown: str) -> None:
-        """Explain a column of what was tried: the values that the candidates state."""
-        name, n, state = key.removeprefix("param_"), len(tried), part.state
-        stated = [one.get(name) if isinstance(one, dict) else None for one in tried]
-        has = [isinstance(one, dict) and name in one for one in tried]
-        values, hidden, kind, fill = None, None, None, None
-        if isinstance(state, tuple) and len(state) == 7 and state[1] == (n,):
-            _, _, kind, _, values, hidden, fill = state
-        elif isinstance(state, dict) and state.keys() == {"_data", "_mask"}:
-            values, hidden = arrived(state["_data"]), arrived(state["_mask"])
-        plain = all(_is_plain(one) for one in (*part.args[2:], fill)) and not part.pairs
-        plain = plain and len(part.args) <= 4
-        if isinstance(values, np.ndarray) and (values.dtype == object or is_sound(values)):
-            values = values.tolist()
-        if isinstance(kind, DType) and isinstance(values, bytes | memoryview) and not kind.n_fields:
-            made = kind.build()
-            fits = made.kind in "biuf" and len(values) == n * made.itemsize
-            raw = np.frombuffer(values, made) if fits else None
-            values = raw.tolist() if raw is not None and is_sound(raw) else None
-        if isinstance(hidden, np.ndarray):
-            hidden = hidden.tobytes() if hidden.ndim else bytes(n) if not hidden else None
-        covered = isinstance(hidden, bytes | memoryview) and any(has)
-        covered = covered and hidden == bytes(not one for one in has)
-        if (
-            plain and covered and isinstance(values, list) and len(values) == n
-            and all(
-                _is_same(arrived(one), arrived(other))
-                if there
-                else _is_hole(arrived(one))
-                for one, other, there in zip(values, stated, has, strict=True)
-            )
-        ):  # fmt: skip
-            self._seen.add(id(part))
-            # Nobody sees what stands there: what lay in the memory, or a message.
-            under = zip(values, has, strict=True)
-            self.spare += sum(8 for one, there in under if not there and arrived(one))
-        else:
-            self.leave(place, shown, part)
 
 
 def _dropped(model: Inert) -> int:
@@ -330,41 +294,3 @@ def _dropped(model: Inert) -> int:
             if type(after) is int and type(most) is int and 0 < after <= most:
                 return after
     return 0
-
-
-def _is_hole(one: object) -> bool:
-    return one is None or isinstance(one, float) or (isinstance(one, int) and abs(one) < 1 << 63)
-
-
-def _follows(key: str, column: Array, table: dict[object, object]) -> bool:
-    """Tell whether a column of a search says what follows from the scores of its splits."""
-    match = _SUMMARY.fullmatch(key)
-    if match is None or column.dtype.kind not in "iuf":
-        return False
-    what, kind, name = match.groups()
-    each = (arrived(table.get(f"split{i}_{kind}_{name}")) for i in range(len(table)))
-    splits = [one for one in each if isinstance(one, np.ndarray) and one.shape == column.shape]
-    if not splits or any(one.dtype.kind != "f" for one in splits):
-        return False
-    with np.errstate(all="ignore"):
-        scores = np.stack(splits)
-        mean = scores.mean(axis=0)
-        if what == "rank":
-            mean = np.where(np.isnan(mean), np.nanmin(mean, initial=0) - 1, mean)
-            follows = 1 + (mean[None] > mean[:, None]).sum(axis=1)
-            return bool(np.array_equal(column, follows))
-        follows = mean if what == "mean" else scores.std(axis=0)
-        return np.allclose(column, follows, rtol=1e-9, atol=1e-12, equal_nan=True)
-
-
-def _is_plain(one: object) -> bool:
-    one = arrived(one)
-    if isinstance(one, np.ndarray):
-        return one.size == 1 and (one.dtype.kind in "biuf" or one.tolist() in ("?", "N/A", ["?"]))
-    return one is None or isinstance(one, bool | float) or one in ("?", "N/A", (0,), "b", b"b")
-
-
-def _is_same(one: object, other: object) -> bool:
-    if isinstance(one, int | float | str) and isinstance(other, int | float | str):
-        return one == other or (one != one and other != other)
-    return one is other or (type(one) is type(other) and one == other)
