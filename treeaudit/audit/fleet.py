@@ -22,7 +22,7 @@ from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
 from treeaudit.readers.limits import show
 
-__all__ = ["Found", "Place", "attempt", "find", "is_several", "no_model"]
+__all__ = ["Found", "Place", "attempt", "find", "no_model"]
 
 # What nobody would call anything else: a damaged one is said to be damaged.
 _SUFFIXES = frozenset(
@@ -31,17 +31,6 @@ _SUFFIXES = frozenset(
 _TREES = ("a Git LFS", "an XGBoost", "a CatBoost", "a treelite", "a LightGBM", "an H2O", "a skops")
 _TEXT = "a text file"
 _TEXTS = frozenset(".txt .in .lock .yaml .yml .toml .cfg .ini .md .rst .csv .tsv".split())
-
-
-def is_several(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path stands for any number of files: a folder or a pattern.
-
-    Examples
-    --------
-    >>> is_several("models/*.pkl"), is_several("model.pkl"), is_several(".")
-    (True, False, True)
-    """
-    return is_folder(Path(path)) or is_pattern(Path(path))
 
 
 def find(paths: Sequence[str | os.PathLike[str]]) -> Found:

@@ -16,7 +16,7 @@ from treeaudit.audit.places import is_folder, why_not
 from treeaudit.errors import DataError
 from treeaudit.later import pattern
 
-__all__ = ["is_pattern", "matched"]
+__all__ = ["is_pattern", "is_several", "matched"]
 
 _GLOB = pattern(r"[*?\[]")
 _ANY = "**"
@@ -35,6 +35,17 @@ def is_pattern(path: Path) -> bool:
     (True, False)
     """
     return not os.path.lexists(path) and _GLOB.search(str(path)) is not None
+
+
+def is_several(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a path stands for any number of files: a folder or a pattern.
+
+    Examples
+    --------
+    >>> is_several("models/*.pkl"), is_several("model.pkl"), is_several(".")
+    (True, False, True)
+    """
+    return is_folder(Path(path)) or is_pattern(Path(path))
 
 
 def matched(path: Path) -> list[tuple[str, str]]:

@@ -2,27 +2,33 @@
 
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from treeaudit.errors import SeveralModelsError, UnsupportedModelError
-from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.later import later
+from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
-from treeaudit.readers.beside_private import tells_numbers
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.estimators.models import find_model, inner_models, members_of
 from treeaudit.readers.estimators.no_model import what_it_is
-from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
-from treeaudit.readers.estimators.undo import undo
 from treeaudit.readers.every import elsewhere, library_of, of_other_libraries, usual
 from treeaudit.readers.leftovers.nodes import Sound
-from treeaudit.readers.limits import Most, show
+from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import from_inert, held_by, is_trainer
 
-__all__ = ["BOOSTED", "over_data", "stored_model"]
+if TYPE_CHECKING:
+    from treeaudit.readers.beside_private import tells_numbers
+    from treeaudit.readers.estimators.behind import over_data
+else:
+    tells_numbers = later("treeaudit.readers.beside_private", "tells_numbers")
+    over_data = later("treeaudit.readers.estimators.behind", "over_data")
+
+__all__ = ["BOOSTED", "stored_model"]
 
 BOOSTED = ("XGBoost", "LightGBM")
 """Libraries whose wrappers do not say how wide their models are."""
@@ -68,7 +74,7 @@ def stored_model(
             on_their_own = {id(one.estimator) for one in (*models, found)}
             numbers = tells_numbers(root, forest, on_their_own)
             forest = held_by(forest, found.inside, found.before, numbers=numbers)
-        forest = over_data(forest, found)
+        forest = over_data(forest, found) if found.before else forest
     else:
         # Its trees lie in the record that is walked through: nothing of them is beside it.
         beside = Leftovers(looked_for=KINDS)
@@ -135,29 +141,3 @@ def _read(value: Inert, source: Source) -> Forest | None:
             )
         case _:
             return from_inert(value, source)
-
-
-def over_data(forest: Forest, found: Found) -> Forest:
-    """Say the conditions in terms of the columns before the pipeline."""
-    before, n_seen = found.before, len(forest.schema.features)
-    if not before:
-        return forest
-    names = forest.schema.names if forest.schema.named else None
-    plain = all(feature.categories is None for feature in forest.schema.features)
-    plan = plan_of(before, n_seen, names) if plain else None
-    if plan is None or plan.made:
-        kinds = [step.kind if isinstance(step, Inert) else show(step) for step in before]
-        text = f"the pipeline transforms the columns first ({', '.join(kinds[:8])})"
-        forest = replace(
-            forest, warnings=(*forest.warnings, f"{text}: conditions may be in transformed units")
-        )
-    if plan is None:
-        return forest
-    trees, settled = forest.trees, plan
-    rounded = forest.single_precision and plan.scales
-    return replace(
-        forest,
-        trees=LazyTrees(lambda i: undo(trees[i], settled, rounded=rounded), len(trees)),
-        single_precision=forest.single_precision and not rounded,
-        schema=replace(forest.schema, features=plan.features, named=plan.named),
-    )

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.dp.bounded import FOUND_OUT
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
@@ -85,6 +84,8 @@ def held_by(
     """
     if forest.privacy is None:
         return forest
+    from treeaudit.dp.bounded import FOUND_OUT  # which no model needs that claims nothing
+
     learned = any(isinstance(step, Inert) for step in before)
     holds = (learned, "best_estimator_" in inside, numbers)
     reasons = [reason for reason, there in zip(FOUND_OUT, holds, strict=False) if there]

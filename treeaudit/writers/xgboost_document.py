@@ -15,9 +15,9 @@ from treeaudit.readers.boosters.xgboost_beside import keys_of
 from treeaudit.readers.boosters.xgboost_forest import read_trees, to_forest
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
+from treeaudit.readers.estimators.behind import over_data
 from treeaudit.readers.leftovers.documents import explained
 from treeaudit.readers.leftovers.form_parts import is_seed
-from treeaudit.readers.stored import over_data
 from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.places import origins

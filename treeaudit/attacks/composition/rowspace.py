@@ -87,7 +87,12 @@ def follow(sums: Sums, off: Float | None = None) -> Followed:
             wanted = np.column_stack([wanted, np.where(sums.counts, scale * off, 0.0)])
         found, settled = _by_factors(sums, scale, rows, wanted), True
     else:
-        found, settled = _by_gradients(sums, scale, wanted)
+        found, settled = _by_gradients(sums, scale, wanted[:, :1])
+        if (np.abs(random[:, :1] - found) >= _LITTLE).all():
+            # What one vector tells of nobody no other would.
+            return Followed(known=np.zeros(groups, np.bool_), off=np.zeros(groups))
+        more, also = _by_gradients(sums, scale, wanted[:, 1:])
+        found, settled = np.column_stack([found, more]), settled and also
     left = np.abs(random - found[:, :_VECTORS]).max(axis=1)
     known = left < _NOTHING
     if off is not None and found.shape[1] == _VECTORS and known.any():

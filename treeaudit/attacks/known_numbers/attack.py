@@ -32,8 +32,6 @@ from treeaudit.attacks.case import (
     unseen_trees,
 )
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
-from treeaudit.attacks.known_numbers.nearly import nearly_known
-from treeaudit.attacks.known_numbers.spreads import spreads
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.attacks.once import in_any_tree, share_at_most, share_told, worst_share
 from treeaudit.attacks.sensitive.checks import NEARLY
@@ -48,8 +46,12 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 
 if TYPE_CHECKING:
+    from treeaudit.attacks.known_numbers.nearly import nearly_known
+    from treeaudit.attacks.known_numbers.spreads import spreads
     from treeaudit.attacks.known_numbers.view import view
 else:
+    nearly_known = later("treeaudit.attacks.known_numbers.nearly", "nearly_known")
+    spreads = later("treeaudit.attacks.known_numbers.spreads", "spreads")
     view = later("treeaudit.attacks.known_numbers.view", "view")
 
 __all__ = ["KnownNumbers", "dominated"]

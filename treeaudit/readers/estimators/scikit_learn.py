@@ -2,13 +2,12 @@
 
 The model is taken apart into those that hold trees (`models`), each is read
 over the columns that it saw (`tree_ensembles`, `histogram_boosting`), the
-steps in front of it are undone (`preprocessing`), and those that belong
+steps in front of it are undone (`behind`), and those that belong
 together are put in a row (`join`).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from treeaudit.dataclass import dataclass
@@ -17,30 +16,27 @@ from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Label
 from treeaudit.model.source import Member, Source
-from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.answers import answers_of
-from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
 from treeaudit.readers.estimators.draw_seeds import draw_seeds
 from treeaudit.readers.estimators.first_tree import with_first_counts
 from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.join import Part, join
-from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.estimators.models import members_of
-from treeaudit.readers.estimators.preprocessing import Plan, plan_of, width_in
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
 from treeaudit.readers.estimators.rounds import boosting_of
 from treeaudit.readers.estimators.tree_ensembles import read_trees
-from treeaudit.readers.estimators.undo import undo
 from treeaudit.readers.leftovers.nodes import Sound
-from treeaudit.readers.limits import Most, clean, show
+from treeaudit.readers.limits import Most, clean
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.types import Wide
 
 if TYPE_CHECKING:
+    from treeaudit.readers.estimators.behind import plan_behind, undone
     from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
 else:
+    plan_behind = later("treeaudit.readers.estimators.behind", "plan_behind")
+    undone = later("treeaudit.readers.estimators.behind", "undone")
     read_histogram_boosting = later(
         "treeaudit.readers.estimators.histogram_boosting", "read_histogram_boosting"
     )
@@ -123,12 +119,12 @@ def _piece(found: Found, budget: Budget) -> _Piece:
     read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
     grove = _named(found, with_first_counts(found, read(found, budget)), budget)
     warnings = list(grove.warnings)
-    plan = _plan(found, grove, budget, warnings)
+    plan = plan_behind(found, grove, budget, warnings) if found.before else None
     warnings += [f"{found.inside} is read alone: {seen.apart}"] if seen.apart else []
     warnings += [seen.note] if seen.note else []
     # Of a changed target, or of one among several, the numbers of the table are no measure.
     means = grove.means and not (seen.note or seen.apart or seen.target or seen.own_labels)
-    grove = grove if plan is None else _undone(grove, plan)
+    grove = grove if plan is None else undone(grove, plan)
     if found.before and plan is None and not seen.apart:
         grove = replace(grove, schema=replace(grove.schema, named=False))
     grove = replace(grove, warnings=tuple(warnings), means=means)
@@ -189,69 +185,6 @@ def _columns(found: Found, pieces: Sequence[_Piece], budget: Budget) -> tuple[Fe
         if isinstance(stated, int) and 0 < stated <= Most.features:
             return budget.unnamed(stated)
     return max((p.grove.schema.features for p in pieces), key=len)
-
-
-def _plan(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Plan | None:
-    """Return how to undo the steps before the trees, and say what cannot be undone."""
-    if not found.before:
-        return None
-    names, n_seen = found.seen.names, len(grove.schema.features)
-    width = width_in(found.before, n_seen) or 0
-    budget.undo(max(width if width <= Most.features else 0, n_seen))
-    if names is not None:
-        known: list[str] | None = [str(label_of(arrived(name))) for name in names.tolist()]
-    else:
-        known = grove.schema.names if grove.schema.named else None
-    plan = plan_of(found.before, n_seen, known)
-    if plan is not None and _too_many_codes(plan, grove):
-        plan = plan.without_sets()
-    if plan is not None and codes_behind(grove.schema.features, plan) is None:
-        plan = None
-    if plan is None:
-        kinds = ", ".join(_kinds(found.before))
-        warnings.append(
-            f"the steps before the tree ({kinds}) do not tell what its columns are: conditions "
-            "are in transformed units"
-        )
-    elif plan.made:
-        warnings.append(
-            f"what {', '.join(plan.made[:8])} made of the columns cannot be undone: "
-            "conditions on it are in transformed units"
-        )
-    return plan
-
-
-def _kinds(steps: Sequence[object]) -> list[str]:
-    """Name some steps, as many as one reads."""
-    return [step.kind if isinstance(step, Inert) else show(step) for step in steps[:8]]
-
-
-def _too_many_codes(plan: Plan, grove: Grove) -> bool:
-    if not any(column.known for column in plan.columns):
-        return False
-    return any(plan.n_codes(grove.tested(i)) > Most.made_codes for i in range(grove.n_trees))
-
-
-def _undone(grove: Grove, plan: Plan) -> Grove:
-    seen, features = grove.schema.features, plan.features
-    codes = None
-    if any(feature.categories is not None for feature in seen):
-        codes = codes_behind(seen, plan)
-        features = features_behind(seen, plan)
-    schema = replace(grove.schema, features=features, named=plan.named)
-    rounded = grove.single_precision and plan.scales
-    build = partial(_built, grove, plan, codes, rounded=rounded)
-    single = grove.single_precision and not rounded
-    return replace(grove, build=build, schema=schema, single_precision=single)
-
-
-def _built(
-    grove: Grove, plan: Plan, codes: list[Wide | None] | None, i: int, *, rounded: bool
-) -> Tree:
-    tree = grove.build(i)
-    if codes is None:
-        return undo(tree, plan, rounded=rounded)
-    return undo_with_sets(tree, plan, codes, rounded=rounded)
 
 
 def _n_records(found: Found, joined: int | None) -> int | None:

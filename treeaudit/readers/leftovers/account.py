@@ -8,9 +8,11 @@ else is weighed and named by its place, masked.
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.later import later
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.alike import Quiet
 from treeaudit.readers.boosters.wrappers import handle_name
@@ -35,12 +37,16 @@ from treeaudit.readers.leftovers.searches import (
 )
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
-from treeaudit.readers.leftovers.trained_values import contradicts
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
 from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
+
+if TYPE_CHECKING:
+    from treeaudit.readers.leftovers.trained_values import contradicts
+else:
+    contradicts = later("treeaudit.readers.leftovers.trained_values", "contradicts")
 
 __all__ = ["Account"]
 

@@ -1,19 +1,28 @@
 """Values that have rules of their own: categories, labels, weights of classes, searches, seeds."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from treeaudit.later import pattern
+from treeaudit.later import later, pattern
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.category_lists import list_of_categories
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound, is_weight
 from treeaudit.readers.leftovers.nodes import is_path_length
-from treeaudit.readers.leftovers.search_columns import follows_from_splits, under_mask
 from treeaudit.readers.leftovers.searches import follows_from_an_order
 from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.leftovers.values import FEW, Values
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.walk import Place
+
+if TYPE_CHECKING:
+    from treeaudit.readers.leftovers.category_lists import list_of_categories
+    from treeaudit.readers.leftovers.search_columns import follows_from_splits, under_mask
+else:
+    _COLUMNS = "treeaudit.readers.leftovers.search_columns"
+    list_of_categories = later("treeaudit.readers.leftovers.category_lists", "list_of_categories")
+    follows_from_splits = later(_COLUMNS, "follows_from_splits")
+    under_mask = later(_COLUMNS, "under_mask")
 
 __all__ = ["CURVES", "FittedValues"]
 

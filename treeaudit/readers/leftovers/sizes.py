@@ -3,19 +3,23 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeaudit.dataclass import dataclass
-from treeaudit.later import pattern
+from treeaudit.later import later, pattern
 from treeaudit.model.forest import Forest
-from treeaudit.readers.leftovers.category_lists import list_of_categories
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.together import in_rows
 from treeaudit.readers.types import Table
+
+if TYPE_CHECKING:
+    from treeaudit.readers.leftovers.category_lists import list_of_categories
+else:
+    list_of_categories = later("treeaudit.readers.leftovers.category_lists", "list_of_categories")
 
 __all__ = ["Facts", "length", "own_sizes", "tree_sizes", "width_of"]
 
