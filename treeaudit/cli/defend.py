@@ -171,6 +171,12 @@ def defend(
     if use is not None:
         console.print(use)
     _print_end(console, done, models, failed=failed, quiet=quiet)
+    if done.by_file_alone and train is not None and not quiet:
+        console.print(
+            "a private model is repaired by its file alone, as choices by --train would undo its "
+            "epsilon; scan --train judges what is written",
+            soft_wrap=True,
+        )
     for path in reports:
         console.print(f"report  {path}", soft_wrap=True)
     if done.needs_people and not quiet:
@@ -281,7 +287,8 @@ def _print_end(
         more = f" (or {', '.join(others)})" if others else ""
         console.print(f"nothing written: add -o safe{first}{more}")
     if done.tree_by_tree:
-        other = f" (--method {IntersectK.id} --train DATA)" if len(done.forest.members) < 2 else ""
+        together = len(done.forest.members) < 2 and not done.by_file_alone
+        other = f" (--method {IntersectK.id} --train DATA)" if together else ""
         console.print(
             "this holds for each tree alone: people who share their leaves in all trees can be "
             f"fewer{other}"

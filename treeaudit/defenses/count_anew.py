@@ -14,7 +14,12 @@ import numpy.typing as npt
 from treeaudit.arrays import Int
 from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import recount
-from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree
+from treeaudit.defenses.defense import (
+    Defense,
+    DefenseWords,
+    check_not_private,
+    tree_by_tree,
+)
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -63,6 +68,7 @@ class CountAnew(Defense):
             raise DataError("count-anew needs a model whose leaves hold counts of its classes")
         if values is None or labels is None:
             raise DataError("whom to count only the training data tells: give it with --train")
+        check_not_private(forest, self.id)
         node, n = forest.apply(values), len(classes)
 
         def everybody(tree: Tree, i: int) -> Tree:

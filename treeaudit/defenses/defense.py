@@ -18,6 +18,7 @@ __all__ = [
     "Defense",
     "DefenseWords",
     "at_most",
+    "check_not_private",
     "counts_of",
     "people_in",
     "sizes",
@@ -144,6 +145,26 @@ def telling_less(tree: Tree, forest: Forest) -> str:
     answers = forest.answers != "sum" and (tree.counts is not None or tree.label is not None)
     labels = answers and forest.schema.classes is not None
     return f"use {'--method labels-only or ' if labels else ''}--method strip"
+
+
+def check_not_private(forest: Forest, method: str) -> None:
+    """Refuse to decide about a private model by the very people whom its epsilon protects.
+
+    Raises
+    ------
+    DataError
+        If its ledger promises something that would no longer hold.
+    """
+    if forest.privacy is None:
+        return
+    from treeaudit.dp.bounded import promises  # which no model needs that claims nothing
+
+    if promises(forest):
+        raise DataError(
+            f"{method} decides by the training people themselves, and the epsilon of this private "
+            "model would no longer hold: use a method that goes by the file alone, such as "
+            "--method merge-siblings"
+        )
 
 
 def at_most(people: float, tree: Tree, forest: Forest) -> str:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Int
 from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import averaged
-from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
+from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, check_not_private
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -78,6 +78,7 @@ class DrawSteps(Defense):
         """
         if self.values is None or (self.labels is None and self.targets is None):
             raise DataError("whom to draw only the training data tells: give it with --train")
+        check_not_private(forest, self.id)
         stated = _stated(forest, self.share)
         node = forest.apply(self.values)
         each = self.targets if forest.schema.classes is None else self.labels

@@ -13,7 +13,13 @@ import numpy.typing as npt
 from treeaudit.arrays import Int, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import below, levels
-from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, sizes
+from treeaudit.defenses.defense import (
+    Bounds,
+    Defense,
+    DefenseWords,
+    check_not_private,
+    sizes,
+)
 from treeaudit.defenses.keep_trees import chosen
 from treeaudit.defenses.merge_siblings import MergeSiblings
 from treeaudit.defenses.merging import becoming_leaves
@@ -57,13 +63,15 @@ class IntersectK(Defense):
         Raises
         ------
         DataError
-            If there is no training data, or even the roots hold fewer people.
+            If there is no training data, even the roots hold fewer people, or the model is
+            private.
         """
         if self.values is None:
             raise DataError(
                 "who shares their leaves in all trees only the training data tells: give it with "
                 "--train, or use --method merge-siblings, which holds for each tree alone"
             )
+        check_not_private(forest, self.id)
         node = forest.apply(self.values)
         best: tuple[int, int, list[int]] = (0, 0, [])
         k = self.min_leaf

@@ -12,6 +12,7 @@ from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Bounds,
     DefenseWords,
+    check_not_private,
     counts_of,
     people_in,
     tree_by_tree,
@@ -77,6 +78,7 @@ class MergeDiverse(Merging):
         """Return the repaired model; with people, what may stay is chosen in all trees at once."""
         if self.values is None or forest.n_trees == 1 or not self.allowed:
             return Merging.apply(self, forest)
+        check_not_private(forest, f"{self.id} with people (--train)")
         trees = [recount(tree, tree.is_leaf) for tree in forest.trees]
         none = replace(self, allowed=0.0)
         bad = [none.bad(tree, forest) for tree in trees]

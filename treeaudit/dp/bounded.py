@@ -14,7 +14,7 @@ from treeaudit.dp.shapes import grown_beyond
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 
-__all__ = ["FOUND_OUT", "NOT_ASKED", "NUMBERS_BESIDE", "bounded", "unbounded_because"]
+__all__ = ["FOUND_OUT", "NOT_ASKED", "NUMBERS_BESIDE", "bounded", "promises", "unbounded_because"]
 
 NUMBERS_BESIDE = "the file also holds numbers that no ledger accounts for"
 """What no longer holds once a model is written without them."""
@@ -43,6 +43,25 @@ _CANDIDATE = re.compile(r"candidate (\d{1,4}): ", re.ASCII)
 def bounded(forest: Forest) -> bool:
     """Tell whether the ledger of a model bounds what it gives away, as far as a file can tell."""
     return unbounded_because(forest) is None
+
+
+def promises(forest: Forest) -> bool:
+    """Tell whether a model has a ledger that may bound it once it is written again.
+
+    Then nothing may be decided about it by the people it was trained on. One that says itself
+    why it is not private says so in every file that is written of it.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Schema
+    >>> from treeaudit.model.tree import Tree
+    >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
+    >>> promises(Forest(trees=(tree,), schema=Schema.numeric(1), counts_are="absent"))
+    False
+    """
+    if forest.privacy is None:
+        return False
+    return all(one == NUMBERS_BESIDE for one in _reasons(forest.privacy))
 
 
 def unbounded_because(forest: Forest) -> str | None:
@@ -111,9 +130,12 @@ def unbounded_because(forest: Forest) -> str | None:
 
 def _around(privacy: Mapping[str, Any]) -> str | None:
     """Return what an audit found out about the model and no file says itself."""
+    return next((one for one in _reasons(privacy) if one in FOUND_OUT), None)
+
+
+def _reasons(privacy: Mapping[str, Any]) -> Sequence[object]:
     reasons = privacy.get("reasons")
-    each = reasons if isinstance(reasons, list | tuple) else ()
-    return next((one for one in each if one in FOUND_OUT), None)
+    return reasons if isinstance(reasons, list | tuple) else ()
 
 
 def _falls_short(ledger: Ledger) -> bool:

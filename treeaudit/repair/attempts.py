@@ -7,6 +7,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.defenses import Defense, IntersectK, without_leftovers
 from treeaudit.defenses.cost import n_leaves, training_accuracy
 from treeaudit.defenses.parameters import parameters
+from treeaudit.dp.bounded import promises
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.policy import Policy
@@ -101,8 +102,15 @@ class Repair:
         return alone and not self.frontier
 
     @property
+    def by_file_alone(self) -> bool:
+        """Whether nobody's records may decide what comes of it, as of a private model."""
+        return promises(self.before.forest)
+
+    @property
     def needs_people(self) -> str:
         """Why checks could not be made for which training people would be enough, if so."""
+        if self.by_file_alone:
+            return ""
         open_ = {one.attack for one in self.after.report.checks if one.status == "skipped"}
         asks = (
             one.reason

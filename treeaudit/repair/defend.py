@@ -7,6 +7,7 @@ from typing import Literal
 from treeaudit.dataclass import dataclass
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
+from treeaudit.dp.bounded import promises
 from treeaudit.errors import DataError, near
 from treeaudit.findings.judging import fails_for_good
 from treeaudit.findings.policy import Policy, read_policy
@@ -65,6 +66,13 @@ class Wanted:
             rows_per_person=self.rows_per_person,
             repeats=self.repeats,
         )
+
+    def by_file_alone(self) -> "Wanted":
+        """Return the same without anybody's records: so a private model is repaired.
+
+        What comes of it is then made of answers that its ledger counts, and of nothing else.
+        """
+        return replace(self, train=None, test=None, person=None, repeats=None)
 
     def resolved(self) -> Policy:
         """Return the policy itself."""
@@ -144,7 +152,8 @@ def defend(
         The training data, on which the audits count, and its column of labels. A
         forest passes a built-in policy only with them: its trees are judged together.
     test
-        Unseen people, on whom the repairs of a forest are compared.
+        Unseen people, on whom the repairs of a forest are compared. Neither they nor ``train``
+        decide about a private model, whose epsilon would no longer hold.
     person, rows_per_person, repeats
         What is one person, as in `treeaudit.scan`: the audits before and after
         count persons then.
@@ -208,7 +217,8 @@ def repair(
 ) -> Repair:
     """Repair a model and audit it before and after; see `defend`.
 
-    A search that finds nothing returns its nearest miss and does not raise.
+    A search that finds nothing returns its nearest miss and does not raise. A private model is
+    repaired and audited by its file alone: else its epsilon would no longer hold.
 
     Parameters
     ----------
@@ -228,6 +238,7 @@ def repair(
     """
     forest, policy = load(model), wanted.resolved()
     defenses = wanted.defenses(forest)
+    wanted = wanted.by_file_alone() if promises(forest) else wanted
     counting = wanted.counting(forest)
     before = measured(forest, known) if known else attempt(forest, (), policy, counting)
     whole, counting = counting, replace(counting, by_policy=known is not None)
