@@ -32,7 +32,7 @@ from treeaudit.trainers.parameters import (
     refuse_extras,
 )
 from treeaudit.trainers.persons import persons_of
-from treeaudit.trainers.searched import chosen, warn_of_search
+from treeaudit.trainers.searched import Searched, chosen, warn_of_search
 from treeaudit.trainers.training_rows import TrainingRows, read_rows
 
 __all__ = ["PrivateSearch"]
@@ -45,7 +45,7 @@ _COIN = 1 << 20
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateSearch(Searched, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Train candidates and release the one that seems best, all for one epsilon.
 
     `sklearn.model_selection.GridSearchCV` scores its candidates exactly on private people, and
@@ -124,7 +124,7 @@ class PrivateSearch(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, *, person: Any = None, **refused: Any) -> Any:  # noqa: ANN401  # scikit-learn's contract
         """Train all candidates and choose one; arguments and errors as in `PrivateTrees.fit`."""
         refuse_extras(refused)
-        won = warn_of_search()
+        won = warn_of_search(self)
         epsilon, for_choice, each = self._costs()
         trials = self._trials(each)
         for trial in trials:

@@ -48,7 +48,7 @@ from treeaudit.trainers.parameters import (
     reasons_not_private,
     refuse_extras,
 )
-from treeaudit.trainers.searched import chosen, warn_of_search
+from treeaudit.trainers.searched import Searched, chosen, warn_of_search
 from treeaudit.trainers.state import stored_state, taken_state
 from treeaudit.trainers.targets import Targets, labels_of
 from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
@@ -88,7 +88,7 @@ class Grown:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PrivateTrees(BaseEstimator):  # type: ignore[misc]
+class PrivateTrees(Searched, BaseEstimator):  # type: ignore[misc]
     """The parameters that every trainer has, `fit` and the ledger.
 
     What is predicted, a class or a number, is for `treeaudit.trainers.answers`.
@@ -187,7 +187,7 @@ class PrivateTrees(BaseEstimator):  # type: ignore[misc]
             If there is no row at all: that there is one is taken to be public.
         """
         refuse_extras(refused)
-        won = warn_of_search()
+        won = warn_of_search(self)
         asked = self._plain()
         epsilon = asked._checked()
         check_unit(person, self.rows_per_person)
