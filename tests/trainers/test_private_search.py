@@ -179,3 +179,12 @@ def test_a_search_around_a_search_is_seen() -> None:
     winner = around.best_estimator_.best_estimator_
     assert "exact scores" in winner.privacy_.reasons[0]
     assert not bounded(winner.forest_)
+
+
+def test_a_second_fit_forgets_the_first() -> None:
+    found = search().fit(X, Y)
+    assert found.feature_names_in_.tolist() == ["age", "sex", "dose"]
+    before = set(vars(found))
+    found.fit(X.to_numpy(dtype=object), Y)
+    assert before - set(vars(found)) == {"feature_names_in_"}
+    assert set(vars(found)) == set(vars(search().fit(X.to_numpy(dtype=object), Y)))

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning
 
 @pytest.fixture(scope="module")
 def people() -> tuple[np.ndarray, np.ndarray]:
-    X = np.random.default_rng(0).random((80, 2))
+    X = np.random.default_rng(0).random((200, 2))
     return X, (X[:, 0] > 0.5).astype(int)
 
 
@@ -141,9 +141,9 @@ def test_tuned_thresholds_warn_and_fixed_ones_do_not(people) -> None:
     if not hasattr(selection, "TunedThresholdClassifierCV"):
         pytest.skip("scikit-learn before 1.5")
     with pytest.warns(PrivacyWarning, match="every fit costs its epsilon again"):
-        tuned = selection.TunedThresholdClassifierCV(tree(), cv=2).fit(*people)
+        tuned = selection.TunedThresholdClassifierCV(tree(epsilon=50), cv=2).fit(*people)
     assert tuned.estimator_.privacy_.reasons == ()
-    chosen = grid(selection.TunedThresholdClassifierCV(tree(), cv=2), INNER).fit(*people)
+    chosen = grid(selection.TunedThresholdClassifierCV(tree(epsilon=50), cv=2), INNER).fit(*people)
     assert chosen.best_estimator_.estimator_.privacy_.not_private
     with warnings.catch_warnings():
         warnings.simplefilter("error")

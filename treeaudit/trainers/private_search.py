@@ -156,6 +156,8 @@ class PrivateSearch(Searched, ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.n_features_in_ = self.best_estimator_.n_features_in_
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         bill = _whole([t.privacy_ for t in trials], chooser, epsilon)
         self.best_estimator_._bill(chosen(bill, before) if won else bill)
         return self
