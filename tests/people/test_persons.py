@@ -1,8 +1,12 @@
 """Whose record each row is: nobody is merged with another, and nobody is two."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -104,3 +108,27 @@ def test_a_comparison_reads_persons_as_they_stand(forest, tmp_path) -> None:
     path = table("csv", tmp_path / "people", who)
     (found,) = ta.compare(forest, train=path, person="who", target="ill").models
     assert found.report.unit.persons == len(set(who))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [True, False, 1, 0, 1.0, 2, "1", "2", "1.0", "True", Decimal("1.0"), Decimal(2)]
+        ),
+        max_size=8,
+    ),
+    st.integers(0, 7),
+)
+def test_whose_rows_are_one_persons_does_not_hang_on_others(told, gone) -> None:
+    def same(told: list) -> list:
+        code = coded(pd.Series(told, dtype=object))[0]
+        return [[bool(one == other) for other in code] for one in code]
+
+    kept = told[:gone] + told[gone + 1 :]
+    rest = [row[:gone] + row[gone + 1 :] for i, row in enumerate(same(told)) if i != gone]
+    assert same(kept) == rest
+
+
+def test_true_is_another_person_than_one() -> None:
+    told = pd.Series([True, 1, "1", Decimal("1.0"), "True", 1.0], dtype=object)
+    assert coded(told)[0].tolist() == [0, 1, 1, 2, 0, 1]

@@ -21,6 +21,9 @@ __all__ = ["apart", "check_whole", "coded", "named", "nobody", "of_copies"]
 
 _WHOLE = re.compile(r"([+-]?[0-9]{1,40})(?:\.0*)?", re.ASCII)
 
+_OF_ONE_KIND = ("string", "integer", "floating")
+"""Names of pandas for columns of objects whose cells are all of a kind."""
+
 Tables = dict[str, Records | None]
 
 
@@ -120,8 +123,9 @@ def coded(*tables: "pd.Series[Any]") -> list[Wide]:
     """
     import pandas as pd
 
-    parts = [pd.factorize(told.astype(object)) for told in tables]
-    names = [[_plain(one) for one in found] for _, found in parts]
+    # By name first: to pandas True, 1 and 1.0 are equal, and the first of them names all.
+    parts = [pd.factorize(np.array(_names(told), dtype=object)) for told in tables]
+    names = [found.tolist() for _, found in parts]
     apart = {number for each in names for number in _told_apart(each)}
     meant = [
         name if (number := _number(name)) in apart else number for each in names for name in each
@@ -135,6 +139,19 @@ def _told_apart(names: Iterable[str]) -> set[str]:
     """Return the numbers that are written in more than one way."""
     ways: dict[str, str] = {}
     return {_number(name) for name in names if ways.setdefault(_number(name), name) != name}
+
+
+def _names(told: "pd.Series[Any]") -> list[str]:
+    """Return the name of each row; where equal cells have equal names, each is named once."""
+    import pandas as pd
+
+    held = told.astype(object)
+    plain = told.dtype != object and not isinstance(told.dtype, pd.CategoricalDtype)
+    if not plain and pd.api.types.infer_dtype(held, skipna=False) not in _OF_ONE_KIND:
+        return [_plain(one) for one in held]
+    codes, found = pd.factorize(held)
+    names = [_plain(one) for one in found]
+    return [names[code] for code in codes]
 
 
 def _plain(value: object) -> str:
