@@ -1,5 +1,6 @@
 """Columns that Arrow holds, read as pandas would, without it where they are plain."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.dataclass import dataclass
+from treeaudit.people.each_cell import in_array, read_apart
 from treeaudit.people.series_columns import SeriesColumn, text_of
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrowColumn", "decoded", "frame_of", "taken", "usual"]
 
+_UNREAD = (ArithmeticError, NotImplementedError, TypeError, ValueError)
 _VIEWS = frozenset(("string_view", "binary_view"))
 _NAMES = {"double": "float64", "float": "float32", "halffloat": "float16"}
 
@@ -100,15 +103,20 @@ def decoded(array: Any) -> Any:  # noqa: ANN401  # of pyarrow
 def usual(array: Any) -> Any:  # noqa: ANN401  # of pyarrow
     """Return an array as pyarrow takes rows of it, and pandas reads it.
 
-    Neither does of views of texts, or of names among which one is missing, nor of runs.
+    Neither does of views of texts, or of names among which one is missing or stands twice, nor of
+    runs.
     """
     from pyarrow import types
 
     array = decoded(array)
     kind = str(array.type)
     if types.is_dictionary(array.type):
-        return array.dictionary_decode() if array.dictionary.null_count else array
+        return array.dictionary_decode() if _is_odd(array.dictionary) else array
     return array.cast(kind.removesuffix("_view")) if kind in _VIEWS else array
+
+
+def _is_odd(names: Any) -> bool:  # noqa: ANN401  # of pyarrow
+    return bool(names.null_count) or len(names.unique()) < len(names)
 
 
 def frame_of(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
@@ -124,27 +132,52 @@ def frame_of(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
     """
     gaps = {column.type for column in table.columns if column.null_count}
 
-    def read(held: Any) -> Any:  # noqa: ANN401  # from a table of pyarrow to one of pandas
+    def read(held: Any) -> Any:  # noqa: ANN401  # from pyarrow to pandas
         return held.to_pandas(types_mapper=lambda kind: _whole(kind) if kind in gaps else None)
 
     try:
         frame: pd.DataFrame = read(table)
-    except ValueError:
-        # One day beyond the calendar of Python must not keep the others from being read.
-        frame = read(_days_as_text(table))
+    except _UNREAD:
+        # One cell that pandas cannot hold must not keep the others from being read.
+        return _column_by_column(table, read)
     return frame
 
 
-def _days_as_text(table: Any) -> Any:  # noqa: ANN401  # of pyarrow
+def _column_by_column(table: Any, read: Callable[[Any], Any]) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
+    import pyarrow as pa
+
+    found = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
+    apart: dict[int, list[Any]] = {}
+    for i, field in enumerate(found.schema):
+        column = _read_by_pandas(found.column(i))
+        if isinstance(column, list):
+            apart[i], column = column, pa.nulls(len(column))
+        found = found.set_column(i, field.name, column)
+    # What the file says of types of pandas no longer fits.
+    frame: pd.DataFrame = read(found.replace_schema_metadata() if apart else found)
+    for i, cells in apart.items():
+        frame.isetitem(i, in_array(cells))
+    return frame
+
+
+def _read_by_pandas(column: Any) -> Any:  # noqa: ANN401  # chunks of pyarrow, or a list of cells
+    """Return a column as pandas reads it, or its cells one by one where it cannot."""
     import pyarrow as pa
     from pyarrow import types
 
-    found = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
-    for i, field in enumerate(found.schema):
-        if types.is_date(field.type):
-            days = found.column(i).cast("date32").cast("string")
-            found = found.set_column(i, field.name, days)
-    return found
+    kind = column.type
+    if types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    elif types.is_date(kind):
+        # Days beyond the calendar of Python too.
+        return column.cast("date32").cast("string")
+    try:
+        pa.table({"": column}).to_pandas()
+    except _UNREAD:
+        # A type of which pandas holds nothing at all is refused still.
+        pa.nulls(0, column.type).to_pandas()
+        return read_apart(len(column), lambda first, end: column[first:end].to_pandas())
+    return column
 
 
 def _whole(kind: Any) -> Any:  # noqa: ANN401  # a type of pyarrow, and one of pandas or None

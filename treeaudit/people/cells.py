@@ -14,6 +14,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.words import label_text
+from treeaudit.people.each_cell import cells_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,13 +68,15 @@ def numbers_in(column: "pd.Series[Any] | npt.NDArray[Any]") -> Float:
     """
     import pandas as pd
 
-    series = pd.Series(column)
+    held = isinstance(column, np.ndarray) and column.dtype == object
+    # As strings of its own pandas takes no text that is none of Unicode.
+    series = pd.Series(column, dtype=object if held else None)
     if getattr(series.dtype, "kind", "O") in "iufb" and not isinstance(
         series.dtype, pd.CategoricalDtype
     ):
         numbers = pd.to_numeric(series, errors="coerce")
         return np.asarray(numbers.to_numpy(dtype=np.float64, na_value=np.nan))
-    return np.fromiter(map(number_in, series.astype(object)), np.float64, len(series))
+    return np.fromiter(map(number_in, cells_in(series)), np.float64, len(series))
 
 
 def respelled(text: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.people.cells import check_single
+from treeaudit.people.each_cell import lost_in
 from treeaudit.people.records import Records
 from treeaudit.people.repeats import repeats_in
 
@@ -71,7 +73,9 @@ def nobody(told: "pd.Series[Any]") -> npt.NDArray[np.bool_]:
     >>> nobody(pd.Series(["ann", "", None, " "], dtype=object)).tolist()
     [False, True, True, True]
     """
-    lost = told.isna()
+    import pandas as pd
+
+    lost = pd.Series(lost_in(told), index=told.index)
     if getattr(told.dtype, "kind", "O") not in "iufb":
         lost |= told.map(lambda one: isinstance(one, str) and not one.strip()).astype(bool)
     return lost.to_numpy(dtype=np.bool_)
@@ -158,7 +162,13 @@ def _plain(value: object) -> str:
     """Return an identifier as text: 7 and 7.0 are one, as tables with gaps read them."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    return str(value).strip()
+    try:
+        return str(value).strip()
+    except ValueError:
+        if not isinstance(value, Rational):
+            raise
+        # More digits than Python writes in tens.
+        return f"{value.numerator:#x}/{value.denominator:#x}"
 
 
 def _number(name: str) -> str:

@@ -16,6 +16,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema, category_text
 from treeaudit.people.arrow_columns import frame_of
 from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
+from treeaudit.people.each_cell import cells_in, in_array, lost_in, read_apart, tried
 
 __all__ = [
     *("Outside", "check_names", "code_columns", "columns_of"),
@@ -131,7 +132,9 @@ def in_cells(told: Any) -> Any:  # noqa: ANN401  # a table, or a column, of any 
         return _values(pd.Series(told))
     stored = told.to_arrow() if hasattr(told, "to_arrow") else told
     if hasattr(stored, "to_pylist"):
-        return frame_of(stored) if hasattr(stored, "schema") else _objects(stored.to_pylist())
+        if hasattr(stored, "schema"):
+            return frame_of(stored)
+        return in_array(read_apart(len(stored), lambda i, end: stored[i:end].to_pylist()))
     return np.asarray(told, dtype=None if hasattr(told, "__array__") else object)
 
 
@@ -141,13 +144,7 @@ def _values(column: "pd.Series[Any]") -> npt.NDArray[Any]:
         return column.to_numpy()
     if getattr(kind, "kind", "O") == "f" and hasattr(kind, "numpy_dtype"):
         return column.to_numpy(dtype=kind.numpy_dtype, na_value=np.nan)
-    return _objects(list(column))
-
-
-def _objects(cells: Sequence[Any]) -> npt.NDArray[Any]:
-    held = np.empty(len(cells), dtype=object)
-    held[:] = cells
-    return held
+    return in_array(cells_in(column))
 
 
 def _are_floats(kind: Any) -> bool:  # noqa: ANN401  # a type of numpy or pandas
@@ -177,12 +174,12 @@ def derive_features(table: Columns, names: Sequence[str] | None) -> tuple[Featur
 def _derived(column: Any, name: str) -> Feature:  # noqa: ANN401  # a column of either kind
     numbers = _numbers(column)
     known = numbers[~np.isnan(numbers)]
-    if numbers.size and np.array_equal(np.isnan(numbers), pd.isna(column)):
+    if numbers.size and np.array_equal(np.isnan(numbers), lost_in(column)):
         inside = known[np.isfinite(known)]
         if not len(inside):
             return Feature(name=name, low=0.0, high=0.0)
         return Feature(name=name, low=float(inside.min()), high=float(inside.max()))
-    texts = {category_text(value) for value in pd.unique(column[~pd.isna(column)])}
+    texts = {category_text(value) for value in pd.unique(column[~lost_in(column)])}
     return Feature(name=name, categories=tuple(sorted(texts)))
 
 
@@ -237,7 +234,7 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
     if feature.categories is None:
         numbers = _numbers(column)
         if outside == "raise":
-            lost = np.isnan(numbers) & ~np.asarray(pd.isna(column))
+            lost = np.isnan(numbers) & ~lost_in(column)
             if lost.any():
                 raise _unknown(feature, column[int(np.argmax(lost))], "is no number")
         return numbers
@@ -254,16 +251,34 @@ def _coded(column: Any, feature: Feature, outside: Outside | None) -> Float:  # 
 
 
 def named(column: Any) -> Any:  # noqa: ANN401  # a column of a table
-    """Return a column in which equal values have one name: True, 1 and 1.0 are equal to pandas."""
+    """Return a column in which equal values have one name: True, 1 and 1.0 are equal to pandas.
+
+    What has no name, such as a whole number of more digits than Python writes, is missing.
+    """
     if isinstance(column, pd.Series) and getattr(column.dtype, "kind", "O") == "f":
         # What pandas finds in a column are floats of 64 bits, which 0.1 of 32 bits is not.
         return _values(column)
-    mixed = pd.api.types.is_object_dtype(column)
-    if not mixed or pd.api.types.infer_dtype(column) == "string":
+    if isinstance(column, pd.Series) and isinstance(column.dtype, pd.CategoricalDtype):
+        names = _names(cells_in(pd.Series(column.cat.categories)))
+        return np.array([*names, None], dtype=object)[column.cat.codes]
+    if _is_plain(column):
         return column
-    lost = np.asarray(pd.isna(column))
-    texts = [None if none else category_text(v) for v, none in zip(column, lost, strict=True)]
-    return np.array(texts, dtype=object)
+    cells = cells_in(column) if isinstance(column, pd.Series) else column
+    return np.array(_names(cells), dtype=object)
+
+
+def _is_plain(column: Any) -> bool:  # noqa: ANN401  # a column of a table
+    """Tell whether all cells are numbers, truth values or texts of one type."""
+    if pd.api.types.is_object_dtype(column):
+        return bool(pd.api.types.infer_dtype(column) == "string")
+    kind = column.dtype
+    return kind.kind in "iufbUST" or isinstance(kind, pd.StringDtype)
+
+
+def _names(cells: Sequence[Any]) -> list[str | None]:
+    held = in_array(cells)
+    lost = lost_in(held)
+    return [None if none else tried(category_text, v) for v, none in zip(held, lost, strict=True)]
 
 
 def _within(values: Float, features: Sequence[Feature], outside: Outside) -> Float:

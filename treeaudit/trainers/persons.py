@@ -9,9 +9,11 @@ or K that go and K that come.
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import DataError
+from treeaudit.people.each_cell import cells_in, in_array
 from treeaudit.people.persons import check_whole, coded, nobody
 from treeaudit.trainers.columns import CURATOR
 
@@ -31,19 +33,25 @@ def persons_of(person: object, n_rows: int) -> Wide:
     >>> persons_of(["A", "B", "A"], 3).tolist()
     [0, 1, 0]
     """
-    told = np.asarray(person, dtype=object)
+    if isinstance(person, pd.Series | pd.Index | ExtensionArray):
+        told = in_array(cells_in(pd.Series(person)))
+    else:
+        told = np.asarray(person, dtype=object)
     if told.shape != (n_rows,):
         raise DataError(
             f"person has the shape {told.shape}: it must be one name or number for each of the "
             f"{n_rows:,} rows"
         )
-    lost = nobody(pd.Series(told))
+    # Pandas would make texts of its own of them, which hold no text that is none of Unicode.
+    series = pd.Series(told, dtype=object)
+    lost = nobody(series)
     if lost.any():
         row = int(np.argmax(lost)) + 1
         raise DataError(f"row {row} names no person. {CURATOR}: every row needs its person")
     # An array of objects no longer tells how many digits its numbers had.
-    check_whole(pd.Series(person if isinstance(person, np.ndarray | pd.Series) else told), "person")
-    return coded(pd.Series(told))[0]
+    typed = isinstance(person, np.ndarray | pd.Series) and person.dtype != object
+    check_whole(pd.Series(person) if typed else series, "person")
+    return coded(series)[0]
 
 
 def first_rows(person: Wide, fit: Flag, most: int) -> Flag:

@@ -13,6 +13,7 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, category_text, in_order
 from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
+from treeaudit.people.each_cell import lost_in
 from treeaudit.trainers.columns import CURATOR, Outside, named
 
 __all__ = ["CLASSES", "NUMBERS", "STEPS", "Targets", "in_bounds", "labels_of"]
@@ -137,7 +138,7 @@ def _numbers(targets: Array, outside: Outside) -> Float:
     """Return targets as numbers, NaN where there is none."""
     kind = np.asarray(targets).dtype.kind
     found = numbers_in(targets)
-    strange = np.isnan(found) & ~np.asarray(pd.isna(targets))
+    strange = np.isnan(found) & ~lost_in(targets)
     if kind not in "iufbOUT" or (outside == "raise" and strange.any()):
         raise DataError(f"a target is no number, and this is for numbers; {_FOR_CLASSES}")
     return found

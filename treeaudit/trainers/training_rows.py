@@ -103,6 +103,21 @@ def read_rows(
     ValueError
         If it is no table with labels, as scikit-learn says it.
     """
+    with np.errstate(all="ignore"):
+        # A number beyond a float of 64 bits is infinite, and no warning tells that it was there.
+        return _read(X, y, schema, outside, estimator, person, rows_per_person, targets)
+
+
+def _read(
+    X: object,
+    y: object,
+    schema: Schema | str,
+    outside: Outside,
+    estimator: str,
+    person: object,
+    rows_per_person: int | None,
+    targets: Targets,
+) -> TrainingRows:
     X = in_cells(X)
     names = names_of(X)
     table = columns_of(X, estimator, finite=outside == "raise")
