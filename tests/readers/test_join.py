@@ -36,7 +36,7 @@ def test_members_are_named_in_their_order() -> None:
     assert forest.source.estimator == "VotingClassifier"
     assert (forest.records_are, forest.n_records) == ("unknown", 150)
     assert forest.warnings == (
-        "not audited: LogisticRegression at estimators_[1]; choose members with --select",
+        "not audited: LogisticRegression at estimators_[1], which is no tree model",
     )
     assert load(TREE.fit(X, Y)).members == ()
 

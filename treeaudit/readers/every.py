@@ -14,20 +14,19 @@ from treeaudit.readers.estimators.models import (
     models_in,
     tree_models,
 )
+from treeaudit.readers.estimators.read_apart import (
+    is_booster,
+    is_of_another_library,
+    is_read_apart,
+)
 from treeaudit.readers.limits import Allowance, Deepest
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Walk, walk
 
-__all__ = ["elsewhere", "library_of", "of_other_libraries", "usual"]
+__all__ = ["elsewhere", "of_other_libraries", "usual"]
 
-_BOOSTERS = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}
 _PASSED = SEARCHES | {"Pipeline"}
-
-
-def library_of(value: Inert) -> str:
-    """Return the name of the library that a class is of."""
-    return value.cls.module.partition(".")[0]
 
 
 def usual(root: object) -> list[Found]:
@@ -36,12 +35,35 @@ def usual(root: object) -> list[Found]:
 
 
 def of_other_libraries(root: object) -> list[Found]:
-    """Return those of them that are not of scikit-learn."""
+    """Return those of them that are not of scikit-learn, and the members of what is made of them.
+
+    An ensemble with trees of scikit-learn, too, is a model that names them.
+    """
+    looks = allowance()
+    members: dict[int, list[Found]] = {}
 
     def known(found: Found) -> bool:
-        return library_of(found.estimator) in _BOOSTERS or is_trainer(found.estimator)
+        if is_of_another_library(found.estimator):
+            return True
+        if found.estimator.kind in PASSED:
+            return False
+        inner = members_of(found, looks)
+        boosted = [one for one in inner.others if is_booster(one.estimator)]
+        members[id(found.estimator)] = [] if inner.trees else boosted
+        return bool(members[id(found.estimator)])
 
-    return list(models_in(root, known, _PASSED))
+    taken = {id(found.estimator) for found in models_in(root, _is_other, _PASSED)}
+    found_in = list(models_in(root, known, PASSED))
+    return [
+        one
+        for found in found_in
+        for one in members.get(id(found.estimator), [found])
+        if id(one.estimator) in taken or not is_trainer(one.estimator)
+    ]
+
+
+def _is_other(found: Found) -> bool:
+    return is_of_another_library(found.estimator)
 
 
 def elsewhere(root: object, models: list[Found], alike: Alike | None = None) -> Iterator[Found]:
@@ -95,13 +117,10 @@ def _more(model: Found) -> Iterator[Found]:
 
 def _is_fitted(found: Found, looks: Allowance) -> bool:
     value = found.estimator
-    if is_tree(value) or is_trainer(value):
+    if is_tree(value):
         return True
-    begins = _BOOSTERS.get(library_of(value))
-    if begins is not None:
-        parts = ("_Booster", "__model")
-        fitted = value.kind.startswith(begins) and any(value.get(name) for name in parts)
-        return value.kind == "Booster" or fitted
+    if is_of_another_library(value):
+        return is_read_apart(value)
     if elements(value.get("_predictors")):
         return True
     if value.kind in PASSED or next(children(found), None) is None:

@@ -14,8 +14,14 @@ from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.estimators.models import find_model, inner_models, members_of
 from treeaudit.readers.estimators.no_model import what_it_is
+from treeaudit.readers.estimators.read_apart import (
+    as_seen,
+    is_of_another_library,
+    is_read_apart,
+    library_of,
+)
 from treeaudit.readers.estimators.scikit_learn import to_forest
-from treeaudit.readers.every import elsewhere, library_of, of_other_libraries, usual
+from treeaudit.readers.every import elsewhere, of_other_libraries, usual
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.inert import Inert
@@ -32,7 +38,6 @@ __all__ = ["BOOSTED", "stored_model"]
 
 BOOSTED = ("XGBoost", "LightGBM")
 """Libraries whose wrappers do not say how wide their models are."""
-_BOOSTERS = ("xgboost", "lightgbm", "catboost")
 
 
 def stored_model(
@@ -65,7 +70,7 @@ def stored_model(
     found = _first(root) if select is None else _selected(models, select)
     others = {one.inside: one.inside or "the file itself" for one in models}
     others.pop(found.inside, None)
-    if library_of(found.estimator) in _BOOSTERS or is_trainer(found.estimator):
+    if is_of_another_library(found.estimator):
         other = _of_another_library(found, source)
         if other is None:
             raise UnsupportedModelError(what_it_is(root))
@@ -75,13 +80,16 @@ def stored_model(
             numbers = tells_numbers(root, forest, on_their_own)
             forest = held_by(forest, found.inside, found.before, numbers=numbers)
         forest = over_data(forest, found) if found.before else forest
+        forest = as_seen(forest, found)
     else:
         # Its trees lie in the record that is walked through: nothing of them is beside it.
         beside = Leftovers(looked_for=KINDS)
         forest = replace(to_forest(found, source, n_bytes, sound), leftovers=beside)
-        # Members over other columns or classes are models of their own.
+        # Members over other columns or classes, and of other libraries, are models of their own.
         joined = {one.inside for one in forest.members} or {found.inside}
-        apart = (one.inside for one in members_of(found).trees)
+        members = members_of(found)
+        boosted = [one for one in members.others if is_read_apart(one.estimator)]
+        apart = (one.inside for one in members.trees + boosted)
         others |= {name: name for name in apart if name not in joined}
     return replace(forest, others=others)
 
@@ -104,6 +112,10 @@ def _selected(models: list[Found], select: str) -> Found:
     pairs = [(one.inside, one) for one in models]
     if not matching((name for name, _ in pairs), select):
         inner = inner_models(models, select)
+        if len(inner) == 1 and is_trainer(inner[0].estimator):
+            raise UnsupportedModelError(
+                f"the {inner[0].estimator.kind} is a member of another model: save it alone"
+            )
         if len(inner) == 1:
             return inner[0]
         pairs = [(one.inside, one) for one in inner] or pairs

@@ -126,7 +126,12 @@ def _writers_of(forest: Forest) -> Mapping[str, str]:
     if not isinstance(stored, StoredBooster):
         return WRITERS
     pickled = dict.fromkeys((".pkl", ".pickle", ".joblib"), "boosters.to_pickle")
-    return {**WRITERS, **_OWN[forest.source.library], **(pickled if stored.found else {})}
+    found = stored.found
+    seen = None if found is None else found.seen
+    # A member of an ensemble answers with other labels, or another table, without it.
+    member = seen is not None and (seen.labels or seen.own_labels or seen.apart or seen.target)
+    whole = found is not None and (found.holder is not None or not (found.before or member))
+    return {**WRITERS, **_OWN[forest.source.library], **(pickled if whole else {})}
 
 
 def suffixes_of(forest: Forest) -> list[str]:

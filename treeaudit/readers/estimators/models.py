@@ -12,6 +12,7 @@ from treeaudit.readers.choice import choose, plain_name
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, SEARCHES, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
 from treeaudit.readers.estimators.no_model import what_it_is
+from treeaudit.readers.estimators.read_apart import is_read_apart
 from treeaudit.readers.limits import Allowance, Deepest, Most, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -169,11 +170,15 @@ def inner_models(models: list[Found], select: str) -> list[Found]:
             for name, model in todo
             for way, child in _ways(model)
         ]
-        found += [child for name, child in below if name == wanted and members_of(child).trees]
+        found += [child for name, child in below if name == wanted and _is_told_of(child)]
         todo = [one for one in below if wanted.startswith(f"{one[0]}.")][: Most.models]
         if found or not todo:
             break
     return list({id(one.estimator): one for one in found}.values())
+
+
+def _is_told_of(found: Found) -> bool:
+    return is_read_apart(found.estimator) or bool(members_of(found).trees)
 
 
 def _ways(model: Found) -> Iterator[tuple[str, Found]]:

@@ -13,13 +13,16 @@ __all__ = ["not_audited", "note_code", "parameters"]
 _MOST_NAMED = 20
 
 
-def not_audited(others: Sequence[Found]) -> list[str]:
-    """Name the models that are no part of the forest."""
-    if not others:
-        return []
-    named = [f"{o.estimator.kind} at {o.inside or 'the top'}" for o in others[:_MOST_NAMED]]
-    more = f" and {len(others) - _MOST_NAMED:,} more" if len(others) > _MOST_NAMED else ""
-    return [clean(f"not audited: {', '.join(named)}{more}; choose members with --select")]
+def not_audited(trees: Sequence[Found], others: Sequence[Found]) -> list[str]:
+    """Name the models that are no part of the forest: some with trees, and others without."""
+    said = ((trees, "; choose members with --select"), (others, ", which is no tree model"))
+    told = []
+    for models, end in said:
+        named = [f"{o.estimator.kind} at {o.inside or 'the top'}" for o in models[:_MOST_NAMED]]
+        more = f" and {len(models) - _MOST_NAMED:,} more" if len(models) > _MOST_NAMED else ""
+        end = end.replace("is no tree model", "are no tree models") if len(models) > 1 else end
+        told += [clean(f"not audited: {', '.join(named)}{more}{end}")] if models else []
+    return told
 
 
 def parameters(attributes: Mapping[str, object]) -> dict[str, Any]:

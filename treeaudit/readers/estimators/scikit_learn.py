@@ -23,6 +23,7 @@ from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.join import Part, join
 from treeaudit.readers.estimators.models import members_of
+from treeaudit.readers.estimators.read_apart import is_read_apart
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
 from treeaudit.readers.estimators.rounds import boosting_of
 from treeaudit.readers.estimators.tree_ensembles import read_trees
@@ -78,9 +79,11 @@ def to_forest(found: Found, source: Source, n_bytes: int, sound: Sound | None = 
     alike = len({piece.grove.schema.features for piece in chosen}) == 1
     columns = () if alike and not picked else _columns(found, chosen, budget)
     joined = join(chosen, columns, found.classes)
-    others = [piece.found for piece in pieces if piece not in chosen] + members.others
+    apart = [piece.found for piece in pieces if piece not in chosen]
+    # Models of other libraries are audited on their own.
+    others = [one for one in members.others if not is_read_apart(one.estimator)]
     warnings = [text for piece in chosen for text in piece.grove.warnings]
-    warnings += not_audited(others)
+    warnings += not_audited(apart, others)
     note_code(estimator, warnings)
     attributes = {name: arrived(value) for name, value in estimator.attributes.items()}
     version = attributes.get("_sklearn_version")

@@ -52,7 +52,10 @@ __all__ = ["Account"]
 
 _COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
 _DEEPEST = 6
-_LENT = ("SearchCV", "StackingClassifier", "StackingRegressor")
+_LENT = (
+    *("SearchCV", "StackingClassifier", "StackingRegressor"),
+    *("VotingClassifier", "VotingRegressor", "TransformedTargetRegressor"),
+)
 # Their members are listed one by one, with the settings of each.
 _OWN_MEMBERS = ("Voting", "Stacking", "FeatureUnion")
 _PLAIN = (type(None), bool, float)
@@ -250,7 +253,7 @@ class Account(Bundles):
                 self.leave(place, name, value)
         elif name in NAMING:
             width = width_of(model)
-            # Searches and stacks state none: their names are those of a model of the file.
+            # Searches, stacks and votes state none: their names are those of a model of the file.
             lent = width is None and model.kind.endswith(_LENT)
             self.check(value, "n", place, name, sizes if lent else frozenset({width or 0}), name)
         elif name in ("class_weight", "_class_weight") and isinstance(value, dict | list):
