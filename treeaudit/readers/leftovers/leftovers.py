@@ -17,6 +17,7 @@ from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_draws import seeds
+from treeaudit.readers.leftovers.leftover_groups import groups, holds_groups
 from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_targets import targets
@@ -101,6 +102,7 @@ def _find(
     """Return what was found, and what may be told by numbers of nobody knows how many people."""
     found: list[Leftover] = []
     trees: list[Place] = []
+    grouped: list[Place] = []
     claimed: set[int] = set()
     facts = Facts(n_records)
     if boosted is not None:
@@ -110,7 +112,7 @@ def _find(
     passed: list[Place] = []
 
     def told() -> tuple[object, ...]:
-        return len(found), len(claimed), len(untold), nested, facts.told
+        return len(found), len(grouped), len(claimed), len(untold), nested, facts.told
 
     def note(place: Place) -> None:
         trees.append(place)
@@ -127,6 +129,8 @@ def _find(
             found += seeds(place, n_records)
             found += first_round(place)
             untold |= {"first-round-counts"} if untold_round(place) else set()
+            if holds_groups(value):
+                grouped.append(place)
             if isinstance(arrived(value.get("tree_")), Inert):
                 trees.append(place)
         if id(value) not in claimed:
@@ -136,6 +140,7 @@ def _find(
     facts.note_tested([place.value for place in passed])
     told_targets, untold_target = targets(trees)
     found += told_targets
+    found += groups(grouped, trees, n_records)
     found += calls(mentioned, nested)
     found += Account(facts, claimed)(root, sound)
     if walk.cut is not None:

@@ -1,0 +1,147 @@
+"""Statistics per class, cluster or category beside the trees are groups, as leaves are."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.cluster import AffinityPropagation, Birch, KMeans
+from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.mixture import GaussianMixture
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import TargetEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from treeaudit.audit.scan import audit_all
+from treeaudit.findings.request import Request
+from treeaudit.readers import load
+
+N = 600
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.integers(0, 60, (N, 4)).astype(float), columns=list("abcd"))
+TWO = np.where(X.a + RNG.normal(0, 20, N) > 30, "p", "q").astype(object)
+
+
+def rare(n):
+    """Return labels of which one is that of so many people."""
+    labels = TWO.copy()
+    labels[:n] = "rare"
+    return labels
+
+
+def tree(**given):
+    return DecisionTreeClassifier(max_depth=2, min_samples_leaf=50, random_state=0, **given)
+
+
+def vote(member, first=None):
+    return VotingClassifier([("t", tree() if first is None else first), ("k", member)])
+
+
+def left(tmp_path, model, kinds=("records", "unseen", "category-counts", "unexplained")):
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps(model))
+    return path, [(one.kind, one.n) for one in load(path).leftovers if one.kind in kinds]
+
+
+PER_CLASS = {
+    "GaussianNB": GaussianNB,
+    "MultinomialNB": MultinomialNB,
+    "ComplementNB": ComplementNB,
+    "BernoulliNB": BernoulliNB,
+    "LinearDiscriminantAnalysis": LinearDiscriminantAnalysis,
+    "NearestCentroid": NearestCentroid,
+}
+
+
+@pytest.mark.parametrize("n", [1, 4, 5, 60])
+@pytest.mark.parametrize("kind", PER_CLASS)
+def test_statistics_of_a_class_of_fewer_than_five_are_records(kind, n, tmp_path) -> None:
+    path, found = left(tmp_path, vote(PER_CLASS[kind]()).fit(X, rare(n)))
+    assert found == ([("records", n)] if n < 5 else [])
+    if n == 1:
+        assert audit_all(Request(model=path))[0].verdict == "fail"
+    if n == 60:
+        assert audit_all(Request(model=path))[0].verdict == "pass"
+
+
+def test_of_classes_of_unknown_size_nobody_knows(tmp_path) -> None:
+    drawn = RandomForestClassifier(3, max_depth=2, min_samples_leaf=50, random_state=0)
+    model = vote(NearestCentroid(), drawn).fit(X, TWO)
+    assert [kind for kind, _ in left(tmp_path, model)[1]] == ["unseen"]
+
+
+@pytest.mark.parametrize("weight", [5.0, 300.0])
+def test_rows_that_weigh_more_make_no_class_larger(weight, tmp_path) -> None:
+    labels = rare(1)
+    weights = np.where(labels == "rare", weight, 1.0)
+    model = vote(GaussianNB()).fit(X, labels, sample_weight=weights)
+    assert [kind for kind, _ in left(tmp_path, model)[1]] == ["unseen"]
+
+
+def test_one_person_against_the_rest_is_a_class_of_one(tmp_path) -> None:
+    model = vote(OneVsRestClassifier(GaussianNB())).fit(X, rare(1))
+    assert left(tmp_path, model)[1] == [("records", 1)]
+
+
+def test_shares_that_somebody_gave_are_no_sizes(tmp_path) -> None:
+    labels = rare(1)
+    given = LinearDiscriminantAnalysis(priors=[0.4, 0.3, 0.3])
+    model = make_pipeline(given, tree()).fit(X, labels)
+    # Its tree counts the classes.
+    assert left(tmp_path, model)[1] == [("records", 1)]
+    drawn = make_pipeline(given, RandomForestClassifier(2, max_depth=2)).fit(X, labels)
+    assert [kind for kind, _ in left(tmp_path, drawn)[1]] == ["unseen"]
+
+
+def test_clusters_and_components(tmp_path) -> None:
+    far = X.copy()
+    far.iloc[0] = 9000.0
+    clusters = make_pipeline(KMeans(3, random_state=0), tree()).fit(far, TWO)
+    assert ("records", 1) in left(tmp_path, clusters)[1]
+    clusters[0].labels_ = None
+    assert ("unseen", 1) in left(tmp_path, clusters)[1]
+    centres = make_pipeline(AffinityPropagation(random_state=0), tree())
+    centres[0].fit(far[:60])
+    centres[1].fit(far, TWO)
+    n = len(centres[0].cluster_centers_)
+    assert ("records", n) in left(tmp_path, centres)[1]
+    tree_of_them = make_pipeline(Birch(n_clusters=None, threshold=20.0), tree()).fit(far, TWO)
+    assert ("records", 1) in left(tmp_path, tree_of_them)[1]
+    mixed = vote(GaussianNB()).fit(X, TWO)
+    mixed.note_ = GaussianMixture(2, random_state=0).fit(far)
+    assert ("records", 1) in left(tmp_path, mixed)[1]
+
+
+TOWN = np.array([f"town {i}" for i in RNG.integers(0, 6, N)], dtype=object)
+LIVES = pd.DataFrame({"age": RNG.integers(18, 90, N), "town": TOWN})
+
+
+def test_an_encoding_by_the_mean_label_is_told_and_no_pass(tmp_path) -> None:
+    columns = [("t", TargetEncoder(), ["town"]), ("a", "passthrough", ["age"])]
+    model = make_pipeline(ColumnTransformer(columns), tree()).fit(LIVES, TWO)
+    path, found = left(tmp_path, model)
+    assert found == [("category-counts", 6)]
+    assert audit_all(Request(model=path))[0].verdict == "review"
+
+
+def test_isotonic_steps_are_means_of_labels(tmp_path) -> None:
+    model = CalibratedClassifierCV(tree(), method="isotonic", cv=2).fit(X, TWO)
+    found = left(tmp_path, model)[1]
+    steps = [len(one.calibrators[0].y_thresholds_) for one in model.calibrated_classifiers_]
+    assert found == [("category-counts", n) for n in steps]
+    smooth = CalibratedClassifierCV(tree(), method="sigmoid", cv=2).fit(X, TWO)
+    assert left(tmp_path, smooth)[1] == []
+
+
+@pytest.mark.parametrize(("few", "told"), [(1, 1), (4, 1), (5, 0)])
+def test_counts_of_labels_of_rare_categories(few, told, tmp_path) -> None:
+    columns = np.column_stack([RNG.integers(0, 2, N), np.arange(N) < few])
+    model = vote(CategoricalNB()).fit(columns, TWO)
+    found = left(tmp_path, model, ("category-counts", "records"))[1]
+    assert found == [("category-counts", told)] * told
