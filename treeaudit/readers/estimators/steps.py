@@ -12,6 +12,7 @@ from treeaudit.readers.estimators.column import (
     numbers_of,
 )
 from treeaudit.readers.estimators.encoders import binned, imputed, one_hot, ordinal
+from treeaudit.readers.estimators.importances import by_importances
 from treeaudit.readers.estimators.scalers import max_abs, min_max, scaled
 from treeaudit.readers.estimators.selections import kept_by_scores
 from treeaudit.readers.pickles.arrays import arrived
@@ -63,6 +64,7 @@ UNDO: Mapping[str, Undo] = {
     "RFE": _chosen,
     "RFECV": _chosen,
     "SequentialFeatureSelector": _chosen,
+    "SelectFromModel": by_importances,
     "SelectKBest": _by_score("k_best", "k"),
     "SelectPercentile": _by_score("percentile", "percentile"),
     "SelectFpr": _by_score("fpr", "alpha"),

@@ -96,7 +96,10 @@ def width_of(model: Inert) -> int | None:
         if type(stated) is int and 0 < stated <= Most.features:
             used = _used(state) if model.kind == "ColumnTransformer" else None
             return stated if used is None or stated <= 2 * used + _MOST_DROPPED else None
-    return None
+    # A selection sees what the model that it goes by sees.
+    by = arrived(state.get("estimator_")) if model.kind == "SelectFromModel" else None
+    nested = not isinstance(by, Inert) or by.kind == "SelectFromModel"
+    return None if nested or not isinstance(by, Inert) else width_of(by)
 
 
 def _used(state: Mapping[Any, object]) -> int | None:
