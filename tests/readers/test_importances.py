@@ -79,16 +79,18 @@ def test_what_is_on_the_threshold_is_not_undone() -> None:
         undone(SelectFromModel(ridge, prefit=True, max_features=2).fit(twins))
 
 
+@pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier(random_state=0)])
-def test_a_pipeline_with_it_passes_with_its_training_people(model, tmp_path) -> None:
+def test_a_pipeline_with_it_takes_its_training_people(model, scaled, tmp_path) -> None:
     tree = DecisionTreeClassifier(max_depth=2, min_samples_leaf=40, random_state=0)
-    pipeline = make_pipeline(StandardScaler(), SelectFromModel(model, max_features=2), tree)
+    steps = [StandardScaler()] if scaled else []
+    pipeline = make_pipeline(*steps, SelectFromModel(model, max_features=2), tree)
     path = tmp_path / "m.pkl"
     path.write_bytes(pickle.dumps(pipeline.fit(X, Y)))
     forest = load(path)
     assert not [one for one in forest.leftovers if one.kind == "unexplained"]
     assert not [said for said in forest.warnings if "SelectFromModel" in said]
-    kept = list(pipeline[1].get_feature_names_out(NAMES))
+    kept = list(pipeline[-2].get_feature_names_out(NAMES))
     assert ta.scan(path, train=X.assign(y=Y), target="y").forest.schema.names == kept
 
 

@@ -161,7 +161,10 @@ def width_in(steps: Sequence[object], n_seen: int) -> int | None:
         How many columns there are behind them: as many in front where they do not say.
     """
     first = _first(steps)
+    # A selection by a model takes what that takes.
     stated = None if first is None else first.get("n_features_in_")
+    by = None if first is None else arrived(first.get("estimator_"))
+    stated = by.get("n_features_in_") if stated is None and isinstance(by, Inert) else stated
     if isinstance(stated, int):
         return stated if stated > 0 else None
     return n_seen
