@@ -147,6 +147,14 @@ def test_a_person_drawn_twice_counts_twice_in_a_bag(tmp_path) -> None:
     assert (bag.records_are, bag.n_records) == ("bootstrap", None)
 
 
+def test_a_fold_is_not_all_of_the_training_people(tmp_path) -> None:
+    path = kept(tmp_path, CalibratedClassifierCV(light(), cv=2))
+    assert [(one.records_are, one.n_records) for one in load_all(path)] == [("unknown", None)] * 2
+    train = X.assign(y=Y)
+    request = Request(model=path, train=train, target="y")
+    assert {report.verdict for report in audit_all(request)} <= {"fail", "review"}
+
+
 def test_a_changed_target_is_said(tmp_path) -> None:
     inner = lgb.LGBMRegressor(n_estimators=2, num_leaves=4, verbose=-1)
     model = TransformedTargetRegressor(inner, func=np.log1p, inverse_func=np.expm1)

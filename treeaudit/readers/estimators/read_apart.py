@@ -75,5 +75,6 @@ def as_seen(forest: Forest, found: Found) -> Forest:
     if seen.rows in ("bootstrap", "repeated"):
         # A person who was drawn twice counts twice.
         return replace(forest, records_are="bootstrap", n_records=None)
-    alike = seen.rows != "some" or forest.records_are != "all"
-    return forest if alike else replace(forest, records_are="unknown")
+    # Of a fold, how many people the whole was trained on is not told.
+    fold = seen.rows == "some"
+    return replace(forest, records_are="unknown", n_records=None) if fold else forest
