@@ -70,6 +70,18 @@ def test_an_edited_attribute_is_not_explained(changes, tmp_path) -> None:
     assert status(piped, tmp_path / "model.pkl") == "fail"
 
 
+@pytest.mark.parametrize(
+    "name", ["classes_", "feature_names_in_", "epsilon", "variant", "n_jobs", "schema", "extra"]
+)
+@pytest.mark.parametrize("other", ["feature_names_in_", "classes_", "schema", "forest_"])
+def test_a_reference_to_another_part_is_not_explained(name, other, tmp_path) -> None:
+    """However often a part stands in the file, it is stored once: a reference has no size."""
+    model = PrivateTreeClassifier(schema=SCHEMA).fit(X, Y)
+    changed = edited(model, {name: getattr(model, other)})
+    own = name == other
+    assert status(changed, tmp_path / "model.pkl") == ("pass" if own else "fail")
+
+
 @pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
 def test_every_parameter_of_every_trainer_is_held_against_the_model(trainer, tmp_path) -> None:
     few = {"n_estimators": 2, "n_public_trees": 2}

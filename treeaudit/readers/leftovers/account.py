@@ -85,6 +85,7 @@ class Account(Bundles):
     def __call__(self, root: object, sound: Sound) -> Iterator[Leftover]:
         """Yield what nothing explains, given the trees that were looked at already."""
         self.bundle(Place(arrived(root)), frozenset(self._facts.sizes), _DEEPEST)
+        n_around = len(self._left)
         quiet = Quiet(self._told, self._seen)
         while self._todo:
             place, sizes = self._todo.pop()
@@ -107,13 +108,20 @@ class Account(Bundles):
         what = "names, categories, numbers and scores"
         yield from spare(self.spare, "what no tree needs", what, advice)
         alike: dict[tuple[str, str], Leftover] = {}
-        for place, value, n_name in self._left:
-            n = size_of(value, self._seen)
-            if n:
-                one = not_explained(place.path or "the file itself", value, n=n + n_name)
-                before = alike.get((one.where, one.says))
-                alike[one.where, one.says] = replace(one, n=one.n + before.n) if before else one
+        explained = frozenset(self._seen)
+        for i, (place, value, n_name) in enumerate(self._left):
+            met, known = id(arrived(value)) in self._seen, id(arrived(value)) in explained
+            if met and (i < n_around or not known):
+                if known:
+                    self.again(place)
+                # Else it was named before.
+                continue
+            n = max(1, size_of(value, self._seen)) + n_name
+            one = not_explained(place.path or "the file itself", value, n=n)
+            before = alike.get((one.where, one.says))
+            alike[one.where, one.says] = replace(one, n=one.n + before.n) if before else one
         yield from alike.values()
+        yield from self.repeats()
 
     def _told(self) -> Hashable:
         """Return what was noted and used up so far, but for what trees that are alike differ in."""
@@ -221,6 +229,7 @@ class Account(Bundles):
         self, value: object, forms: str, place: Place, model: Inert, name: str, sizes: Sizes
     ) -> None:
         value, self._objects = arrived(value), MOST_OBJECTS
+        self._shared = MOST_OBJECTS + max(sizes, default=0)
         self._settings = 4 * FEW if "param" in name else FEW
         odd = name in _BY_CLASS and not self._takes(model.kind, name, value)
         if odd or (is_boosted(model) and not self._is_told(value, model, name, sizes)):

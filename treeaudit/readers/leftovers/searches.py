@@ -9,6 +9,7 @@ import numpy as np
 from treeaudit.readers.leftovers.attributes import is_name, listed
 from treeaudit.readers.leftovers.distributions import is_distribution
 from treeaudit.readers.leftovers.forms import is_sound
+from treeaudit.readers.leftovers.sizes import length
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Float
@@ -16,8 +17,10 @@ from treeaudit.readers.types import Array, Float
 __all__ = [
     "TRIED",
     "are_scores_of_thresholds",
+    "bears_tree",
     "follows_from_an_order",
     "follows_from_settings",
+    "is_fitted_name",
     "is_to_be_tried",
     "names_a_setting",
 ]
@@ -29,6 +32,24 @@ _HALVED = ("n_candidates_", "n_resources_")
 _MOST_PARTS, _MOST_WORDS, _MOST_TIMES = 400, 5, 32
 _MOST_THRESHOLDS, _USUAL_THRESHOLDS = 200, 100
 _LARGEST, _MOST_FACTOR = 1 << 32, 1_000
+
+
+def bears_tree(value: Inert) -> bool:
+    """Tell whether an object is a tree, or ends in one."""
+    for _ in range(8):
+        if value.kind in ("Tree", "TreePredictor") or value.get("tree_") is not None:
+            return True
+        steps = arrived(value.get("steps"))
+        last = steps[-1] if isinstance(steps, list) and steps else None
+        inner = last[-1] if isinstance(last, tuple) and last else value.get("estimator")
+        members = arrived(value.get("estimators_"))
+        if isinstance(members, list | np.ndarray) and length(members):
+            inner = members[0] if isinstance(members, list) else next(members.flat, None)
+        inner = arrived(inner)
+        if not isinstance(inner, Inert):
+            return value.get("_predictors") is not None
+        value = inner
+    return False
 
 
 def is_to_be_tried(value: Inert) -> bool:
@@ -47,13 +68,20 @@ def is_to_be_tried(value: Inert) -> bool:
         if is_distribution(part):
             # It is held against that of scipy.
             continue
-        if listed(part) is None or any(_is_fitted(name) for name in part.attributes):
+        if listed(part) is None or any(is_fitted_name(name) for name in part.attributes):
             return False
         todo += [part.state, *part.args, *part.items, *part.pairs.values()]
     return True
 
 
-def _is_fitted(name: object) -> bool:
+def is_fitted_name(name: object) -> bool:
+    """Tell whether an attribute of this name is written by fitting.
+
+    Examples
+    --------
+    >>> is_fitted_name("classes_"), is_fitted_name("max_depth")
+    (True, False)
+    """
     return isinstance(name, str) and name.endswith("_") and not name.startswith("__")
 
 

@@ -48,8 +48,9 @@ def contradicts(model: Inert, name: object, value: object) -> bool:
             # By position, the names are those of the table.
             return bool(schema.get("named", True)) and not _are_names(value, schema["features"])
         case "schema":
-            left_out = value is None or value == "from-data"
-            return not (left_out or (isinstance(value, Inert) and _is_schema(value, schema)))
+            if isinstance(value, str | None):
+                return value not in (None, "from-data")
+            return not (isinstance(value, Inert) and _is_schema(value, schema))
         case "n_jobs":
             few = type(value) is int and abs(value) <= _MOST_JOBS
             return not (value is None or few)

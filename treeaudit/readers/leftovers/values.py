@@ -19,9 +19,9 @@ from treeaudit.readers.leftovers.forms import (
     is_sorted,
     is_sound,
 )
-from treeaudit.readers.leftovers.searches import TRIED, is_to_be_tried
+from treeaudit.readers.leftovers.searches import TRIED, bears_tree, is_to_be_tried
 from treeaudit.readers.leftovers.settled import Settled
-from treeaudit.readers.leftovers.sizes import Facts, length
+from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.pickles.arrays import arrived
@@ -63,24 +63,6 @@ _SORTED = frozenset(
 )
 
 
-def _bears_tree(value: Inert) -> bool:
-    """Tell whether an object is a tree, or ends in one."""
-    for _ in range(8):
-        if value.kind in ("Tree", "TreePredictor") or value.get("tree_") is not None:
-            return True
-        steps = arrived(value.get("steps"))
-        last = steps[-1] if isinstance(steps, list) and steps else None
-        inner = last[-1] if isinstance(last, tuple) and last else value.get("estimator")
-        members = arrived(value.get("estimators_"))
-        if isinstance(members, list | np.ndarray) and length(members):
-            inner = members[0] if isinstance(members, list) else next(members.flat, None)
-        inner = arrived(inner)
-        if not isinstance(inner, Inert):
-            return value.get("_predictors") is not None
-        value = inner
-    return False
-
-
 class Values:
     """Holds values against the forms of the attributes that they stand in.
 
@@ -105,6 +87,7 @@ class Values:
         self._objects = MOST_OBJECTS
         # Settings deeper in one attribute than it has axes; keys that nobody knows in the file.
         self._settings = FEW
+        self._shared = MOST_OBJECTS
         self._keys = MOST_KEYS
         # What no tree needs and nobody can tell from a message, in bytes; texts that were counted.
         self.spare = self._numbers = 0.0
@@ -182,7 +165,7 @@ class Values:
                     self.check(part, "", place, step, sizes, name, depth + 1)
             case Inert():
                 helper = listed(value) is None
-                if not _bears_tree(value):
+                if not bears_tree(value):
                     self._objects -= id(value) not in self._seen
                 if self._objects < 0:
                     self.leave(place, step, value)
@@ -195,6 +178,10 @@ class Values:
                 else:
                     self.leave(place, step, value)
             case _ if id(value) in self._seen:
+                # Which of many stands where is a text; an attribute alone, or a few, share one.
+                self._shared -= depth > 0
+                if self._shared < 0:
+                    self.leave(place, step, value)
                 return
             case np.ndarray():
                 self._array(value, forms, place, step, sizes, name, depth)
