@@ -44,13 +44,17 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
 if TYPE_CHECKING:
+    from treeaudit.readers.leftovers.routing import stated_by, written_by_all
     from treeaudit.readers.leftovers.trained_values import contradicts
 else:
+    _ROUTING = "treeaudit.readers.leftovers.routing"
+    stated_by, written_by_all = later(_ROUTING, "stated_by"), later(_ROUTING, "written_by_all")
     contradicts = later("treeaudit.readers.leftovers.trained_values", "contradicts")
 
 __all__ = ["Account"]
 
-_COMMON = {"_sklearn_output_config": "d", "_metadata_request": "o", "feature_names_in_": "n1"}
+_WRITTEN_BY_ALL = ("_metadata_request", "_sklearn_output_config")
+_COMMON = {"feature_names_in_": "n1"}
 _DEEPEST = 6
 _LENT = (
     *("SearchCV", "StackingClassifier", "StackingRegressor"),
@@ -186,8 +190,18 @@ class Account(Bundles):
             for name, value in list(part.items())[:_MOST_SET] if boosted else part.items():
                 if name in alike:
                     continue
-                if trained and contradicts(model, name, value):
+                if trained and contradicts(stated_by(place), name, value):
                     self.leave(place, masked(str(name)), value)
+                    continue
+                if name in _WRITTEN_BY_ALL:
+                    written = written_by_all(name, arrived(value), model, self._facts.texts)
+                    for one in written:
+                        if isinstance(one, Inert) and one.kind == model.kind:
+                            self._todo.append((Place(one, f"{name}.owner", place), sizes))
+                        elif not isinstance(one, str):
+                            self._seen.add(id(one))
+                    if not written:
+                        self.leave(place, name, value)
                     continue
                 plain = _is_plain(value)
                 asked = boosted and name == "n_classes_" and bool(self._facts.rounds)
@@ -241,10 +255,7 @@ class Account(Bundles):
                 self.leave(place, f"{name}['{masked(str(key))}']", part, key)
         elif isinstance(value, Inert) and value.cls.module.startswith("numpy.random"):
             self.generator(value, place, name)
-        elif (
-            name == "_sklearn_output_config"
-            and not (isinstance(value, dict) and value.keys() <= {"transform", "dense"})
-        ) or (name in ("kw_args", "inv_kw_args") and not isinstance(value, dict | None)):
+        elif name in ("kw_args", "inv_kw_args") and not isinstance(value, dict | None):
             self.leave(place, name, value)
         elif name in ("_fit_X", "_sample_weight") and id(value) in self._seen:
             return
@@ -289,13 +300,10 @@ class Account(Bundles):
             self._seen.add(id(value))
         elif model.kind == "Booster":
             self.check(value, forms, place, name, sizes, name)
-        elif name == "forest_" and model.cls.module.startswith("treeaudit."):
-            # The reader of our own form goes through it.
-            self._seen.add(id(value))
-        elif (
-            name == "schema" and model.cls.module.startswith("treeaudit.") and model.get("forest_")
+        elif model.cls.module.startswith("treeaudit.") and (
+            name == "forest_" or (name == "schema" and stated_by(place).get("forest_"))
         ):
-            # It contradicts the model in nothing.
+            # The reader of our own form goes through it, and no schema contradicts it.
             self._seen.add(id(value))
         else:
             self.check(value, forms, place, name, sizes, name)
