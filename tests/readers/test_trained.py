@@ -13,7 +13,7 @@ import treeaudit as ta
 from tests.trainers.people import people
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import SmoothSensitivityForestClassifier
+from treeaudit.trainers import PrivateForestClassifier, SmoothSensitivityForestClassifier
 
 SCHEMA = Schema(
     features=(Feature(name="age", low=-3.0, high=3.0),), classes=("no", "yes"), named=False
@@ -107,3 +107,81 @@ def test_a_pickle_is_small_and_holds_what_the_model_does(ages, tmp_path) -> None
     path.write_bytes(pickle.dumps(model))
     checks = {check.name: check.status for check in ta.scan(path).checks}
     assert checks["max-unexplained-bytes"] == "pass"
+
+
+ARRAYS = {
+    "numbers": np.array([1, 2, 3]),
+    "one": np.array(5),
+    "a table": np.zeros((2, 2)),
+    "texts": np.array(["a", "b"]),
+    "none": np.array([]),
+    "records": np.zeros(2, dtype=[("a", "f8")]),
+}
+PLACES = [
+    *(
+        (name,)
+        for name in ("format", "version", "schema", "counts_are", "counts_reason", "answers")
+    ),
+    *((name,) for name in ("noise", "records_are", "n_records", "single_precision", "privacy")),
+    *((name,) for name in ("class_weights", "source", "trees")),
+    *(("schema", name) for name in ("features", "classes", "target", "named")),
+    *(("noise", name) for name in ("rate", "counts", "afterwards", "mechanism")),
+    *(("privacy", name) for name in ("epsilon", "used", "queries", "not_private", "unit")),
+    *(("source", name) for name in ("estimator", "library_version", "parameters")),
+    ("schema", "features", 0),
+    ("privacy", "queries", 0),
+    ("source", "parameters", "rows_per_person"),
+    ("trees", 0),
+]
+
+
+def _put(held, at, new):
+    if not at:
+        return new
+    held = dict(held) if isinstance(held, dict) else list(held)
+    held[at[0]] = _put(held[at[0]], at[1:], new)
+    return held
+
+
+@pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS)
+def test_an_array_in_the_place_of_another_part(ages, tmp_path, array) -> None:
+    """Each ends in one sentence that says that the model is damaged."""
+    model = PrivateForestClassifier(schema=SCHEMA, n_estimators=2).fit(*ages)
+    state, path = model.__getstate__(), tmp_path / "model.pkl"
+    for at in (None, *PLACES):
+        form = array if at is None else _put(state["forest_"], at, array)
+        path.write_bytes(pickle.dumps(_As(model, {**state, "forest_": form})))
+        with pytest.raises(ReadError, match="is damaged: "):
+            ta.load(path)
+    for name in ("schema", "classes_", "epsilon", "variant", "random_state", "n_jobs"):
+        path.write_bytes(pickle.dumps(_As(model, {**state, name: array})))
+        assert ta.scan(path, policy="private").verdict == "fail", name
+
+
+@pytest.mark.parametrize("number", [331, 569.0, True, float("nan")])
+def test_a_number_in_the_place_of_a_word_or_a_truth_value(ages, tmp_path, number) -> None:
+    model = small().fit(*ages)
+    state, path = model.__getstate__(), tmp_path / "model.pkl"
+    flags = [
+        ("single_precision",),
+        ("schema", "named"),
+        ("schema", "features", 0, "ignores_unknown"),
+    ]
+    state["forest_"]["schema"]["features"][0]["ignores_unknown"] = False
+    for at in [("format",), ("version",), ("source", "library_version"), *flags]:
+        if number is True and at in flags:
+            continue
+        form = _put(state["forest_"], at, number)
+        path.write_bytes(pickle.dumps(_As(model, {**state, "forest_": form})))
+        found = ta.scan(path, policy="private")
+        assert found["TA206"].details.unexplained_bytes > 0, at
+
+
+class _As:
+    """Pickled as a model with another state."""
+
+    def __init__(self, model, state):
+        self.made = type(model), (), state
+
+    def __reduce__(self):
+        return self.made

@@ -81,6 +81,11 @@ def checked_forest(data: Mapping[str, Any], source: Source, what: str) -> Forest
     """
     try:
         return forest_of(data, source)
+    except IndexError:
+        # What has no keys was asked for one: an array of a pickle.
+        raise ReadError(
+            f"{what} is damaged: an array stands in the place of another part"
+        ) from None
     except (DataError, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise ReadError(f"{what} is damaged: {clean(str(reason))}") from None

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
@@ -31,6 +33,8 @@ _PROMISED = (
     "rows_per_person",
 )
 """Parameters of a trainer that its promise rests on."""
+_COLUMN = 3
+"""How deep a column of a tree stands in the form of a model."""
 
 __all__ = ["from_inert", "held_by", "is_trainer"]
 
@@ -56,6 +60,8 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
         raise UnsupportedModelError(f"the {value.kind} was never fitted: call fit before saving it")
     what = f"the {value.kind}"
     data: Any = _plain(stored, 0, what)
+    if not isinstance(data, dict):
+        raise ReadError(f"{what} is damaged: it holds no model")
     forest = checked_forest(data, replace(source, format="treeaudit-pickle"), what)
     # Whoever loads the pickle reads what the estimator says itself.
     told = {name: value.get(name) for name in _PROMISED}
@@ -99,13 +105,18 @@ def held_by(
     )
 
 
-def _plain(value: object, depth: int, what: str) -> object:
-    """Return containers with their arrays in them."""
+def _plain(value: object, depth: int, what: str, *, tree: bool = False) -> object:
+    """Return containers with their arrays in them: those are the columns of trees."""
     value = arrived(value)
     if depth > Deepest.form:
         raise ReadError(f"{what} is damaged: it is nested too deeply")
     if isinstance(value, dict):
-        return {key: _plain(part, depth + 1, what) for key, part in value.items()}
+        return {
+            key: _plain(part, depth + 1, what, tree=tree or key == "trees")
+            for key, part in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [_plain(part, depth + 1, what) for part in value]
+        return [_plain(part, depth + 1, what, tree=tree) for part in value]
+    if isinstance(value, np.ndarray) and (not tree or depth < _COLUMN):
+        raise ReadError(f"{what} is damaged: an array stands in the place of another part")
     return value

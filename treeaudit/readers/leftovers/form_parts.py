@@ -54,8 +54,19 @@ def _is_sentence(part: object) -> bool:
     return few and len(part) - len(part.encode("ascii", "ignore")) <= _MOST_OTHER_LETTERS
 
 
+def _is_version(part: object) -> bool:
+    return isinstance(part, str) and _VERSION.fullmatch(part) is not None
+
+
+def _is_flag(part: object) -> bool:
+    return isinstance(part, bool)
+
+
 _KEYS: Keys = {
-    **_each("format version counts_are records_are n_records single_precision answers", _SHORT),
+    **_each("counts_are records_are n_records answers", _SHORT),
+    "format": lambda part: part == "treeaudit-model",
+    "version": lambda part: type(part) is int and part == 1,
+    "single_precision": _is_flag,
     "counts_reason": _is_sentence,
     "class_weights": None,
     "tree_classes": None,
@@ -63,9 +74,10 @@ _KEYS: Keys = {
     "privacy": {
         **_each(
             "epsilon used delta rho conversion_delta budget neighbours unit rows_per_person "
-            "variant not_private",
+            "variant",
             _SHORT,
         ),
+        "not_private": lambda part: part is None or _is_flag(part),
         **_each("reasons public", (_is_sentence,)),
         "queries": {
             **_each("name mechanism", _QUERY),
@@ -75,17 +87,19 @@ _KEYS: Keys = {
     "schema": {
         "classes": _are_names,
         "target": _is_name,
-        **_each("named target_low target_high", _SHORT),
+        **_each("target_low target_high", _SHORT),
+        "named": _is_flag,
         "features": {
             "name": _is_name,
             "fill": is_name,
             "categories": _are_names,
-            **_each("low high ignores_unknown", _SHORT),
+            **_each("low high", _SHORT),
+            "ignores_unknown": _is_flag,
         },
     },
     "source": {
         **_each("estimator library", _WORDS),
-        "library_version": lambda part: part is None or bool(_VERSION.fullmatch(str(part))),
+        "library_version": lambda part: part is None or _is_version(part),
         "parameters": None,
     },
     "trees": _each("parent feature low high categories missing n_records counts label value", None),
