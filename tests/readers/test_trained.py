@@ -1,5 +1,6 @@
 """Pickled trainers: read as data, and what stands around them is told."""
 
+import functools
 import json
 import pickle
 
@@ -7,10 +8,11 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer, StandardScaler
 
 import treeaudit as ta
 from tests.trainers.people import people
+from treeaudit.dp.bounded import unbounded_because
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateForestClassifier, SmoothSensitivityForestClassifier
@@ -44,6 +46,57 @@ def test_steps_in_front_learned_without_privacy(ages) -> None:
     forest = ta.load(make_pipeline(StandardScaler(), small(outside="clip")).fit(*ages))
     assert forest.privacy["not_private"]
     assert "learned from the same data" in forest.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        FunctionTransformer(),
+        FunctionTransformer(np.sqrt, np.square),
+        Normalizer("l1"),
+        Binarizer(),
+        make_pipeline(Normalizer(), Binarizer()),
+        "passthrough",
+    ],
+    ids=str,
+)
+def test_steps_that_make_something_of_each_row_alone_learned_nothing(ages, step, tmp_path) -> None:
+    path = tmp_path / "model.pkl"
+    positive = np.abs(ages[0]), ages[1]
+    path.write_bytes(pickle.dumps(make_pipeline(step, small(outside="clip")).fit(*positive)))
+    report = ta.scan(path, policy="private")
+    assert not report.forest.privacy["not_private"]
+    assert report.verdict == "pass"
+
+
+def _with(step, **more):
+    step.__dict__.update(more)
+    return step
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        StandardScaler(),
+        FunctionTransformer(np.sort),
+        FunctionTransformer(np.sqrt, kw_args={"where": True}),
+        FunctionTransformer(functools.partial(np.clip, a_min=0, a_max=33)),
+        make_pipeline(Normalizer(), StandardScaler()),
+        _with(Normalizer(), means_=[1.0]),
+        _with(Normalizer(), means=np.array([1.0])),
+    ],
+    ids=str,
+)
+def test_all_other_steps_may_have_seen_everybody(ages, step) -> None:
+    """A function is given the rows of all people at once, and may mix them."""
+    positive = np.abs(ages[0]), ages[1]
+    forest = ta.load(make_pipeline(step, small(outside="clip")).fit(*positive))
+    assert "the steps in front of it learned" in unbounded_because(forest)
+
+
+def test_a_threshold_of_a_step_is_a_number(ages) -> None:
+    forest = ta.load(make_pipeline(Binarizer(threshold=37.5), small(outside="clip")).fit(*ages))
+    assert "numbers that no ledger accounts for" in unbounded_because(forest)
 
 
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")

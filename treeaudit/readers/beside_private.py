@@ -77,6 +77,8 @@ def _parts(value: object, forest: Forest) -> Iterator[tuple[object, bool]]:
 
 def _is_setting(name: str, value: object, n_features: int) -> bool:
     """Tell whether an attribute of an object around the model is a small public number."""
+    if type(value) is float:
+        return name == "threshold" and value.hex() == "0x0.0p+0"
     if type(value) is not int:
         return False
     return (

@@ -14,9 +14,10 @@ from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
+from treeaudit.readers.estimators.ensembles import steps_of
 from treeaudit.readers.limits import Deepest
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.inert import Global, Inert
 
 if TYPE_CHECKING:
     from treeaudit.readers.own_json import checked_forest
@@ -33,6 +34,15 @@ _PROMISED = (
     "rows_per_person",
 )
 """Parameters of a trainer that its promise rests on."""
+_STATELESS = frozenset(("FunctionTransformer", "Normalizer", "Binarizer"))
+_TOLD = frozenset(("n_features_in_", "feature_names_in_"))
+_OF_ONE_NUMBER = frozenset(
+    (
+        "abs absolute arcsinh cbrt ceil exp exp2 expm1 fabs floor log log10 log1p log2 negative "
+        "positive reciprocal rint sign sqrt square tanh trunc"
+    ).split()
+)
+"""Functions that make a number of each number."""
 _COLUMN = 3
 """How deep a column of a tree stands in the form of a model."""
 
@@ -92,7 +102,7 @@ def held_by(
         return forest
     from treeaudit.dp.bounded import FOUND_OUT  # which no model needs that claims nothing
 
-    learned = any(isinstance(step, Inert) for step in before)
+    learned = any(isinstance(step, Inert) and not _learns_nothing(step) for step in before)
     holds = (learned, "best_estimator_" in inside, numbers)
     reasons = [reason for reason, there in zip(FOUND_OUT, holds, strict=False) if there]
     if not reasons:
@@ -103,6 +113,29 @@ def held_by(
         privacy={**forest.privacy, "not_private": True, "reasons": stated},
         warnings=(*forest.warnings, *(f"not private: {reason}" for reason in reasons)),
     )
+
+
+def _learns_nothing(step: Inert, depth: int = 4) -> bool:
+    """Tell whether a step makes something of each row alone, and holds only its settings."""
+    if step.kind == "Pipeline" and step.cls.module == "sklearn.pipeline" and depth:
+        stored = arrived(step.get("steps"))
+        inner = [arrived(part) for _, part in steps_of(step)]
+        whole = isinstance(stored, list) and len(inner) == len(stored)
+        return whole and all(
+            _learns_nothing(one, depth - 1) for one in inner if isinstance(one, Inert)
+        )
+    held = {name: arrived(part) for name, part in step.attributes.items()}
+    own = step.cls.module.startswith("sklearn.preprocessing.") and step.kind in _STATELESS
+    bare = not (step.args or step.items or step.pairs)
+    told = {name for name in held if isinstance(name, str) and name.endswith("_")}
+    if not (own and bare and told <= _TOLD):
+        return False
+    if any(isinstance(part, Inert | np.ndarray) for name, part in held.items() if name not in told):
+        return False
+    # A function gets the rows of everybody at once: those of numpy take each number alone.
+    func = held.get("func")
+    single = isinstance(func, Global) and func.module == "numpy" and func.name in _OF_ONE_NUMBER
+    return func is None or (single and not held.get("kw_args"))
 
 
 def _plain(value: object, depth: int, what: str, *, tree: bool = False) -> object:
