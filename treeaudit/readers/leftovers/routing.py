@@ -1,6 +1,7 @@
 """What scikit-learn writes into estimators of all kinds: routed metadata, and forms of output."""
 
 from collections.abc import Set
+from typing import cast
 
 from treeaudit.readers.leftovers.attributes import is_name
 from treeaudit.readers.leftovers.searches import is_fitted_name
@@ -63,7 +64,7 @@ def stated_by(place: Place) -> Inert:
     """
     above = place.above
     copied = above is not None and place.step == "_metadata_request.owner"
-    return above.value if copied and above is not None else place.value
+    return cast("Inert", above.value if copied and above is not None else place.value)
 
 
 def _fields(value: object, kind: str) -> dict[object, object] | None:
