@@ -1,9 +1,11 @@
 """Say what a file holds when it is no tree model."""
 
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.later import later
 from treeaudit.model.words import an
 from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, steps_of
 from treeaudit.readers.estimators.found import Found
@@ -12,6 +14,11 @@ from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import judge
+
+if TYPE_CHECKING:
+    from treeaudit.readers.estimators.around_private import around_private
+else:
+    around_private = later("treeaudit.readers.estimators.around_private", "around_private")
 
 __all__ = ["what_it_is"]
 
@@ -48,6 +55,9 @@ def what_it_is(root: object) -> str:
         "treeaudit reads decision trees, forests and boostings, of scikit-learn, XGBoost, "
         "LightGBM, CatBoost, ONNX, PMML and its own"
     )
+    private = around_private(root)
+    if private is not None:
+        return private
     match root:
         case Inert():
             return _what_estimator(root, reads)

@@ -1,0 +1,82 @@
+"""What stands around private models is told by what it is, with a next step that works."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import treeaudit as ta
+from tests.trainers.people import SCHEMA, people
+from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.schema import Feature, Schema
+from treeaudit.trainers import PrivateSearch, PrivateTreeClassifier, save_trained
+
+X, Y = people(200)
+NUMBERED = Schema(features=SCHEMA.features, classes=(0, 1), target="ill")
+BY_POSITION = Schema(
+    features=tuple(Feature(name=f"x{i}", low=0.0, high=100.0) for i in range(2)),
+    classes=(0, 1),
+    named=False,
+)
+AGES = np.c_[X["age"], X["age"]]
+ILL = (Y == "yes").astype(int)
+
+
+def tree(schema=SCHEMA) -> PrivateTreeClassifier:
+    return PrivateTreeClassifier(schema=schema, max_depth=2)
+
+
+MADE = {
+    "VotingClassifier": lambda: VotingClassifier([("a", tree(NUMBERED))]).fit(X, ILL),
+    "BaggingClassifier": lambda: BaggingClassifier(tree(BY_POSITION), 2).fit(AGES, ILL),
+    "CalibratedClassifierCV": lambda: CalibratedClassifierCV(tree(), cv=2).fit(X, Y),
+    "FrozenEstimator": lambda: FrozenEstimator(tree().fit(X, Y)),
+}
+
+
+def refusal(held, path) -> str:
+    path.write_bytes(pickle.dumps(held))
+    with pytest.raises(UnsupportedModelError) as refused:
+        ta.load(path)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("held", [lambda m: m, lambda m: {"model": m}, make_pipeline])
+def test_what_is_made_of_private_models(name, held, tmp_path) -> None:
+    path = tmp_path / "model.pkl"
+    says = refusal(held(MADE[name]()), path)
+    assert says.startswith(
+        f"the file holds a {name} around private models (PrivateTreeClassifier), which treeaudit "
+        "audits one at a time: save each with treeaudit.trainers.save_trained, or choose one with "
+        "--select "
+    )
+    chosen = re.search(r"--select (['\"])(.*)\1$", says)[2]
+    assert ta.load(path, select=chosen).source.inside == chosen
+
+
+def test_a_private_search(tmp_path) -> None:
+    search = PrivateSearch(estimator=tree(), candidates=[{"max_depth": 1}, {"max_depth": 2}])
+    path = tmp_path / "model.pkl"
+    unfitted = "the PrivateSearch was never fitted: call fit, and save its best_estimator_"
+    assert refusal(search, path) == unfitted
+    search.fit(X, Y)
+    for held in (search, [search]):
+        assert refusal(held, path) == (
+            "the file holds a PrivateSearch around the model that it chose: save that alone, with "
+            "treeaudit.trainers.save_trained(search.best_estimator_, 'model.json')"
+        )
+    saved = save_trained(search.best_estimator_, tmp_path / "model.json")
+    assert ta.scan(saved, policy="private").verdict == "pass"
+
+
+def test_other_models_are_told_as_before(tmp_path) -> None:
+    says = refusal(LogisticRegression().fit(AGES, ILL), tmp_path / "model.pkl")
+    assert "LogisticRegression, which is no tree model" in says
+    assert "was never fitted" in refusal(tree(), tmp_path / "model.pkl")
