@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -107,6 +108,8 @@ def test_public_records_are_not_kept(tmp_path) -> None:
     [
         {"max_depth": np.int64(2)},
         {"epsilon": np.float64(0.3)},
+        {"epsilon": Fraction(1, 3)},
+        {"leaf_share": Fraction(3, 10), "cost_of_a_part": Fraction(1, 300)},
         {"budget": Budget(10)},
         {"n_jobs": -1},
         {"outside": "clip", "neighbours": "replace-one"},
@@ -117,6 +120,15 @@ def test_ordinary_parameters_are_explained(parameters, tmp_path) -> None:
     model = PrivateTreeClassifier(schema=SCHEMA, **parameters)
     # The order of the columns in the table of the fit is kept.
     assert status(model.fit(X[X.columns[::-1]], Y), tmp_path / "model.pkl") == "pass"
+
+
+def test_a_share_that_is_a_fraction_is_one_number_everywhere(tmp_path) -> None:
+    model = PrivateTreeClassifier(schema=SCHEMA, leaf_share=Fraction(3, 10)).fit(X, Y)
+    assert model.get_params()["leaf_share"] == Fraction(3, 10)
+    assert model.forest_.source.parameters["leaf_share"] == 0.3
+    assert pickle.loads(pickle.dumps(model)).leaf_share == 0.3
+    report = ta.scan(save_trained(model, tmp_path / "model.json"), policy="private")
+    assert report.verdict == "pass"
 
 
 def test_the_winner_of_a_private_search_has_its_part_of_epsilon(tmp_path) -> None:

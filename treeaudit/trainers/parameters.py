@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -111,15 +112,20 @@ def check_flags(parameters: Mapping[str, object]) -> None:
 def plain_numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters without the wrapping of numpy, whose whole numbers end.
 
+    Fractions are numbers that a file can hold, but for epsilon, which the ledger has exactly.
+
     Examples
     --------
-    >>> plain_numbers({"n_estimators": np.int8(100), "variant": "sound"})
-    {'n_estimators': 100, 'variant': 'sound'}
+    >>> plain_numbers({"n_estimators": np.int8(100), "leaf_share": Fraction(3, 10)})
+    {'n_estimators': 100, 'leaf_share': 0.3}
     """
-    return {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in parameters.items()
-    }
+    return {name: _plain_number(name, value) for name, value in parameters.items()}
+
+
+def _plain_number(name: str, value: object) -> object:
+    if isinstance(value, Fraction) and name != "epsilon":
+        return float(value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def check_whole(name: str, value: object, least: int, most: int) -> None:
