@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from treeaudit.cli.bounds import bounded
-from treeaudit.cli.declared import Interrupted, echo, parsed
+from treeaudit.cli.declared import Interrupted, echo, page, parsed
 from treeaudit.cli.front import front_page
 from treeaudit.cli.options import VERBOSE
 from treeaudit.errors import TreeauditError
@@ -52,8 +52,8 @@ def _run(words: Sequence[str]) -> None:
         if given is not None:
             function(**given)
             return
-    if words in (["--help"], ["-h"]) and (page := _front_page()):
-        echo(page, nl=False)
+    if words in (["--help"], ["-h"]) and (told := _front_page()):
+        page(told)
         return
     from treeaudit.cli.typed import run
 
@@ -126,6 +126,10 @@ def _fail(message: str, code: int = 2) -> None:
     if VERBOSE.get():
         import traceback
 
-        traceback.print_exc()
-    print(f"treeaudit: {plain(message, 2000)}", file=sys.stderr)
+        for part in traceback.format_exception(*sys.exc_info()):
+            if part.startswith("  File "):
+                page(part, err=True)
+            else:
+                echo(part.strip("\n"), err=True)
+    echo(f"treeaudit: {plain(message, 2000)}", err=True)
     sys.exit(code)

@@ -50,9 +50,8 @@ def compare(
 
     treeaudit compare plain.pkl private.json --train people.csv --test others.csv -o compare.html
     """
-    from rich.console import Console
-
     import treeaudit as ta
+    from treeaudit.cli.console import Console
     from treeaudit.cli.kept import check_kept
     from treeaudit.cli.progress import progress_bar
     from treeaudit.reports.comparison import check_output, dumps, print_comparison, to_text
@@ -76,16 +75,16 @@ def compare(
             progress=progress,
         )
     written = [found.save(path, force=force) for path in output or []]
-    console = Console(highlight=False, emoji=False, markup=False)
+    console = Console()
     if form == "json":
-        typer.echo(dumps(found), nl=False)
+        typer.page(dumps(found))
     elif console.is_terminal:
         print_comparison(found, console)
     else:
-        typer.echo(to_text(found, console.width), nl=False)
+        typer.page(to_text(found, console.width))
     if form == "text":
         for path in written:
-            console.print(f"report  {path}", soft_wrap=True)
+            typer.echo(f"report  {path}")
     verdicts = {model.verdict for model in found.models}
     code = 0 if "pass" in verdicts else 3 if "review" in verdicts else 1
     raise typer.Exit(0 if exit_zero else code)

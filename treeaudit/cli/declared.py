@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from treeaudit.dataclass import dataclass
 
-__all__ = ["Argument", "Declared", "Exit", "Interrupted", "Option", "echo", "parsed"]
+__all__ = ["Argument", "Declared", "Exit", "Interrupted", "Option", "echo", "page", "parsed"]
 
 _SHOWN = {"help", "metavar", "show_default", "rich_help_panel", "hidden", "autocompletion"}
 _READ = {*_SHOWN, "callback", "min", "max"}
@@ -61,9 +61,25 @@ def Argument(**given: Any) -> Declared:  # noqa: ANN401  # as typer has it
     return Declared(kind="Argument", given=given)
 
 
-def echo(text: str, *, nl: bool = True, err: bool = False) -> None:
-    """Print to stdout, or to stderr, at once."""
-    print(text, end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
+def echo(line: str, *, err: bool = False) -> None:
+    """Print a line to stdout, or to stderr, at once.
+
+    It stays one line and steers no terminal, whatever the names in it hold.
+    """
+    if not line.isprintable():
+        from treeaudit.reports.plain_text import visible
+
+        line = visible(line)
+    page(f"{line}\n", err=err)
+
+
+def page(text: str, *, err: bool = False) -> None:
+    """Print whole lines at once, whose names were made safe one by one; none steers a terminal."""
+    if not text.replace("\n", "").isprintable():
+        from treeaudit.reports.plain_text import visible_lines
+
+        text = visible_lines(text)
+    print(text, end="", file=sys.stderr if err else sys.stdout, flush=True)
 
 
 class _Otherwise(Exception):  # no error: typer's turn

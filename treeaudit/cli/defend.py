@@ -25,8 +25,7 @@ from treeaudit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from treeaudit.cli.console import Console
     from treeaudit.findings.report import Report
     from treeaudit.model.forest import Forest
     from treeaudit.repair.attempts import Attempt, Repair
@@ -115,9 +114,8 @@ def defend(
 
     treeaudit defend model.pkl --method merge-diverse --set distinct=3 -o safe.pkl
     """
-    from rich.console import Console
-
     import treeaudit as ta
+    from treeaudit.cli.console import Console
     from treeaudit.cli.kept import check_kept
     from treeaudit.cli.progress import progress_bar
     from treeaudit.findings.request import Request
@@ -142,7 +140,7 @@ def defend(
         rows_per_person=rows_per_person,
         repeats=repeats,
     )
-    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    console = Console()
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     check_kept(output or [], {"MODEL": model, "--train": train, "--test": test}, policy)
     if sweep is not None:
@@ -178,13 +176,14 @@ def defend(
             soft_wrap=True,
         )
     for path in reports:
-        console.print(f"report  {path}", soft_wrap=True)
+        typer.echo(f"report  {path}")
     if done.needs_people and not quiet:
         asked = Request(model=model, select=select, max_bytes=max_bytes, policy=policy)
         options = ("select", "max_bytes", *(("policy",) if policy != "default" else ()))
         safe = f"safe{_forms(done.forest)[0]}"
         line = f"{asked.command('defend', options)} --train TRAINING_DATA -o {safe}"
-        console.print(f"{done.needs_people}; the command that judges it:\n{line}", soft_wrap=True)
+        typer.echo(f"{done.needs_people}; the command that judges it:")
+        typer.echo(line)
     raise typer.Exit(max(one.report.exit_code for one in written or [done.after]))
 
 
@@ -276,10 +275,10 @@ def _print_end(
     from treeaudit.repair.defend import nearest_miss
 
     if failed:
-        console.print(f"nothing written: {nearest_miss(done)}", soft_wrap=True)
+        typer.echo(f"nothing written: {nearest_miss(done)}")
         return
     for path in output:
-        console.print(f"model  {path}", soft_wrap=True)
+        typer.echo(f"model  {path}")
     if quiet:
         return
     if not output:

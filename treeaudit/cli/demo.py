@@ -24,11 +24,11 @@ def demo(
     import pickle
     import webbrowser
 
-    from rich.console import Console
     from sklearn.datasets import load_breast_cancer
     from sklearn.tree import DecisionTreeClassifier
 
     import treeaudit as ta
+    from treeaudit.cli.console import Console
     from treeaudit.output import write_file
     from treeaudit.repair.fix import with_fix
     from treeaudit.reports.terminal import print_report
@@ -40,11 +40,11 @@ def demo(
     model = write_file(folder / "model.pkl", pickle.dumps(tree), force=force)
     report = with_fix(ta.scan(model))
     page = report.save(folder / "report.html", force=force)
-    console = Console(highlight=False, emoji=False, markup=False)
+    console = Console()
     print_report(report, console)
     console.print()
-    console.print(f"model   {model}", soft_wrap=True)
-    console.print(f"report  {page}", soft_wrap=True)
-    console.print(f"again   treeaudit scan {model}", soft_wrap=True)
+    typer.echo(f"model   {model}")
+    typer.echo(f"report  {page}")
+    typer.echo(f"again   treeaudit scan {model}")
     if show:
         webbrowser.open(page.resolve().as_uri())

@@ -83,13 +83,17 @@ def _reports(
     data = [read_report(path, "the report")[0] for path in (old, new)]
     try:
         found = changes(*data)
-        told = dumps(found) if form == "json" else "".join(f"{line}\n" for line in lines(found))
+        told = dumps(found) if form == "json" else lines(found)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise DataError(
             f"{old} or {new} is no whole treeaudit report: scan the model again"
         ) from None
     written = [found.save(path, force=force) for path in outputs]
-    typer.echo(told, nl=False)
+    if isinstance(told, str):
+        typer.page(told)
+    else:
+        for line in told:
+            typer.echo(line)
     for path in written if form == "text" else ():
         typer.echo(f"written  {path}")
     return found.exit_code
@@ -116,7 +120,7 @@ def _models(
         found = ta.difference(old, new, schema=schema, seconds=seconds, progress=progress)
     written = [found.save(path, force=force) for path in outputs]
     if form == "json":
-        typer.echo(dumps(found), nl=False)
+        typer.page(dumps(found))
     else:
         for line in lines(found, rows):
             typer.echo(line)

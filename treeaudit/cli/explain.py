@@ -22,12 +22,12 @@ def explain(
 
     treeaudit explain TA101
     """
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from treeaudit.attacks import Attack, all_attacks
     from treeaudit.attacks.differencing import Differencing
+    from treeaudit.cli.console import Console
     from treeaudit.defenses import DEFENSES, Defense
     from treeaudit.errors import PolicyError
 
@@ -46,7 +46,7 @@ def explain(
                 f"there is no attack {name}; known: {', '.join(told[:_LISTED])}{more}"
             )
         found = named[0]
-    console = Console(highlight=False, emoji=False)
+    console = Console()
     console.print(Text(f"{found.id}  {found.title}", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(style="dim", no_wrap=True)

@@ -9,12 +9,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any
 
-from rich.console import Console
+from rich.console import Console as Plain
 from rich.text import Text
 
 from treeaudit.audit.fleet import Found, find, no_model
 from treeaudit.cli import declared as typer
 from treeaudit.cli.bounds import as_told, told_by_shell
+from treeaudit.cli.console import Console
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
@@ -84,7 +85,7 @@ def scan_all(
         ]
         if form == "json":
             for part in whole_json(rows, _again(lines), found.aside):
-                typer.echo(part, nl=False)
+                typer.page(part)
         else:
             _print(ordered, found, written, quiet=quiet, verbose=verbose)
     return exit_code(rows)
@@ -123,7 +124,7 @@ def _audited(
     found: Found, asked: dict[str, Any], jobs: int, lines: IO[str], *, quiet: bool
 ) -> list[Row]:
     """Return the rows of all files by name; what is no model is put aside."""
-    console = Console(stderr=True, highlight=False, emoji=False, markup=False)
+    console = Console(stderr=True)
     rows: list[tuple[Row, ...]] = [()] * len(found.places)
     waiting: dict[int, Iterator[str]] = {}
     following = 0
@@ -178,17 +179,17 @@ def _content(
 def _print(
     rows: Sequence[Row], found: Found, written: Sequence[Path], *, quiet: bool, verbose: bool
 ) -> None:
-    console = Console(highlight=False, emoji=False, markup=False)
+    console = Console()
     if quiet:
         console.print(counted(rows), soft_wrap=True)
         return
     seen = console.is_terminal and sys.stderr.isatty() and not verbose
     _print_list(rows, found, console, _FEW if seen else len(rows))
     for path in written:
-        console.print(f"report  {path}", soft_wrap=True)
+        typer.echo(f"report  {path}")
 
 
-def _print_list(rows: Sequence[Row], found: Found, console: Console, most: int) -> None:
+def _print_list(rows: Sequence[Row], found: Found, console: Plain, most: int) -> None:
     for row in rows[:most]:
         console.print(line(row), soft_wrap=True)
     if len(rows) > most:

@@ -36,7 +36,7 @@ def inspect(
 
     contents = describe(file, select=select, max_bytes=max_bytes)
     if form == "json":
-        typer.echo(_as_json(contents), nl=False)
+        typer.page(_as_json(contents))
     else:
         _print(contents)
     raise typer.Exit(0 if contents.refused is None else 2)
@@ -51,17 +51,17 @@ def _as_json(contents: "Contents") -> str:
 
 
 def _print(contents: "Contents") -> None:
-    from rich.console import Console
+    from treeaudit.cli.console import Console
 
-    console = Console(highlight=False, emoji=False, markup=False)
+    console = Console()
     shown = _page(contents)
     if console.is_terminal:
         console.print(shown)
         return
     with console.capture() as captured:
         console.print(shown)
-    lines = (line.rstrip() for line in captured.get().splitlines())
-    typer.echo("\n".join(lines))
+    for line in captured.get().split("\n")[:-1]:
+        typer.echo(line.rstrip())
 
 
 def _page(contents: "Contents") -> "Table":

@@ -15,10 +15,10 @@ def listed(method: str | None) -> str | None:
 
 def print_methods() -> None:
     """Print every method with what can be set of it."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from treeaudit.cli.console import Console
     from treeaudit.defenses import DEFENSES
     from treeaudit.defenses.parameters import parameters, takes_people
 
@@ -32,4 +32,4 @@ def print_methods() -> None:
             table.add_row("", Text("--min-leaf K" if name == "min_leaf" else told, style="dim"))
         if takes_people(defense):
             table.add_row("", Text("--train DATA", style="dim"))
-    Console(highlight=False, emoji=False).print(table)
+    Console().print(table)

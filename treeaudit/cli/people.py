@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from treeaudit.cli import declared as typer
 from treeaudit.cli.grid import frame_grid
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
@@ -103,12 +104,12 @@ def show_people(
     for path in output:
         if path in proofs:
             content = json.dumps(proof, separators=(",", ":"))
-            console.print(f"proof  {write_file(path, content, force=force, private=True)}")
+            typer.echo(f"proof  {write_file(path, content, force=force, private=True)}")
         else:
-            console.print(f"people  {save_people(found, path, force=force)}", soft_wrap=True)
+            typer.echo(f"people  {save_people(found, path, force=force)}")
     if not output:
         console.print(frame_grid(found.head(rows)))
-    console.print(said, soft_wrap=True)
+    typer.echo(said)
 
 
 def _way(forest: "Forest", knows: Knowledge) -> "Solve":

@@ -20,10 +20,10 @@ from treeaudit.cli.options import (
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.console import Console
     from rich.table import Table as Grid
 
     from treeaudit.arrays import Index
+    from treeaudit.cli.console import Console
     from treeaudit.model.forest import Forest
     from treeaudit.table.table import Table
 
@@ -88,9 +88,8 @@ def reconstruct(
 
     treeaudit reconstruct forest.pkl --people -o people.csv -o proof.json
     """
-    from rich.console import Console
-
     import treeaudit as ta
+    from treeaudit.cli.console import Console
     from treeaudit.cli.kept import check_kept
     from treeaudit.cli.people import Knowledge, show_people
     from treeaudit.errors import DataError
@@ -104,7 +103,7 @@ def reconstruct(
         _check_output(path, model, expand=expand, force=force)
     check_kept(output or [], {"--known": known, "--test": test, "--schema": schema})
     forest = ta.load(model, select=select, max_bytes=max_bytes)
-    console = Console(highlight=False, emoji=False, markup=False)
+    console = Console()
     if people:
         knows = Knowledge(known=known, test=test, target=target, schema=schema, seconds=seconds)
         show_people(console, forest, knows, output or [], rows, force=force)
@@ -123,7 +122,7 @@ def reconstruct(
     if output:
         for path in output:
             written = save_table(table, path, expand=expand, words=words, force=force)
-            console.print(f"table  {written}", soft_wrap=True)
+            typer.echo(f"table  {written}")
         return
     _print_table(console, table, rows, expand=expand)
 
@@ -177,7 +176,7 @@ def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> N
     counted = forest.trees[tree].n_records
     n = None if counted is None else int(counted[leaf])
     people = "" if n is None else f"{number_of(n, 'person', 'people')}: "
-    console.print(plain(f"leaf {leaf}, {people}{text}", 10_000), soft_wrap=True)
+    typer.echo(plain(f"leaf {leaf}, {people}{text}", 10_000))
 
 
 def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool) -> None:

@@ -83,7 +83,7 @@ def release(
         )
     )
     if form == "json":
-        typer.echo(render(report, "json"), nl=False)
+        typer.page(render(report, "json"))
     else:
         _print(before, report, written, quiet=quiet)
     raise typer.Exit(report.exit_code)
@@ -96,5 +96,6 @@ def _print(before: "Forest", report: "Report", written: Path, *, quiet: bool) ->
 
     lines = [] if quiet else [f"left out: {plain(left_out(before, report.forest), 2000)}"]
     lines.append(f"model  {plain(str(written), 1000)}")
-    typer.echo("\n".join(lines))
-    typer.echo(printed(lambda console: print_verdict(report, console, quiet=quiet), 80), nl=False)
+    for line in lines:
+        typer.echo(line)
+    typer.page(printed(lambda console: print_verdict(report, console, quiet=quiet), 80))

@@ -69,7 +69,7 @@ def schema(
     public = Schema.from_public(table, target=target, categorical=categorical or (), bounds=bounds)
     draft = schema_text(public)
     if output is None:
-        typer.echo(draft, nl=False)
+        typer.page(draft)
         return
     written = write_file(output, draft, force=force, private=True)
     typer.echo(plain(f"schema  {written}", 1000))

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from treeaudit.cli import declared as typer
 from treeaudit.cli.grid import grid
 
 if TYPE_CHECKING:
@@ -52,4 +53,4 @@ def sweep_sizes(
     found = ta.compare(*models, names=names, test=test, target=wanted.target, policy=wanted.policy)
     for path in output:
         found.save(path, force=force)
-        console.print(f"report  {path}", soft_wrap=True)
+        typer.echo(f"report  {path}")

@@ -29,7 +29,7 @@ def _list(context: Context, algorithm: str | None) -> str | None:
         from treeaudit.trainers.listing import as_text
         from treeaudit.trainers.measured import MEASURED
 
-        typer.echo(as_text(ALGORITHMS, MEASURED))
+        typer.page(as_text(ALGORITHMS, MEASURED) + "\n")
         raise typer.Exit
     if "help" in context.meta:
         _print_parameters(algorithm)
@@ -51,7 +51,7 @@ def _print_parameters(algorithm: str | None) -> None:
     from treeaudit.trainers.train import trainer_named
 
     trainer = ALGORITHMS[0] if algorithm is None else trainer_named(algorithm)
-    typer.echo(parameters_as_text(trainer))
+    typer.page(parameters_as_text(trainer) + "\n")
     raise typer.Exit
 
 

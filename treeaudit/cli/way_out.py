@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from treeaudit.cli import declared as typer
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from treeaudit.cli.console import Console
     from treeaudit.findings.report import Report, Reports
 
 __all__ = ["shown"]
@@ -37,23 +36,23 @@ def shown(
     """
     if safe and not (quiet and form == "text"):
         found = _with_repairs(found, seek)
-        typer.echo(_released(found, "txt" if form == "text" else form), nl=False)
+        typer.page(_released(found, "txt" if form == "text" else form))
         return found
     if form == "json":
         found = _with_repairs(found, seek)
-        typer.echo(_json(found), nl=False)
+        typer.page(_json(found))
         return found
     from treeaudit.reports.blocks import width_without_terminal
 
     if len(found.reports) == 1 and (width := width_without_terminal()):
         found = _with_repairs(found, seek)
         if text := _text(found.reports[0], width, safe=safe, quiet=quiet, verbose=verbose):
-            typer.echo(text, nl=False)
+            typer.page(text)
             return found
         seek = None
-    from rich.console import Console
+    from treeaudit.cli.console import Console
 
-    console = Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    console = Console()
     if console.is_terminal and not quiet and seek is not None:
         return _one_after_the_other(found, console, seek, verbose=verbose)
     found = _with_repairs(found, seek)
@@ -66,7 +65,7 @@ def shown(
         elif console.is_terminal:
             several.print_reports(found, console, verbose=verbose)
         else:
-            typer.echo(several.to_text(found, console.width, verbose=verbose), nl=False)
+            typer.page(several.to_text(found, console.width, verbose=verbose))
         return found
     from treeaudit.reports.terminal import print_report, print_verdict, to_text
 
@@ -77,7 +76,7 @@ def shown(
     elif console.is_terminal:
         print_report(first, console, verbose=verbose)
     else:
-        typer.echo(to_text(first, console.width, verbose=verbose), nl=False)
+        typer.page(to_text(first, console.width, verbose=verbose))
     return found
 
 

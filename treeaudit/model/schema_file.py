@@ -81,8 +81,11 @@ def _bounds(described: Schema | Feature, sides: tuple[str, str]) -> list[str]:
 
 
 def _text(value: str) -> str:
-    # A JSON string is a TOML basic string, but for the one control character JSON lets through.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # A JSON string is a TOML basic string; what shows nothing is written as its number.
+    text = json.dumps(value, ensure_ascii=False)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
 
 
 def _list(values: tuple[Label, ...]) -> str:

@@ -12,7 +12,7 @@ from treeaudit.output import well_formed
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["cell", "plain", "printed", "visible"]
+__all__ = ["cell", "plain", "printed", "visible", "visible_lines"]
 
 _HIDDEN = {**{code: 0x2400 + code for code in range(32)}, 127: 0x2421}
 _NUMBER = pattern(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.ASCII | re.IGNORECASE)
@@ -54,6 +54,20 @@ def visible(text: str) -> str:
         return text
     pictured = well_formed(text).translate(_HIDDEN)
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in pictured)
+
+
+def visible_lines(text: str) -> str:
+    r"""Return text of several lines with a picture for every other character that shows none.
+
+    Examples
+    --------
+    >>> print(visible_lines("a\x1b[2K\nb"))
+    a␛[2K
+    b
+    """
+    if text.replace("\n", "").isprintable():
+        return text
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def cell(text: str) -> str:
