@@ -46,7 +46,7 @@ def test_a_missing_column_is_no_indicator_of_another_feature() -> None:
     with pytest.raises(ta.DataError, match="has no column 'age_group'"):
         counter_of(forest, table.columns, target="ill")
     with pytest.raises(ta.DataError, match="has no column 'age_group'"):
-        target_of(table.assign(note=1), forest.schema, None)
+        target_of(table.assign(note=1), forest, None)
 
 
 def test_a_column_none_of_whose_values_the_model_knows_is_refused(tmp_path) -> None:

@@ -163,12 +163,12 @@ class TestWhatIsSaid:
 
     def test_which_column_holds_the_labels(self, fitted) -> None:
         frame, _, forest = fitted
-        assert target_of(frame, forest.schema, None) == "income"
-        assert target_of(frame.drop(columns="income"), forest.schema, None) is None
+        assert target_of(frame, forest, None) == "income"
+        assert target_of(frame.drop(columns="income"), forest, None) is None
         with pytest.raises(ta.DataError, match="2 columns that the model does not use"):
-            target_of(frame.assign(note=1), forest.schema, None)
+            target_of(frame.assign(note=1), forest, None)
         with pytest.raises(ta.DataError, match="no column 'incme'; did you mean 'income'"):
-            target_of(frame, forest.schema, "incme")
+            target_of(frame, forest, "incme")
 
     def test_a_missing_column_is_named_before_the_labels_are_asked_for(self, fitted) -> None:
         with pytest.raises(ta.DataError, match=r"no column 'age'; did you mean 'Age'\?"):

@@ -124,12 +124,12 @@ def counted(request: Request, forest: Forest, table: Table, tables: Tables) -> C
 
 
 def _repeats(request: Request, forest: Forest, train: Records) -> tuple[Repeats, tuple[str, ...]]:
-    frame, schema = train.frame, forest.schema
+    frame = train.frame
     label = None
     held = (train.labels, train.members, train.targets)
     if train.unlabelled or any(told is not None for told in held):
         paired = isinstance(request.train, tuple) or getattr(request.train, "paired", False)
-        label = frame.columns[-1] if paired else target_of(frame, schema, request.target)
+        label = frame.columns[-1] if paired else target_of(frame, forest, request.target)
     leave = () if label is None else (str(label),)
     return repeats_in(frame, leave)[0], leave
 

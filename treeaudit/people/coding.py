@@ -7,14 +7,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.category_codes import category_codes
-from treeaudit.people.columns import made_by, places_of, target_among, width_of
+from treeaudit.people.columns import (
+    as_called,
+    blanks_in,
+    made_by,
+    places_of,
+    target_among,
+    width_of,
+)
 from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
 from treeaudit.people.label_codes import counts_others, label_codes, own_classes
 from treeaudit.people.series_columns import Column, names_of, numbers_of
@@ -63,6 +70,8 @@ class Coder:
         Whether categories are known by hashes.
     numbered
         Whether the file knows classes by numbers alone, whatever they are called.
+    blanks
+        Whether names of indicators have underscores for the blanks in values.
     """
 
     schema: Schema
@@ -76,6 +85,7 @@ class Coder:
     own: tuple[str, ...] = ()
     hashed: bool = False
     numbered: bool = False
+    blanks: bool = False
     _indicators: Mapping[int, Indicators] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -157,7 +167,7 @@ class Coder:
         met = {
             self.names[place]: indicate(
                 values,
-                *names_of(column(place), f"{origin}, column {self.names[place]!r}"),
+                *self._named(column(place), place),
                 indicators,
             )
             for place, indicators in self._indicators.items()
@@ -169,6 +179,13 @@ class Coder:
             where = f"{origin}, column {self.names[self.label]!r}"
             targets = numbers_of(column(self.label), where, first)
         return Coded(values=values, labels=labels, targets=targets, met=met, members=members)
+
+    def _named(self, column: Column, place: int) -> tuple[Wide, Sequence[str | None]]:
+        """Return the values of a column as indicators are named by them."""
+        codes, names = names_of(column, f"{self.origin}, column {self.names[place]!r}")
+        if self.blanks:
+            names = [None if name is None else name.replace(" ", "_") for name in names]
+        return codes, names
 
     def _too_many(self, error: DataError) -> DataError:
         """Return what is wrong where columns have no names and there are more than are taken."""
@@ -199,6 +216,10 @@ class Coder:
         return (found + 1 if len(self.own) == 1 else None), found
 
 
+def _of(name: str | None, names: Sequence[str], called: Sequence[str]) -> str | None:
+    return called[names.index(name)] if name in names else name
+
+
 def coder_of(
     names: Sequence[str],
     forest: Forest,
@@ -223,15 +244,17 @@ def coder_of(
         If a column is missing.
     """
     schema = forest.schema
-    kept = schema.named and person in schema.names
+    called = as_called(names, forest)
+    kept = schema.named and (person in schema.names or _of(person, names, called) in schema.names)
     others = [i for i, name in enumerate(names) if kept or person is None or name != person]
     if paired:
         label: int | None = len(names) - 1
     else:
-        at = target_among([names[i] for i in others], schema, target, origin)
+        own = [called[i] for i in others]
+        at = target_among(own, schema, _of(target, names, called), origin)
         label = None if at is None else others[at]
     columns = [i for i in others if i != label]
-    found = places_of([names[i] for i in columns], schema, origin, made_by(forest))
+    found = places_of([called[i] for i in columns], schema, origin, made_by(forest))
     if counts_others(forest):
         label = None
     known = tuple(map(str, schema.classes or ()))
@@ -246,5 +269,6 @@ def coder_of(
         knows_missing=any(tree.missing is not None for tree in forest.trees[:1]),
         own=own_classes(forest),
         hashed=forest.source.library == "CatBoost",
+        blanks=blanks_in(forest),
         numbered=forest.source.library in _NUMBERS and known == tuple(map(str, range(len(known)))),
     )

@@ -1,5 +1,6 @@
 """Which column of a table is what of a model: found by the names alone, before rows are read."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from treeaudit.errors import DataError, near
@@ -7,7 +8,7 @@ from treeaudit.later import pattern
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 
-__all__ = ["made_by", "places_of", "target_among", "width_of"]
+__all__ = ["as_called", "blanks_in", "made_by", "places_of", "target_among", "width_of"]
 
 
 _MADE = pattern(
@@ -46,6 +47,49 @@ def target_among(
             "say which one holds the labels (--target)"
         )
     return names.index(others[0]) if others else None
+
+
+def blanks_in(forest: Forest) -> bool:
+    """Tell whether the library of a model wrote blanks in the names of columns as underscores."""
+    return forest.source.library == "LightGBM" and not any(" " in n for n in forest.schema.names)
+
+
+def as_called(names: Sequence[str], forest: Forest) -> list[str]:
+    """Return the names of the columns of a table as the model has them.
+
+    Names that the model does not have as they stand, and that it can mean but one way, become
+    those that its library made of them.
+
+    Examples
+    --------
+    >>> from treeaudit.model.source import Source
+    >>> from treeaudit.model.tree import Tree
+    >>> one = Tree(parent=[-1], feature=[-1], low=[-float("inf")], high=[float("inf")])
+    >>> schema, made = Schema.numeric(["Family_Size", "job_Sales"]), Source(library="LightGBM")
+    >>> forest = Forest(trees=(one,), schema=schema, source=made)
+    >>> as_called(["Family Size", "job", "a b"], forest)
+    ['Family_Size', 'job', 'a b']
+    """
+    if not forest.schema.named or not blanks_in(forest):
+        return list(names)
+    features = set(forest.schema.names)
+    begun = {one[:i] for one in features for i, letter in enumerate(one) if letter == "_"}
+    around: dict[str, set[str]] = {}
+    for one in features:
+        around.setdefault(one.strip("_"), set()).add(one)
+    made = [name.replace(" ", "_") for name in names]
+    often = Counter(made)
+    meant = []
+    for name, other in zip(names, made, strict=True):
+        # Names are read from a file without the blanks around them.
+        close = around.get(other, set())
+        if name in features or often[other] > 1:
+            meant.append(name)
+        elif other in features or other in begun or len(close) != 1:
+            meant.append(other if other in features or other in begun else name)
+        else:
+            meant.extend(close)
+    return meant
 
 
 def made_by(forest: Forest) -> str:

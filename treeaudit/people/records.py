@@ -18,7 +18,6 @@ from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Schema
 from treeaudit.model.walk import walk_or_none
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from treeaudit.people.cells import NO_NAMES, no_single
     from treeaudit.people.coding import coder_of
-    from treeaudit.people.columns import target_among
+    from treeaudit.people.columns import as_called, target_among
     from treeaudit.people.indicators import check_met
     from treeaudit.people.label_codes import counts_others
     from treeaudit.people.leaf_counts import LeafCounts
@@ -38,6 +37,7 @@ else:
     no_single = later("treeaudit.people.cells", "no_single")
     SeriesColumn = later("treeaudit.people.series_columns", "SeriesColumn")
     coder_of = later("treeaudit.people.coding", "coder_of")
+    as_called = later("treeaudit.people.columns", "as_called")
     target_among = later("treeaudit.people.columns", "target_among")
     counts_others = later("treeaudit.people.label_codes", "counts_others")
     check_met = later("treeaudit.people.indicators", "check_met")
@@ -285,7 +285,7 @@ def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:
 
 
 def target_of(
-    frame: "pd.DataFrame", schema: Schema, target: str | None, origin: str = "the data"
+    frame: "pd.DataFrame", forest: Forest, target: str | None, origin: str = "the data"
 ) -> str | None:
     """Return which column holds the labels; None where none does.
 
@@ -295,7 +295,9 @@ def target_of(
         If the named column is not there, or several could be meant.
     """
     names = [str(name) for name in frame.columns]
-    place = target_among(names, schema, target, origin)
+    called = as_called(names, forest)
+    meant = called[names.index(target)] if target in names else target
+    place = target_among(called, forest.schema, meant, origin)
     return None if place is None else names[place]
 
 

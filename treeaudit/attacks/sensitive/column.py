@@ -92,9 +92,14 @@ def check_columns(case: Case) -> None:
 def columns_to_audit(case: Case) -> list[SensitiveColumn]:
     """Return the columns that were named, and the target of a model that predicts a number."""
     check_columns(case)
+    from treeaudit.people.columns import as_called
+
     train, schema = case.people("train"), case.forest.schema
+    names = [str(column) for column in train.frame.columns]
+    called = dict(zip(names, as_called(names, case.forest), strict=True))
     found = [
-        _column(name, _series(train.frame, name), schema) for name in dict.fromkeys(case.sensitive)
+        _column(name, _series(train.frame, name), schema, called[name])
+        for name in dict.fromkeys(case.sensitive)
     ]
     if train.targets is not None and schema.target not in case.sensitive:
         found.append(replace(_numbers(schema.target, train.targets, used=False), named=False))
@@ -114,8 +119,8 @@ def codes_of(column: SensitiveColumn, frame: "pd.DataFrame") -> Wide | None:
     return codes[back.reshape(-1)]
 
 
-def _column(name: str, series: "pd.Series[Any]", schema: Schema) -> SensitiveColumn:
-    used = any(feature == name or feature.startswith(f"{name}_") for feature in schema.names)
+def _column(name: str, series: "pd.Series[Any]", schema: Schema, called: str) -> SensitiveColumn:
+    used = any(one == called or one.startswith(f"{called}_") for one in schema.names)
     if series.dtype.kind in "iuf":
         return _numbers(name, series.to_numpy(dtype=np.float64), used=used)
     texts = _texts(series)
@@ -123,7 +128,7 @@ def _column(name: str, series: "pd.Series[Any]", schema: Schema) -> SensitiveCol
     code = code.reshape(-1)
     there = values != _NOTHING
     numbers = None
-    if not any(f.name == name and f.categories is not None for f in schema.features):
+    if not any(f.name == called and f.categories is not None for f in schema.features):
         numbers = numbers_spelled(values[there].tolist())
     if numbers is not None and len(numbers):
         spelled = np.full(len(values), np.nan)

@@ -1,0 +1,101 @@
+"""Columns whose names LightGBM changed are found in the table that they come from."""
+
+import pickle
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+
+import treeaudit as ta
+from tests.cli.run import run
+from treeaudit.people.columns import as_called
+from treeaudit.people.records import read_records
+from treeaudit.people.streaming import counter_of
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "Family Size": rng.integers(1, 7, 300),
+        " pay": rng.integers(10, 99, 300),
+        "Job Type": rng.choice(["Tech support", "Farm", "Sales"], 300),
+    })  # fmt: skip
+    return frame.assign(ill=((frame[" pay"] > 50) | (frame["Job Type"] == "Farm")).astype(int))
+
+
+def trained(X, y):
+    return lgb.LGBMClassifier(n_estimators=3, num_leaves=4, verbose=-1, min_child_samples=5).fit(
+        X, y
+    )
+
+
+@pytest.fixture(scope="module")
+def model(people):
+    X = pd.get_dummies(people.drop(columns="ill"), columns=["Job Type"])
+    return trained(X, people.ill), X
+
+
+def test_library_writes_underscores_for_blanks_alone(model) -> None:
+    names = ["Family_Size", "_pay", "Job_Type_Farm", "Job_Type_Sales", "Job_Type_Tech_support"]
+    assert ta.load(model[0]).schema.names == names
+    frame = model[1][["Family Size"]].set_axis(["a\tb\xa0c.d"], axis=1)
+    assert trained(frame, frame.iloc[:, 0] > 3).booster_.feature_name() == ["a\tb\xa0c.d"]
+
+
+def test_every_way_to_read_a_table_finds_them(model, people, tmp_path) -> None:
+    forest = ta.load(model[0])
+    mine = model[0].predict(model[1], pred_leaf=True)
+    encoded = read_records(model[1].assign(ill=people.ill), forest)
+    raw = read_records(people, forest)
+    people.rename(columns=str.strip).to_csv(tmp_path / "people.csv", index=False)
+    read = read_records(tmp_path / "people.csv", forest)
+    for found in (encoded, raw, read):
+        assert (found.node == encoded.node).all()
+        assert (found.labels == people.ill).all()
+        for tree in range(3):
+            ends = pd.DataFrame({"mine": mine[:, tree], "ours": found.node[:, tree]})
+            assert (ends.groupby("mine").ours.nunique() == 1).all()
+    counted = counter_of(forest, people.columns, target="ill").table([people])
+    assert (counted.counts.in_tree(0) == raw.in_tree(0, forest.trees[0].n_nodes, 2)).all()
+
+
+@pytest.mark.parametrize("name", ["model.txt", "model.json", "model.pkl"])
+def test_a_scan_takes_the_table_it_was_trained_on(name, model, people, tmp_path) -> None:
+    booster = model[0].booster_
+    content = {
+        "model.txt": booster.model_to_string, "model.pkl": lambda: pickle.dumps(model[0]),
+        "model.json": lambda: __import__("json").dumps(booster.dump_model()),
+    }[name]()  # fmt: skip
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    people.to_csv(tmp_path / "people.csv", index=False)
+    done = run("scan", path, "--train", tmp_path / "people.csv", "--sensitive", "Family Size")
+    assert not done.stderr
+    assert done.returncode == 1
+    assert "is not the training data" not in done.stdout
+
+
+def test_what_could_be_two_columns_is_none(model, people) -> None:
+    forest = ta.load(model[0])
+    both = ["Family Size", "Family_Size", "a b", "x"]
+    assert as_called(both, forest) == both
+    assert as_called(["Family Size", "Family  Size"], forest) == ["Family_Size", "Family  Size"]
+    twice = people.rename(columns={"Family Size": "Family_Size"}).assign(**{"Family Size": 1})
+    named = read_records(twice, forest, target="ill")
+    assert (named.values[:, 0] == people["Family Size"]).all()
+
+
+def test_a_feature_is_no_label(model, people) -> None:
+    with pytest.raises(ta.DataError, match="'Family_Size' is a feature of the model"):
+        read_records(people, ta.load(model[0]), target="Family Size")
+
+
+def test_other_libraries_keep_their_names(people) -> None:
+    frame = people[["Family Size"]].set_axis(["Family_Size"], axis=1)
+    forest = ta.load(xgb.XGBClassifier(n_estimators=1, max_depth=2).fit(frame, people.ill))
+    assert as_called(["Family Size"], forest) == ["Family Size"]
+    with pytest.raises(ta.DataError, match="has no column 'Family_Size'"):
+        read_records(people[["Family Size", "ill"]], forest)
