@@ -20,6 +20,7 @@ from treeaudit.readers.estimators.read_apart import (
     is_read_apart,
 )
 from treeaudit.readers.limits import Allowance, Deepest
+from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Walk, walk
@@ -27,6 +28,8 @@ from treeaudit.readers.walk import Walk, walk
 __all__ = ["elsewhere", "of_other_libraries", "usual"]
 
 _PASSED = SEARCHES | {"Pipeline"}
+_SELECTIONS = {"RFE": True, "RFECV": True, "SelectFromModel": False}
+"""Steps that keep a fitted model, and whether it saw only the columns that they chose."""
 
 
 def usual(root: object) -> list[Found]:
@@ -80,7 +83,8 @@ def elsewhere(root: object, models: list[Found], alike: Alike | None = None) -> 
     """
     looks = allowance()
     fitted = partial(_is_fitted, looks=looks)
-    known = {part for model in models for part in _parts(model, looks)}
+    behind: dict[int, Found] = {}
+    known = {part for model in models for part in _parts(model, looks, behind)}
     taken = {model.inside for model in models}
     told, has = (lambda: (len(known), len(taken), looks.left)), known.__contains__
     for place in Walk(root, alike, told, where=lambda value: has(id(value))):
@@ -94,14 +98,44 @@ def elsewhere(root: object, models: list[Found], alike: Alike | None = None) -> 
                 # The way was cut short: another name stands for it.
                 found = replace(found, inside=f"{found.inside}[{len(taken)}]")
             known.update(_parts(found, looks))
+            if id(value) in behind:
+                found = _after(behind[id(value)], found)
             taken.add(found.inside)
             yield found
 
 
-def _parts(model: Found, looks: Allowance) -> Iterator[int]:
+def _put_behind(model: Found, behind: dict[int, Found]) -> None:
+    """Note for models that selections among the steps of a model keep, which steps they are behind.
+
+    Parameters
+    ----------
+    behind
+        Takes a model for each, by identity, that has the steps before it.
+    """
+    for i, step in enumerate(model.before):
+        if not isinstance(step, Inert) or step.kind not in _SELECTIONS:
+            continue
+        inner = arrived(step.get("estimator_"))
+        if isinstance(inner, Inert):
+            n = i + _SELECTIONS[step.kind]
+            names = (*model.step_names[:n], "estimator_")
+            one = replace(model, estimator=inner, before=model.before[:n], step_names=names)
+            behind.setdefault(id(inner), one)
+
+
+def _after(outer: Found, found: Found) -> Found:
+    """Return a model with what is given to another that it is, or is inside of."""
+    before = outer.before + found.before
+    names = outer.step_names if not found.before else (*outer.step_names[:-1], *found.step_names)
+    return replace(found, before=before, seen=outer.seen, step_names=names)
+
+
+def _parts(model: Found, looks: Allowance, behind: dict[int, Found] | None = None) -> Iterator[int]:
     """Yield what a model is and all models that it is made of, by identity."""
     for part in walk(model, lambda one: one.estimator, _more, Deepest.models):
         looks.take(1)
+        if behind is not None and part.before:
+            _put_behind(part, behind)
         yield id(part.estimator)
         bare = {*map(id, bare_trees(part.estimator))}
         looks.take(len(bare))

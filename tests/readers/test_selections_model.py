@@ -1,0 +1,126 @@
+"""The model that a selection among the steps of a pipeline keeps is told in columns of the data."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel, SelectKBest
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.cli.run import run
+from treeaudit.people.records import read_records
+from treeaudit.readers import load_all
+
+LABELS = ("--target", "ill")
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    n = 400
+    frame = pd.DataFrame(
+        {"size": rng.integers(1, 7, n), "pay": rng.integers(10, 99, n), "age": rng.normal(50, 9, n)}
+    )
+    return frame.assign(ill=((frame.pay + frame.age + rng.integers(0, 40, n)) > 110).astype(int))
+
+
+def tree():
+    return DecisionTreeClassifier(max_depth=3, min_samples_leaf=20, random_state=0)
+
+
+def few():
+    return xgb.XGBClassifier(n_estimators=2, max_depth=2)
+
+
+PIPELINES = {
+    "rfe": lambda: make_pipeline(RFE(tree(), n_features_to_select=2), tree()),
+    "scaled": lambda: make_pipeline(StandardScaler(), RFE(tree(), n_features_to_select=2), tree()),
+    "rfecv": lambda: make_pipeline(StandardScaler(), RFECV(tree(), cv=2), tree()),
+    "forest": lambda: make_pipeline(
+        StandardScaler(), RFE(RandomForestClassifier(2, max_depth=2)), tree()
+    ),
+    "boosted": lambda: make_pipeline(
+        StandardScaler(), SelectKBest(k=2), RFE(few(), n_features_to_select=1), few()
+    ),
+    "inside": lambda: make_pipeline(
+        StandardScaler(),
+        RFE(
+            make_pipeline(StandardScaler(), tree()), n_features_to_select=2,
+            importance_getter="named_steps.decisiontreeclassifier.feature_importances_",
+        ),
+        tree(),
+    ),
+    "nested": lambda: Pipeline([
+        ("a", make_pipeline(StandardScaler(), StandardScaler())),
+        ("b", RFE(tree(), n_features_to_select=2)), ("c", BaggingClassifier(tree(), 2)),
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_rows_end_where_the_selections_model_sends_them(name, people, tmp_path) -> None:
+    X, y = people.drop(columns="ill"), people.ill
+    pipe = PIPELINES[name]().fit(X, y)
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(pipe))
+    (forest,) = [one for one in load_all(path) if ".estimator_" in one.source.inside]
+    place = next(i for i, (_, step) in enumerate(pipe.steps) if hasattr(step, "support_"))
+    seen, inner = pipe[: place + 1].transform(X), pipe[place].estimator_
+    if isinstance(inner, Pipeline):
+        seen, inner = inner[:-1].transform(seen), inner[-1]
+    theirs = inner.apply(seen).reshape(len(X), -1)
+    mine = read_records(people, forest, target="ill")
+    assert set(forest.schema.names) <= {"size", "pay", "age"}
+    for i in range(forest.n_trees):
+        ends = pd.DataFrame({"mine": mine.node[:, i], "theirs": theirs[:, i]})
+        assert (ends.groupby("theirs").mine.nunique() == 1).all()
+        assert (ends.groupby("mine").theirs.nunique() == 1).all()
+
+
+@pytest.mark.parametrize("name", ["rfe", "scaled", "rfecv", "inside"])
+def test_training_data_of_the_pipeline_are_those_of_both(name, people, tmp_path) -> None:
+    pipe = PIPELINES[name]().fit(people.drop(columns="ill"), people.ill)
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(pipe))
+    people.to_csv(tmp_path / "people.csv", index=False)
+    done = run("scan", tmp_path / "model.pkl", "--train", tmp_path / "people.csv", *LABELS)
+    assert not done.stderr
+    assert done.returncode in (0, 1)
+    assert "2 models" in done.stdout
+    wrong = people.assign(pay=people.pay[::-1].to_numpy())
+    wrong.to_csv(tmp_path / "wrong.csv", index=False)
+    done = run("scan", tmp_path / "model.pkl", "--train", tmp_path / "wrong.csv", *LABELS)
+    assert done.returncode == 2
+    assert "is not the training data" in done.stderr
+
+
+def test_columns_behind_a_model_that_chose_by_weight_are_those_in_front_of_it(
+    people, tmp_path
+) -> None:
+    pipe = make_pipeline(StandardScaler(), SelectFromModel(tree()), tree())
+    (tmp_path / "model.pkl").write_bytes(
+        pickle.dumps(pipe.fit(people.drop(columns="ill"), people.ill))
+    )
+    forest = next(f for f in load_all(tmp_path / "model.pkl") if ".estimator_" in f.source.inside)
+    assert forest.schema.names == ["size", "pay", "age"]
+    theirs = pipe[1].estimator_.apply(pipe[0].transform(people.drop(columns="ill")))
+    ends = pd.DataFrame(
+        {"mine": read_records(people, forest, target="ill").node[:, 0], "theirs": theirs}
+    )
+    assert (ends.groupby("theirs").mine.nunique() == 1).all()
+
+
+def test_members_of_a_vote_have_steps_of_their_own(people, tmp_path) -> None:
+    parts = [("a", PIPELINES["scaled"]()), ("b", PIPELINES["rfe"]())]
+    vote = VotingClassifier(parts).fit(people.drop(columns="ill"), people.ill)
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(vote))
+    people.to_csv(tmp_path / "people.csv", index=False)
+    for forest in load_all(tmp_path / "model.pkl"):
+        if ".estimator_" in forest.source.inside:
+            counted = read_records(people, forest, target="ill").in_tree(0, forest.trees[0].n_nodes)
+            leaves = forest.trees[0].leaves
+            assert counted[leaves].tolist() == forest.trees[0].n_records[leaves].tolist()
