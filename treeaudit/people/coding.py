@@ -17,13 +17,14 @@ from treeaudit.people.category_codes import category_codes
 from treeaudit.people.columns import (
     as_called,
     blanks_in,
+    has_no_label,
     made_by,
     places_of,
     target_among,
     width_of,
 )
 from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
-from treeaudit.people.label_codes import counts_others, label_codes, own_classes
+from treeaudit.people.label_codes import label_codes, own_classes
 from treeaudit.people.series_columns import Column, names_of, numbers_of
 
 __all__ = ["Coded", "Coder", "coder_of"]
@@ -251,11 +252,11 @@ def coder_of(
         label: int | None = len(names) - 1
     else:
         own = [called[i] for i in others]
-        at = target_among(own, schema, _of(target, names, called), origin)
+        at = target_among(own, forest, _of(target, names, called), origin)
         label = None if at is None else others[at]
     columns = [i for i in others if i != label]
-    found = places_of([called[i] for i in columns], schema, origin, made_by(forest))
-    if counts_others(forest):
+    found = places_of([called[i] for i in columns], schema, origin, made_by(forest), forest)
+    if has_no_label(forest):
         label = None
     known = tuple(map(str, schema.classes or ()))
     return Coder(

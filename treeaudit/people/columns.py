@@ -8,19 +8,38 @@ from treeaudit.later import pattern
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 
-__all__ = ["as_called", "blanks_in", "made_by", "places_of", "target_among", "width_of"]
+__all__ = ["as_called", "blanks_in", "has_no_label", "made_by", "places_of", "target_among"]
+__all__ += ["width_of"]
 
 
 _MADE = pattern(
     r"the steps before the tree \((.*?)\) do not tell what its columns are"
     r"|the graph transforms the columns first \((.*?)\): "
 )
+_SOME_MADE = pattern(
+    r"what (.*?) made of the columns cannot be undone: "
+    r"|the pipeline transforms the columns first \((.*?)\): "
+)
+_STATISTIC = pattern(r"statistic [0-9]+ \(.*\) of .*")
+_EARLIER = pattern(r"output [0-9]+")
+
+
+def has_no_label(forest: Forest) -> bool:
+    """Tell whether no column of a table is what a model learned to predict, whatever it holds.
+
+    Isolation forests and embeddings learn from none; where trees have labels of their own each,
+    no column holds them all.
+    """
+    from treeaudit.people.label_codes import counts_others
+
+    return forest.answers in ("path", "leaf") or counts_others(forest)
 
 
 def target_among(
-    names: Sequence[str], schema: Schema, target: str | None, origin: str
+    names: Sequence[str], forest: Forest, target: str | None, origin: str
 ) -> int | None:
     """Return the place of the column of the labels; `treeaudit.people.records.target_of`."""
+    schema = forest.schema
     if target is not None:
         if target not in names:
             raise DataError(f"{origin} has no column {target!r}{near(target, names)}")
@@ -33,6 +52,8 @@ def target_among(
         return names.index(schema.target)
     if not schema.named:
         return len(names) - 1 if len(names) == 1 + width_of(schema) else None
+    if has_no_label(forest):
+        return None
     sources = _sources_of(schema, names)
     used = {name for source in sources for name in source}
     # A row index that was saved with the table comes back as a column without a name.
@@ -40,13 +61,26 @@ def target_among(
     if len(others) > 1:
         for feature, source in zip(schema.features, sources, strict=True):
             if not source:
-                raise _no_column(feature.name, names, origin)
+                raise _no_column(feature.name, names, origin, forest)
+        step = "say which one holds the labels (--target)"
+        if _has_several_outputs(forest):
+            step = (
+                "it predicts several outputs: say which one to look at (--target); whether leaves "
+                "give labels away is judged for none of them"
+            )
         raise DataError(
             f"{origin} has {len(others)} columns that the model does not use "
-            f"({', '.join(others[:4])}{', …' if len(others) > 4 else ''}): "
-            "say which one holds the labels (--target)"
+            f"({', '.join(others[:4])}{', …' if len(others) > 4 else ''}): {step}"
         )
     return names.index(others[0]) if others else None
+
+
+def _has_several_outputs(forest: Forest) -> bool:
+    """Tell whether a model predicts several columns of a table at once."""
+    stated = forest.source.parameters
+    each = stated.get("n_outputs", 1) != 1 and not str(stated.get("objective")).startswith("multi:")
+    xgboost = forest.source.library == "XGBoost" and each
+    return xgboost or forest.counts_reason == "the model predicts several outputs"
 
 
 def blanks_in(forest: Forest) -> bool:
@@ -102,7 +136,11 @@ def made_by(forest: Forest) -> str:
 
 
 def places_of(
-    names: Sequence[str], schema: Schema, origin: str, made: str = ""
+    names: Sequence[str],
+    schema: Schema,
+    origin: str,
+    made: str = "",
+    forest: Forest | None = None,
 ) -> list[tuple[int, str | None]]:
     """Return for every feature the place of its column, and the value that it indicates, if any.
 
@@ -112,6 +150,8 @@ def places_of(
         Of the columns that are no labels.
     made
         As `made_by` returns it.
+    forest
+        Tells what to do about a column that steps made.
 
     Raises
     ------
@@ -139,7 +179,7 @@ def places_of(
     found: list[tuple[int, str | None]] = []
     for feature, source in zip(schema.features, _sources_of(schema, names), strict=True):
         if not source:
-            raise _no_column(feature.name, names, origin)
+            raise _no_column(feature.name, names, origin, forest)
         stem, plain = source[0].strip(), feature.name.replace(" (encoded)", "").strip()
         value = None if stem == plain else plain[len(stem) + 1 :].strip()
         found.append((at[source[0]], value))
@@ -177,8 +217,42 @@ def _place(feature: Feature) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else -1
 
 
-def _no_column(name: str, names: Sequence[str], origin: str) -> DataError:
-    return DataError(f"{origin} has no column {name!r}{near(name, names)}")
+def _no_column(
+    name: str, names: Sequence[str], origin: str, forest: Forest | None = None
+) -> DataError:
+    """Say which column is missing: what may have been meant, or what made it of others."""
+    step = "" if forest is None else _next_step(name, forest)
+    return DataError(f"{origin} has no column {name!r}{step or near(name, names)}")
+
+
+def _next_step(name: str, forest: Forest) -> str:
+    """Return what to do about a column that is none of the data; nothing of one that may be."""
+    if forest.source.library == "CatBoost" and _STATISTIC.fullmatch(name):
+        return (
+            ", which CatBoost counted while it was trained, so that no table holds it: scan it "
+            "without --train, or train it with one_hot_max_size above the number of categories"
+        )
+    if forest.source.estimator.endswith("Chain") and _EARLIER.fullmatch(name):
+        return (
+            ", which the chain put behind those of the data: the labels of an output before "
+            "(output 0 is the first); add them in a column of this name"
+        )
+    told = (found[1] or found[2] for one in forest.warnings if (found := _SOME_MADE.match(one)))
+    kinds = {kind for each in told for kind in each.split(", ")}
+    step = next(filter(None, (_made(name, kind) for kind in kinds)), "")
+    if not step:
+        return ""
+    mine = [one for one in forest.schema.names if _made(one, step)]
+    return (
+        f", which {step} made of those of the data in a way that the file does not tell: add what "
+        f"this step returns (its transform), in columns named {_listed(mine)}"
+    )
+
+
+def _made(name: str, kind: str) -> str:
+    """Return the kind of a step if a column is called after it."""
+    numbered = name.startswith(f"{kind} ") and name[len(kind) + 1 :].isdecimal()
+    return kind if numbered or name.endswith(f" ({kind})") else ""
 
 
 def _sources_of(schema: Schema, names: Sequence[str]) -> list[list[str]]:

@@ -297,7 +297,7 @@ def target_of(
     names = [str(name) for name in frame.columns]
     called = as_called(names, forest)
     meant = called[names.index(target)] if target in names else target
-    place = target_among(called, forest.schema, meant, origin)
+    place = target_among(called, forest, meant, origin)
     return None if place is None else names[place]
 
 

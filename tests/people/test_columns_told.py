@@ -1,0 +1,231 @@
+"""What is asked of a table: nothing that a model does not have, and with a next step."""
+
+import json
+import pickle
+
+import catboost as cb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import IsolationForest, RandomForestClassifier, RandomTreesEmbedding
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    StandardScaler,
+    TargetEncoder,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+from tests.cli.run import run
+from treeaudit.people.records import read_records
+from treeaudit.people.streaming import counter_of
+
+RNG = np.random.default_rng(0)
+PEOPLE = pd.DataFrame({
+    "size": RNG.integers(1, 7, 300), "pay": RNG.integers(10, 99, 300),
+    "job": RNG.choice(["clerk", "nurse", "cook"], 300),
+})  # fmt: skip
+ILL = pd.Series((PEOPLE.pay > 50).astype(int), name="ill")
+BOTH = pd.DataFrame({"ill": ILL, "old": (PEOPLE["size"] > 3).astype(int)})
+NUMBERS = PEOPLE[["size", "pay"]]
+
+
+def tree():
+    return DecisionTreeClassifier(max_depth=2, min_samples_leaf=20, random_state=0)
+
+
+def of_jobs(step):
+    return make_pipeline(make_column_transformer((step, ["job"]), remainder="passthrough"), tree())
+
+
+MADE = {
+    "PCA": (make_pipeline(PCA(2), tree()), NUMBERS, "'PCA 0', which PCA made", "PCA 0, PCA 1"),
+    "scaled": (
+        make_pipeline(PCA(2), StandardScaler(), tree()), NUMBERS, "'PCA 0', which PCA made",
+        "PCA 0, PCA 1",
+    ),
+    "poly": (
+        make_pipeline(PolynomialFeatures(2), tree()), NUMBERS,
+        "'PolynomialFeatures 0', which PolynomialFeatures made",
+        "PolynomialFeatures 0, PolynomialFeatures 1, …, PolynomialFeatures 5",
+    ),
+    "power": (
+        make_pipeline(PowerTransformer(), tree()), NUMBERS,
+        "'size (PowerTransformer)', which PowerTransformer made",
+        "size (PowerTransformer), pay (PowerTransformer)",
+    ),
+    "quantile": (
+        make_pipeline(QuantileTransformer(n_quantiles=9), tree()), NUMBERS,
+        "'size (QuantileTransformer)', which QuantileTransformer made",
+        "size (QuantileTransformer), pay (QuantileTransformer)",
+    ),
+    "log": (
+        make_pipeline(FunctionTransformer(np.log1p), tree()), NUMBERS,
+        "'size (FunctionTransformer)', which FunctionTransformer made",
+        "size (FunctionTransformer), pay (FunctionTransformer)",
+    ),
+    "means": (
+        of_jobs(TargetEncoder()), PEOPLE, "'job (TargetEncoder)', which TargetEncoder made",
+        "job (TargetEncoder)",
+    ),
+    "rare": (
+        of_jobs(OrdinalEncoder(
+            min_frequency=5, handle_unknown="use_encoded_value", unknown_value=-1
+        )), PEOPLE,
+        "'job (OrdinalEncoder)', which OrdinalEncoder made", "job (OrdinalEncoder)",
+    ),
+    "boosted": (
+        make_pipeline(PCA(2), xgb.XGBClassifier(n_estimators=1, max_depth=2)), NUMBERS,
+        "'PCA 0', which PCA made", "PCA 0, PCA 1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("spare", [False, True])
+@pytest.mark.parametrize("name", MADE)
+def test_a_made_column_comes_with_what_to_do(name, spare, tmp_path) -> None:
+    pipe, X, begins, names = MADE[name]
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(pipe.fit(X, ILL)))
+    forest = ta.load(tmp_path / "m.pkl")
+    table = X.assign(ill=ILL) if not spare else X.assign(note=1, ill=ILL)
+    for target in (None, "ill"):
+        with pytest.raises(ta.DataError) as told:
+            read_records(table, forest, target=target, origin="t.csv")
+        assert str(told.value).startswith(f"t.csv has no column {begins} of those of the data")
+        assert str(told.value).endswith(
+            f": add what this step returns (its transform), in columns named {names}"
+        )
+        with pytest.raises(ta.DataError, match="add what this step returns"):
+            counter_of(forest, table.columns, target=target)
+
+
+def test_what_is_to_be_done_helps(tmp_path) -> None:
+    pipe = make_pipeline(PCA(2), tree()).fit(NUMBERS, ILL)
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(pipe))
+    made = pd.DataFrame(pipe[0].transform(NUMBERS), columns=["PCA 0", "PCA 1"])
+    people = read_records(made.assign(ill=ILL), ta.load(tmp_path / "m.pkl"))
+    ends = pd.DataFrame({"mine": people.node[:, 0], "theirs": pipe[1].apply(made.to_numpy())})
+    assert (ends.groupby("theirs").mine.nunique() == 1).all()
+
+
+def test_a_column_with_a_step_in_its_name_is_one_of_the_data(tmp_path) -> None:
+    named = NUMBERS.set_axis(["Income (USD)", "PCA 0"], axis=1)
+    forest = ta.load(tree().fit(named, ILL))
+    with pytest.raises(ta.DataError, match=r"has no column 'Income \(USD\)'; it has x"):
+        read_records(pd.DataFrame({"x": [1], "y": [2]}), forest)
+
+
+def test_statistics_of_catboost_are_in_no_table(tmp_path) -> None:
+    model = cb.CatBoostClassifier(
+        iterations=3, depth=2, verbose=0, allow_writing_files=False, cat_features=["job"],
+        one_hot_max_size=1,
+    )  # fmt: skip
+    seen = PEOPLE[["size"]].assign(job=PEOPLE.job.where(ILL == 0, "cook"))
+    model.fit(seen, ILL).save_model(tmp_path / "m.json", format="json")
+    assert json.loads((tmp_path / "m.json").read_text())["features_info"]["ctrs"]
+    seen.assign(ill=ILL).to_csv(tmp_path / "t.csv", index=False)
+    done = run("scan", tmp_path / "m.json", "--train", tmp_path / "t.csv")
+    assert done.returncode == 2
+    assert "so that no table holds it: scan it without --train, or train it with" in done.stderr
+
+
+TABLES = {
+    "numbers": NUMBERS.assign(y=1.5), "words": NUMBERS.assign(y=PEOPLE.job),
+    "several": NUMBERS.assign(y=PEOPLE.job, z=3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("pandas", [True, False])
+@pytest.mark.parametrize("kind", [IsolationForest, RandomTreesEmbedding])
+def test_forests_without_labels_take_none(kind, pandas, table) -> None:
+    X = NUMBERS if pandas else NUMBERS.to_numpy()
+    forest = ta.load(kind(n_estimators=3, random_state=0).fit(X))
+    plain = read_records(NUMBERS, forest)
+    for target in (None, "y"):
+        people = read_records(TABLES[table], forest, target=target)
+        assert people.labels is people.targets is None
+        assert (people.node == plain.node).all()
+    seen = counter_of(forest, TABLES[table].columns).table([TABLES[table]])
+    assert (seen.counts.in_tree(0)[:, 0] == plain.in_tree(0, forest.trees[0].n_nodes)).all()
+    with pytest.raises(ta.DataError, match="has no column 'w'"):
+        read_records(TABLES[table], forest, target="w")
+
+
+def test_a_forest_without_labels_is_judged_as_without_spare_columns(tmp_path) -> None:
+    forest = RandomTreesEmbedding(n_estimators=3, max_depth=2, random_state=0).fit(NUMBERS)
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(forest))
+    outs = []
+    for name, table in {"none": NUMBERS, **TABLES}.items():
+        (tmp_path / name).mkdir()
+        table.to_csv(tmp_path / name / "t.csv", index=False)
+        outs.append(run("scan", "m.pkl", "--train", f"{name}/t.csv", cwd=tmp_path))
+        assert not outs[-1].stderr
+    assert len({done.stdout.replace(f"{name}/", "") for done in outs}) == 1
+
+
+SEVERAL = {
+    "tree": lambda: tree().fit(NUMBERS, BOTH),
+    "forest": lambda: RandomForestClassifier(3, max_depth=2).fit(NUMBERS, BOTH),
+    "together": lambda: xgb.XGBClassifier(
+        n_estimators=2, max_depth=2, multi_strategy="multi_output_tree"
+    ).fit(NUMBERS, BOTH),
+    "each": lambda: xgb.XGBClassifier(n_estimators=2, max_depth=2).fit(NUMBERS, BOTH),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_outputs_are_asked_for_by_what_is_looked_at(name, tmp_path) -> None:
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(SEVERAL[name]()))
+    NUMBERS.join(BOTH).to_csv(tmp_path / "t.csv", index=False)
+    done = run("scan", "m.pkl", "--train", "t.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "treeaudit: t.csv has 2 columns that the model does not use (ill, old): it predicts "
+        "several outputs: say which one to look at (--target); whether leaves give labels away "
+        "is judged for none of them\n"
+    )
+    for target in BOTH:
+        done = run("scan", "m.pkl", "--train", "t.csv", "--target", target, cwd=tmp_path)
+        assert done.returncode in (1, 3)
+        assert "whose label is certain" in " ".join(done.stdout.split())
+
+
+def test_one_output_with_several_classes_is_no_several_outputs() -> None:
+    model = xgb.XGBClassifier(n_estimators=2, max_depth=2).fit(NUMBERS, PEOPLE["size"] % 3)
+    with pytest.raises(ta.DataError, match="say which one holds the labels"):
+        read_records(NUMBERS.join(BOTH), ta.load(model))
+
+
+def test_members_with_an_output_each_need_no_label(tmp_path) -> None:
+    model = MultiOutputClassifier(tree()).fit(NUMBERS, BOTH)
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(model))
+    NUMBERS.join(BOTH).to_csv(tmp_path / "t.csv", index=False)
+    outs = [
+        run("scan", "m.pkl", "--train", "t.csv", *more, cwd=tmp_path).stdout.split("next")[0]
+        for more in ((), ("--target", "ill"), ("--target", "old"))
+    ]
+    # Every leaf of the first holds one label alone, whichever is named.
+    alike = {out.replace("ill = output", "label = output") for out in outs[:2]}
+    alike.add(outs[2].replace("old = output", "label = output"))
+    assert alike == {outs[0]}
+    assert "FAIL" in outs[0]
+
+
+def test_a_chain_tells_what_it_put_behind_the_columns(tmp_path) -> None:
+    forest = ta.load(ClassifierChain(tree()).fit(NUMBERS, BOTH))
+    table = NUMBERS.join(BOTH)
+    with pytest.raises(ta.DataError, match="'output 0', which the chain put behind those"):
+        read_records(table, forest)
+    people = read_records(table.assign(**{"output 0": table.ill}), forest)
+    held = people.in_tree(1, forest.trees[1].n_nodes)[forest.trees[1].leaves]
+    assert held.tolist() == forest.trees[1].n_records[forest.trees[1].leaves].tolist()
