@@ -21,7 +21,7 @@ from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.asked import listed
 from treeaudit.findings.checks import Registered
-from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.findings import NOT_HELD, Check, Finding, Skipped
 from treeaudit.findings.judging import check_names, judge, losses_added, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
@@ -188,16 +188,27 @@ def audit_all(
 ) -> tuple[Report, ...]:
     """Answer a request about a file for each of its models, unless one is chosen.
 
+    People who fit the first model need not fit another: that one is judged without them, and does
+    not pass.
+
     Raises
     ------
     DataError
-        If there are several models, and an accepted report of one.
+        If the people do not fit the first model, or there are several models, and an accepted
+        report of one.
     """
     forests = load_all(os.fspath(request.model), select=request.select, max_bytes=request.max_bytes)  # type: ignore[call-overload]
     if len(forests) > 1 and request.baseline is not None:
         raise DataError("--baseline is a report of one model: choose it with --select NAME")
     several = request.select is None and (len(forests) > 1 or bool(forests[0].others))
-    found = tuple(_audit(forest, request, progress, jobs) for forest in forests)
+    found: list[Report] = []
+    for forest in forests:
+        try:
+            found.append(_audit(forest, request, progress, jobs))
+        except DataError as error:
+            if not found or request.train is None:
+                raise
+            found.append(_without_people(forest, request, str(error), progress))
     costs = _losses(found)
     return tuple(
         replace(report, several=several, checks=checks, verdict=verdict_of(checks))
@@ -205,6 +216,31 @@ def audit_all(
         else replace(report, several=several)
         for report in found
     )
+
+
+def _without_people(
+    forest: Forest, request: Request, misfit: str, progress: Progress | None
+) -> Report:
+    """Judge a model by its file alone, for which the people of the request do not fit."""
+    alone = replace(
+        request, train=None, test=None, known=None, person=None, repeats=None, sensitive=()
+    )
+    report = _audit(forest, alone, progress)
+    reason = f"the people do not fit this model: {misfit}"
+    held = Check(
+        name=NOT_HELD,
+        threshold=0.0,
+        measured=None,
+        status="skipped",
+        title="People who were given",
+        bound="to fit",
+        reason=reason,
+    )
+    checks = (*report.checks, held)
+    return replace(
+        report, request=request.kept(), checks=checks, verdict=verdict_of(checks),
+        warnings=(*report.warnings, f"{reason}; it was judged by the file alone"),
+    )  # fmt: skip
 
 
 def _losses(reports: Sequence[Report]) -> dict[str, float]:

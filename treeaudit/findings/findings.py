@@ -10,6 +10,7 @@ from treeaudit.rendered import Told
 from treeaudit.stats import Estimate
 
 __all__ = [
+    "NOT_HELD",
     "SEVERITIES",
     "About",
     "Check",
@@ -211,6 +212,10 @@ class Skipped:
     title: str
     reason: str
     asks: tuple[str, ...] = ()
+
+
+NOT_HELD = "people-given"
+"""The check that is skipped where the people do not fit one of several models of a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from treeaudit.errors import DataError, TreeauditError
+from treeaudit.findings.findings import NOT_HELD
 from treeaudit.findings.report import Fix, Report
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import read_records
@@ -44,7 +45,7 @@ def with_fix(
     ----------
     report
         An audit. It is returned as it is where it passed or is accepted, the model is too large
-        to try, or nothing helps; a review is never repaired.
+        to try or none of the people, or nothing helps; a review is never repaired.
     train
         The training people, for audits that counted persons by them, and for forests: their
         trees are put together.
@@ -67,7 +68,8 @@ def with_fix(
     """
     if report.verdict in ("pass", "accepted"):
         return report
-    if report.table.n_nodes > _MOST_NODES:
+    held = all(check.name != NOT_HELD for check in report.checks)
+    if report.table.n_nodes > _MOST_NODES or not held:
         return replace(report, unrepaired=True)
     request, unit = report.request, report.unit
     test = sample_table(test, request.seed)

@@ -1,0 +1,73 @@
+"""People who do not fit one of several models of a file end no audit of the others."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.cli.run import run
+
+RNG = np.random.default_rng(0)
+PEOPLE = pd.DataFrame({"age": RNG.integers(18, 90, 300), "pay": RNG.integers(10, 99, 300)})
+PEOPLE["ill"] = (PEOPLE.age + RNG.integers(0, 60, 300) > 90).astype(int)
+
+
+def tree(of=PEOPLE, **given):
+    made = DecisionTreeClassifier(max_depth=1, random_state=0, **given)
+    return made.fit(of[["age", "pay"]], of.ill)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    main, other = tree(), tree(PEOPLE[100:])
+    main.beside_ = other
+    (tmp_path / "two.pkl").write_bytes(pickle.dumps(main))
+    other.beside_ = tree()
+    (tmp_path / "turned.pkl").write_bytes(pickle.dumps(other))
+    PEOPLE.to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path
+
+
+def test_the_other_model_is_judged_alone_and_never_passes(folder) -> None:
+    done = run("scan", "two.pkl", "--train", "t.csv", "-o", "r.json", cwd=folder)
+    assert not done.stderr
+    assert done.returncode in (1, 3)
+    told = " ".join(done.stdout.split())
+    assert (
+        "the people do not fit this model: t.csv is not the training data: it has 300 rows" in told
+    )
+    first, second = pd.read_json(folder / "r.json", typ="series")["reports"]
+    assert first["people"]["train"]["records"] == 300
+    assert second["people"] == {}
+    assert second["verdict"] != "pass"
+    (held,) = [check for check in second["checks"] if check["name"] == "people-given"]
+    assert held["status"] == "skipped"
+    assert "people-given" not in [check["name"] for check in first["checks"]]
+    assert run("verify", "r.json", "two.pkl", "--train", "t.csv", cwd=folder).returncode == 0
+
+
+def test_people_who_do_not_fit_the_first_model_are_refused(folder) -> None:
+    done = run("scan", "turned.pkl", "--train", "t.csv", cwd=folder)
+    assert done.returncode == 2
+    assert "is not the training data: it has 300 rows" in done.stderr
+
+
+def test_asked_for_by_name_it_is_refused(folder) -> None:
+    done = run("scan", "two.pkl", "--train", "t.csv", "--select", "beside_", cwd=folder)
+    assert done.returncode == 2
+    assert "is not the training data: it has 300 rows" in done.stderr
+
+
+def test_what_passes_without_people_is_a_review(folder) -> None:
+    X, y = RNG.normal(size=(400, 1)), RNG.integers(0, 2, 400)
+    main, other = (DecisionTreeClassifier(max_depth=1).fit(X[:n], y[:n]) for n in (400, 300))
+    (folder / "o.pkl").write_bytes(pickle.dumps(other))
+    alone = run("scan", "o.pkl", cwd=folder)
+    assert "PASS" in alone.stdout
+    (folder / "both.pkl").write_bytes(pickle.dumps({"a": main, "b": other}))
+    np.savetxt(folder / "x.csv", np.c_[X, y], delimiter=",", header="x,y", comments="")
+    done = run("scan", "both.pkl", "--train", "x.csv", cwd=folder)
+    assert (done.returncode, done.stderr) == (3, "")
+    assert "People who were given: the people do not fit" in " ".join(done.stdout.split())
