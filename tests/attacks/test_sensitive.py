@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.strategies import examples, grow, rows
@@ -22,6 +22,7 @@ from treeaudit.findings.details import plain_data
 from treeaudit.findings.policy import read_policy
 from treeaudit.findings.request import Request
 from treeaudit.people.records import read_records
+from treeaudit.table.values import values_in
 
 # Nine people who fit the tree of Wakabayashi et al. (2024), Figure 3, and two more columns.
 PEOPLE = pd.DataFrame(
@@ -254,3 +255,101 @@ def test_a_value_that_all_but_one_of_a_leaf_have_is_nearly_certain() -> None:
         (check,) = [one for one in report.checks if one.name == "max-nearly-certain-share"]
         assert check.measured == report["TA110"].details.nearly_certain_share == share
         assert check.status == ("fail" if share else "pass")
+
+
+def checks_of(model, frame, policy, **options) -> dict:
+    made = ta.Policy(name="mine", values={"min-leaf": 5, **policy})
+    report = ta.scan(model, train=frame, target="y", policy=made, **options)
+    return {one.name: one for one in report.checks}
+
+
+TOTALS = {"max-nk-leaves": 0, "max-p-percent-leaves": 0}
+
+
+def test_few_different_numbers_have_a_total_too() -> None:
+    """In two of four wards two people of fifty hold all but 3 of 2,003; there are 5 numbers."""
+    ward = np.repeat(np.arange(4.0), 50)
+    y = np.where(ward < 2, 0.0, np.where(np.arange(200) % 2, 500.0, 600.0) + ward)
+    for first in (0, 50):
+        y[first : first + 3] = [1000, 1000, 3]
+    model = DecisionTreeRegressor(min_samples_leaf=50, random_state=0).fit(ward[:, None], y)
+    found = checks_of(model, pd.DataFrame({"x0": ward, "y": y}), TOTALS)
+    assert {name: found[name].measured for name in TOTALS} == {
+        "max-nk-leaves": 2.0,
+        "max-p-percent-leaves": 2.0,
+    }
+    assert {found[name].status for name in TOTALS} == {"fail"}
+
+
+def test_what_a_person_has_in_several_records_adds_up() -> None:
+    """Twenty have 10 a record, one has six records of 2,000: no record is a tenth of the total."""
+    rows = [(w, 10.0 + w + j % 3, f"{w}-{j}") for w in range(4) for j in range(20)]
+    rows += [(w, 2000.0 + w + j, f"{w}-big") for w in range(2) for j in range(6)]
+    frame = pd.DataFrame(rows, columns=["x0", "y", "who"]).astype({"x0": float})
+    model = DecisionTreeRegressor(min_samples_leaf=20, random_state=0).fit(frame[["x0"]], frame.y)
+    for options, leaves in (({}, 0.0), ({"person": "who"}, 2.0), ({"rows_per_person": 6}, 2.0)):
+        found = checks_of(model, frame, TOTALS, **options)
+        assert [found[name].measured for name in TOTALS] == [leaves, leaves]
+
+
+@pytest.mark.parametrize("named", [(), ("note",)])
+def test_totals_of_numbers_that_nobody_looked_at_are_no_pass(named) -> None:
+    """Of a model of two outputs, and of a table without the target, no total was added up."""
+    x = np.arange(200.0)
+    both = np.column_stack([x, x**2])
+    frame = pd.DataFrame({"x0": x, "note": np.where(x % 2, "a", "b"), "other": "c"})
+    for y in (both, x):
+        model = DecisionTreeRegressor(min_samples_leaf=50, random_state=0).fit(x[:, None], y)
+        made = ta.Policy(name="mine", values={"min-leaf": 5, **TOTALS})
+        report = ta.scan(model, train=frame, sensitive=named, policy=made)
+        assert [c.status for c in report.checks if c.name in TOTALS] == ["skipped", "skipped"]
+        assert report.verdict == "review"
+
+
+def test_words_have_no_total() -> None:
+    x = np.arange(200.0)
+    frame = pd.DataFrame({"x0": x, "note": np.where(x % 2, "a", "b"), "y": x > 99})
+    model = DecisionTreeClassifier(min_samples_leaf=50, random_state=0).fit(frame[["x0"]], frame.y)
+    found = checks_of(model, frame, TOTALS, sensitive=["note"])
+    assert [(found[name].status, found[name].measured) for name in TOTALS] == [("pass", 0.0)] * 2
+
+
+def test_a_person_with_several_other_values_is_one_exception() -> None:
+    """In both halves thirty have "none" twice, and one has six records of as many values."""
+    rows = [(h, f"{h}-{j}", "none") for h in range(2) for j in range(30) for _ in range(2)]
+    values = ("HIV", "cancer", "flu", "none", "tbc", "cold")
+    rows += [(h, f"{h}-odd", value) for h in range(2) for value in values]
+    frame = pd.DataFrame(rows, columns=["x0", "who", "ill"]).astype({"x0": float})
+    frame["y"] = np.where(np.arange(len(frame)) % 3, "a", "b")
+    frame.loc[frame.x0 == 0, "y"] = np.where(np.arange(66) % 2, "a", "b")
+    model = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0).fit(frame[["x0"]], frame.y)
+    asked = {"max-nearly-certain-share": 0.05}
+    for options, share in (({}, 0.0), ({"person": "who"}, 1.0), ({"rows_per_person": 6}, 1.0)):
+        found = checks_of(model, frame, asked, sensitive=["ill"], **options)
+        assert found["max-nearly-certain-share"].measured == share
+
+
+@examples(40)
+@given(st.integers(0, 2**32 - 1))
+def test_persons_by_hand_and_never_milder_than_records(seed) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_values = int(rng.integers(1, 60)), int(rng.integers(1, 6))
+    who, code = rng.integers(0, 1 + n // int(rng.integers(1, 5)), n), rng.integers(0, n_values, n)
+    leaf = np.unique(rng.integers(0, 4, n), return_inverse=True)[1]
+    n_leaves = int(leaf.max()) + 1
+    records, _ = values_in(leaf, code, n_leaves, n_values)
+    persons, size = values_in(leaf, code, n_leaves, n_values, persons=who)
+    most = int(np.bincount(leaf * n + who).max())
+    fewest, least = values_in(leaf, code, n_leaves, n_values, most=most)
+    for one in range(n_leaves):
+        people = {p: set(code[(leaf == one) & (who == p)]) for p in who[leaf == one]}
+        only = Counter(next(iter(has)) for has in people.values() if len(has) == 1)
+        assert size[one] == len(people)
+        assert persons.others[one] == len(people) - max(only.values(), default=0)
+        assert persons.fewest[one] == min(Counter(v for h in people.values() for v in h).values())
+        assert least[one] <= size[one]
+        assert fewest.others[one] <= persons.others[one] <= records.others[one]
+        assert records.share[one] <= persons.share[one]
+        assert (persons.distinct[one] == 1) == (len(set().union(*people.values())) == 1)
+    assert persons.trees[0].entropy_l <= records.trees[0].entropy_l
+    assert persons.trees[0].t_closeness >= records.trees[0].t_closeness

@@ -22,6 +22,9 @@ MONEY = st.lists(st.integers(-50, 200), min_size=1, max_size=25).map(np.array)
         ([100], True, True),
         ([60, 40], True, True),
         ([0, 0, 0], False, False),
+        ([np.inf, 1, 2, 3], True, True),
+        ([1e308, 1e308, 1e308, 1], False, False),
+        ([1e308, 1e308, 1e307], True, False),
     ],
 )
 def test_numbers_by_hand(value, nk, p) -> None:

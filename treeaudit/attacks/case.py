@@ -79,6 +79,8 @@ class Case:
         Gives the label probabilities of some people of ``test``, by a flag each, as guessed
         without the model, shape ``(n_asked, n_classes)``; None where there is no ``test`` with
         labels.
+    most
+        The most records of one person, where nothing tells whose each record is.
     seconds
         How long an attack that could go on for ever may take.
     progress
@@ -99,6 +101,7 @@ class Case:
     tolerance: float | None = None
     fraction: float | None = None
     guess: Callable[[Flag], Float] | None = None
+    most: int = 1
     seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
     _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)

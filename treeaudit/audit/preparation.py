@@ -191,6 +191,7 @@ def prepare(
         prior=None if prior is None else read_prior(prior, forest, trained),
         sensitive=request.sensitive,
         tolerance=request.tolerance,
+        most=request.rows_per_person or 1,
         fraction=fraction,
         guess=_guess(forest, unseen, request.seed),
         progress=progress,

@@ -180,7 +180,9 @@ def _area(level: Float, begin: Wide, end: Wide, below: Float, summed: Float) -> 
     return np.asarray(under + over)
 
 
-def crosstab(group: Wide, value: Wide, n_groups: int, n_values: int) -> Crosstab:
+def crosstab(
+    group: Wide, value: Wide, n_groups: int, n_values: int, part: Float | None = None
+) -> Crosstab:
     """Count people by group and value.
 
     Parameters
@@ -189,6 +191,8 @@ def crosstab(group: Wide, value: Wide, n_groups: int, n_values: int) -> Crosstab
         Shape ``(n_people,)``: group of each person, from 0; none may be empty.
     value
         Shape ``(n_people,)``: their value as a code from 0.
+    part
+        Shape ``(n_people,)``: as how much of a person each entry counts; one unless told.
 
     Examples
     --------
@@ -196,11 +200,14 @@ def crosstab(group: Wide, value: Wide, n_groups: int, n_values: int) -> Crosstab
     >>> table.distinct.tolist(), table.top.tolist(), table.largest.tolist()
     ([2, 1], [0, 2], [2.0, 1.0])
     """
-    pair, people = np.unique(
-        group.astype(np.int64) * n_values + value.astype(np.int64), return_counts=True
-    )
+    key = group.astype(np.int64) * n_values + value.astype(np.int64)
+    if part is None:
+        pair, people = np.unique(key, return_counts=True)
+    else:
+        pair, own = np.unique(key, return_inverse=True)
+        people = np.bincount(own.reshape(-1), part)
     start = np.searchsorted(pair, np.arange(n_groups + 1) * n_values)
-    overall = np.bincount(value, minlength=n_values).astype(np.float64)
+    overall = np.bincount(value, part, n_values).astype(np.float64)
     return _of(pair % n_values, people.astype(np.float64), start, overall)
 
 

@@ -39,12 +39,12 @@ def dominated(value: Float, group: Wide, n_groups: int, *, n: int = 2, k: float 
     >>> dominated(income, np.array([0, 0, 0, 1, 1, 1]), 2).tolist()
     [True, False]
     """
-    largest, total = _largest(np.abs(value), group, n_groups, n)
+    largest, total = _largest(_sizes(value, group, n_groups), group, n_groups, n)
     # Contributions that are the share but for the last digit are not above it.
     return np.asarray((total > 0) & (largest > k * total * (1 + 1e-12)))
 
 
-def estimable(value: Float, group: Wide, n_groups: int, *, p: float = 0.1) -> Flag:
+def estimable(value: Float, group: Wide, n_groups: int, *, p: float = 0.1, most: int = 1) -> Flag:
     """Tell where the second-largest contributor can estimate the largest to within p.
 
     They know the total and their own part; what is left beside the largest is
@@ -56,6 +56,8 @@ def estimable(value: Float, group: Wide, n_groups: int, *, p: float = 0.1) -> Fl
         As in `dominated`.
     p
         The smallest acceptable error, relative to the largest contribution.
+    most
+        How many of the values may be those of one person.
 
     Examples
     --------
@@ -63,10 +65,18 @@ def estimable(value: Float, group: Wide, n_groups: int, *, p: float = 0.1) -> Fl
     >>> estimable(income, np.array([0, 0, 0, 1, 1, 1]), 2).tolist()
     [True, False]
     """
-    size = np.abs(value)
-    two, total = _largest(size, group, n_groups, 2)
-    one, _ = _largest(size, group, n_groups, 1)
+    size = _sizes(value, group, n_groups)
+    two, total = _largest(size, group, n_groups, 2 * most)
+    one, _ = _largest(size, group, n_groups, most)
     return np.asarray((total > 0) & ((total - two) < p * one * (1 - 1e-12)))
+
+
+def _sizes(value: Float, group: Wide, n_groups: int) -> Float:
+    """Return contributions as parts of the largest of their group, whose sum is finite."""
+    size, most = np.abs(value), np.zeros(n_groups)
+    np.maximum.at(most, group, size)
+    of = np.where(most > 0, most, 1.0)[group]
+    return np.where(np.isinf(of), np.isinf(size), size / np.where(np.isinf(of), 1.0, of))
 
 
 def _largest(size: Float, group: Wide, n_groups: int, n: int) -> tuple[Float, Float]:

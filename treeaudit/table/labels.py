@@ -68,6 +68,13 @@ class Labels:
         """Return the entries of some leaves."""
         return Labels(**{name: getattr(self, name)[held] for name in _COLUMNS}, trees=self.trees)
 
+    def placed(self, at: Wide, n_leaves: int) -> "Labels":
+        """Return these entries among so many leaves, of which the others are blank."""
+        found = _blank(n_leaves)
+        for name in _COLUMNS:
+            getattr(found, name)[at] = getattr(self, name)
+        return replace(found, trees=self.trees)
+
 
 @dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
 class ByKind:

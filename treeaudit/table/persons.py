@@ -20,7 +20,7 @@ from treeaudit.table.ends import Held, held_in
 from treeaudit.table.labels import Labels, Once
 from treeaudit.table.table import Table
 
-__all__ = ["at_most", "counted_tree", "in_persons"]
+__all__ = ["at_most", "bounded_by", "counted_tree", "in_persons", "worse"]
 
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -98,7 +98,7 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
         if every is not None:
             columns["share"][rows] = np.maximum(columns["share"][rows], every.share[rows])
             if whole.all() and trees[tree] is not None:
-                trees[tree] = _worse(trees[tree], counted(said.spread).worst())
+                trees[tree] = worse(trees[tree], counted(said.spread).worst())
     bounded = _bounded(table, size, most)
     if every is None or bounded is None:
         return _with(table, size, None, people)
@@ -193,24 +193,33 @@ def _said(held: Held, label: Codes, n: int) -> _Said:
 
 
 def _bounded(table: Table, size: Wide, most: Wide) -> Labels | None:
-    """Return what follows of the labels from the most records of one person in each leaf.
+    return bounded_by(table.labels, table.size, size, most) if table.tells_labels else None
+
+
+def bounded_by(labels: Labels, records: Wide, size: Wide, most: Wide) -> Labels:
+    """Return what follows of labels from the most records of one person in each leaf.
 
     Whoever stands against the largest class is at least its records by that many.
+
+    Parameters
+    ----------
+    labels
+        What leaves say, in records.
+    records, size, most
+        Shape ``(n_leaves,)``: their records, persons, and the most records of one of these.
     """
-    if not table.tells_labels:
-        return None
-    every = table.labels
-    needed = np.ceil((table.size - every.majority) / most)
-    needed = np.where(every.distinct > 1, np.clip(needed, 1, np.maximum(size - 1, 1)), 0)
+    needed = np.ceil((records - labels.majority) / most)
+    needed = np.where(labels.distinct > 1, np.clip(needed, 1, np.maximum(size - 1, 1)), 0)
     return replace(
-        every,
-        majority=np.where(np.isnan(every.majority), np.nan, size - needed),
-        fewest=np.ceil(every.fewest / most),
-        others=np.ceil(every.others / most),
+        labels,
+        majority=np.where(np.isnan(labels.majority), np.nan, size - needed),
+        fewest=np.ceil(labels.fewest / most),
+        others=np.ceil(labels.others / most),
     )
 
 
-def _worse(one: Worst | None, other: Worst) -> Worst | None:
+def worse(one: Worst | None, other: Worst) -> Worst | None:
+    """Return of every measure the worse of two; None where one of them is not known."""
     if one is None:
         return None
     pick = {"distinct_l": min, "entropy_l": min}

@@ -10,7 +10,7 @@ Machanavajjhala et al. (2006), l-diversity: the sensitive attribute. Li et al.
 (2007), t-closeness. Hundepool et al. (2012), section 4.2, dominance.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from treeaudit.attacks.sensitive.details import ColumnDetails, SensitiveDetails
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words
+from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
 from treeaudit.later import later
@@ -41,11 +41,27 @@ else:
 __all__ = ["Sensitive"]
 
 _MOST_EVIDENCE = 5
+_MOST_KINDS = 20
+"""A column of numbers with more values than this is told of as a magnitude."""
 
 
 def _no_magnitudes(forest: Forest) -> str | None:
     """Say that a classifier publishes no total of anything; None for other models."""
     return "the model publishes no magnitudes" if forest.schema.classes is not None else None
+
+
+def _not_looked_at(findings: Sequence[Finding], forest: Forest) -> str | None:
+    """Say that nobody looked at the numbers whose totals a model publishes."""
+    if forest.schema.classes is not None or forest.answers in ("path", "leaf"):
+        return None
+    details = [details_of(finding, SensitiveDetails) for finding in findings]
+    if any(
+        c.column == forest.schema.target and c.nk_leaves is not None
+        for one in details
+        for c in one.columns
+    ):
+        return None
+    return "the numbers that the model predicts were not looked at (--train, --target)"
 
 
 _CHECKS = (
@@ -56,6 +72,7 @@ _CHECKS = (
         bound="at most {:,.0f}",
         measure=most("nk_leaves"),
         needless=_no_magnitudes,
+        unsure=_not_looked_at,
         rests_on=("unit", "sensitive"),
     ),
     Rule(
@@ -64,6 +81,7 @@ _CHECKS = (
         bound="at most {:,.0f}",
         measure=most("p_percent_leaves"),
         needless=_no_magnitudes,
+        unsure=_not_looked_at,
         rests_on=("unit", "sensitive"),
     ),
 )
@@ -121,11 +139,13 @@ class Sensitive:
             stated, totals = groups_of(case, column, n=self.n, k=self.k, p=self.p)
             alike.append(alike_in(case, stated))
             entries.append(_entry(column, alike[-1].diversity, totals))
-        nobody = People(0, "leaf", "leaves")
-        nk = max(entry.nk_leaves or nobody for entry in entries)
-        close = max(entry.p_percent_leaves or nobody for entry in entries)
+        nk = _of_numbers(entry.nk_leaves for entry in entries)
+        close = _of_numbers(entry.p_percent_leaves for entry in entries)
         severity = max((found.severity for found in alike), key=SEVERITIES.index)
-        unseen = unseen_trees(case)
+        unseen, train = unseen_trees(case), case.people("train")
+        if case.forest.schema.classes is None and train.unlabelled:
+            # Whose numbers were refused, of those nothing was looked at.
+            unseen = (*unseen, train.unlabelled)
         if severity == "none" and nk:
             severity = "low"
         if severity == "none" and unseen:
@@ -153,12 +173,19 @@ class Sensitive:
         )
 
 
+def _of_numbers(leaves: Iterable[People | None]) -> People:
+    """Return the most leaves of a column of numbers: words have no total."""
+    return max((told for told in leaves if told is not None), default=People(0, "leaf", "leaves"))
+
+
 def _entry(column: SensitiveColumn, found: Diversity, totals: Mapping[str, Any]) -> ColumnDetails:
     return ColumnDetails(
         **measures(found),
         column=column.name,
         named=column.named,
-        kind="values" if column.number is None else "numbers",
+        kind="numbers"
+        if column.number is not None and len(column.names) > _MOST_KINDS
+        else "values",
         used_by_model=column.used,
         distinct_values=len(column.names),
         missing=People(column.missing),

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SensitiveColumn", "check_columns", "codes_of", "columns_to_audit"]
 
-_MOST_KINDS = 20
-"""A column of numbers with more values than this is measured as a magnitude."""
-
 _NOTHING = "no value"
 
 Wide = npt.NDArray[np.int64]
@@ -41,7 +38,8 @@ class SensitiveColumn:
         The values as text, numbers in ascending order; people without a value
         have a value of their own, the last.
     number
-        Shape ``(n_train,)``: the values of a magnitude, or None.
+        Shape ``(n_train,)``: the values of a column of numbers, 0 for people without one; None
+        for words.
     ordered
         Whether the order of the codes means anything.
     missing
@@ -151,12 +149,11 @@ def _numbers(name: str, number: Float, *, used: bool) -> SensitiveColumn:
     code = np.searchsorted(values, number)
     code[missing] = len(values)
     names = tuple(label_text(float(value)) for value in values)
-    magnitude = len(values) > _MOST_KINDS and not missing.all()
     return SensitiveColumn(
         name=name,
         code=code.astype(np.int64),
         names=(*names, _NOTHING) if missing.any() else names,
-        number=np.where(missing, 0.0, number) if magnitude else None,
+        number=None if missing.all() else np.where(missing, 0.0, number),
         ordered=not missing.any(),
         missing=int(missing.sum()),
         used=used,

@@ -20,7 +20,7 @@ class ColumnDetails(Diversity):
     named
         Whether somebody named it; otherwise it is the number that the model predicts.
     kind
-        Whether each value counts for itself, or as a magnitude.
+        Whether it has few values, or is a magnitude.
     used_by_model
         Whether the model has it as a feature.
     distinct_values
@@ -52,7 +52,7 @@ class SensitiveDetails(Diversity):
     Attributes
     ----------
     nk_leaves, p_percent_leaves
-        As of a column; 0 where all are text.
+        As of a column, the most; 0 where all are text.
     columns
         Each column.
     """

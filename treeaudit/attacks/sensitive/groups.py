@@ -5,20 +5,19 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Int
+from treeaudit.arrays import Float, Int
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.sensitive.column import SensitiveColumn, codes_of
 from treeaudit.attacks.stated import Stated
 from treeaudit.errors import DataError
 from treeaudit.findings.numbers import People
-from treeaudit.table.diversity import crosstab
 from treeaudit.table.dominance import dominated, estimable
-from treeaudit.table.labels import Labels, joined, measured
+from treeaudit.table.labels import Labels, joined
+from treeaudit.table.values import values_in
 
 __all__ = ["groups_of"]
 
 Wide = npt.NDArray[np.int64]
-Flag = npt.NDArray[np.bool_]
 
 _TOTALS = ("nk_leaves", "nk_people", "p_percent_leaves", "p_percent_people")
 _ARE_LEAVES = [name.endswith("leaves") for name in _TOTALS]
@@ -43,7 +42,8 @@ def groups_of(
     tuple
         What the leaves say of it, held against unseen people where they have
         it; and ``nk_leaves``, ``nk_people``, ``p_percent_leaves`` and
-        ``p_percent_people``, people of the tree that has the most: None for text.
+        ``p_percent_people``, people of the tree that has the most: None for text. What a
+        person has in several records of a leaf is added up.
 
     Raises
     ------
@@ -63,12 +63,20 @@ def groups_of(
             continue
         leaf, group = np.unique(position[inside], return_inverse=True)
         group = group.reshape(-1)
-        once = _once(train.persons, group, column.code[inside], inside)
-        counts = crosstab(group[once], column.code[inside][once], len(leaf), len(column.names))
-        each[tree] = measured(counts, leaf - rows.start, rows.stop - rows.start)
-        people[leaf] = counts.size
+        persons = None if train.persons is None else train.persons[inside]
+        found, people[leaf] = values_in(
+            group,
+            column.code[inside],
+            len(leaf),
+            len(column.names),
+            persons=persons,
+            most=case.most,
+        )
+        each[tree] = found.placed(leaf - rows.start, rows.stop - rows.start)
         # Leaves add up, people do not: those of the fullest tree.
-        here = _totals(column, inside, group, people[leaf], n, k, p)
+        number = None if column.number is None else column.number[inside]
+        given = _given(number, group, persons)
+        here = _totals(given, people[leaf], case.most, n, k, p)
         totals = np.where(_ARE_LEAVES, totals + here, np.maximum(totals, here))
         case.step("sensitive columns", tree + 1, case.forest.n_trees)
     labels = joined(each, np.diff(table.start).tolist())
@@ -92,22 +100,28 @@ def groups_of(
     }
 
 
-def _once(persons: Int | None, group: Wide, code: Wide, inside: Flag) -> Wide | slice:
-    """Return one record of each person, leaf and value; all where persons are not known."""
+def _given(number: Float | None, group: Wide, persons: Int | None) -> tuple[Float, Wide] | None:
+    """Return what is given by each person of each leaf, of all their records, and in which leaf.
+
+    Amounts above and below zero do not cancel out: a person gives no less than any of their
+    records.
+    """
+    if number is None:
+        return None
     if persons is None:
-        return slice(None)
-    which = np.column_stack([persons[inside], group, code])
-    return np.unique(which, axis=0, return_index=True)[1]
+        return number, group
+    n = int(persons.max(initial=0)) + 1
+    who, own = np.unique(group * n + persons, return_inverse=True)
+    return np.bincount(own.reshape(-1), np.abs(number)).astype(np.float64), who // n
 
 
 def _totals(
-    column: SensitiveColumn, inside: Flag, group: Wide, size: Wide, n: int, k: float, p: float
+    given: tuple[Float, Wide] | None, size: Wide, most: int, n: int, k: float, p: float
 ) -> Wide:
-    if column.number is None:
+    if given is None:
         return np.zeros(len(_TOTALS), dtype=np.int64)
-    number = column.number[inside]
-    nk = dominated(number, group, len(size), n=n, k=k)
-    close = estimable(number, group, len(size), p=p)
+    nk = dominated(*given, len(size), n=n * most, k=k)
+    close = estimable(*given, len(size), p=p, most=most)
     return np.array([nk.sum(), size[nk].sum(), close.sum(), size[close].sum()])
 
 
