@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
@@ -398,3 +399,63 @@ def test_what_an_older_report_does_not_state_is_not_known(figure_3, accepted) ->
     report = ta.scan(figure_3, baseline=accepted)
     assert report.verdict == "fail"
     assert "what is counted was not stated and is records" in report.warnings[-1]
+
+
+def of_wards(few: set[int]):
+    """Return a regressor of twelve leaves of a hundred, and its table: two of some are not at 0."""
+    rng, ward, y = np.random.default_rng(0), np.repeat(np.arange(12.0), 100), np.zeros(1200)
+    for one in range(11):
+        n = 2 if one in few else 60
+        y[one * 100 : one * 100 + n] = rng.gamma(2, 700, n).round(2)
+    frame = pd.DataFrame({"ward": ward, "y": y})
+    model = DecisionTreeRegressor(min_samples_leaf=100, random_state=0)
+    return model.fit(frame[["ward"]], y), frame
+
+
+def test_what_the_training_people_show_is_not_held_against_the_file_alone(tmp_path) -> None:
+    """A quarter is nearly certain then and ten twelfths now, of which the file tells fewer."""
+    policy = ta.Policy(name="p", values={"min-leaf": 5, "max-nearly-certain-share": 0.05})
+    options = {"policy": policy, "attacks": ["TA101", "TA109"], "model_name": "line"}
+    before, then = of_wards({0, 1, 2})
+    after, now = of_wards(set(range(10)))
+    old = signed(ta.scan(before, train=then, target="y", **options).save(tmp_path / "old.json"))
+    same = ta.scan(before, train=then, target="y", baseline=old, **options)
+    assert [(one.measured, one.accepted) for one in same.checks] == [(100, False), (4 / 12, True)]
+    worse = ta.scan(after, train=now, target="y", baseline=old, **options)
+    assert worse.verdict == "fail"
+    alone = ta.scan(after, baseline=old, **options)
+    assert alone.verdict == "fail"
+    assert not alone.checks[1].accepted
+    assert "--train was given and is not given" in alone.warnings[-1]
+
+
+def test_labels_of_the_training_people_are_not_held_against_weights() -> None:
+    """Where the file holds weights, those of the training people count only if they are given."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=400)})
+    y = (frame.a + rng.normal(size=400) > 0).astype(int)
+    model = DecisionTreeClassifier(min_samples_leaf=60, random_state=0)
+    model.fit(frame, y, sample_weight=rng.uniform(0.5, 2, 400))
+    held, alone = ta.scan(model, train=frame.assign(y=y), target="y"), ta.scan(model)
+    assert terms_of(held)["counts"] == "people"
+    assert terms_of(alone)["counts"] == "weighted numbers"
+    drawn = RandomForestClassifier(5, min_samples_leaf=60, random_state=0).fit(frame, y)
+    assert terms_of(ta.scan(drawn))["counts"] == "draws"
+    for report in (held, alone):
+        assert terms_of_file(json.loads(json.dumps(report.to_dict()))) == terms_of(report)
+
+
+def test_what_each_check_rests_on() -> None:
+    """Options that change what a number means, and what a report states of the data."""
+    told = {name: set(one.rule.rests_on) for name, one in CHECKS.items()}
+    assert "train" in told["max-nearly-certain-share"]
+    assert "unit" in told["max-identifying-features"]
+    drawn = {name for name, of in told.items() if "seed" in of}
+    assert drawn == {
+        "max-attribute-advantage",
+        "max-memorised-excess",
+        "max-membership-auc",
+        "max-membership-tpr",
+    }
+    assert told["max-memorised-excess"] >= {"counts", "train", "test", "sensitive"}
+    assert {"known", "prior", "seed"} <= set(EVERY_TERM)

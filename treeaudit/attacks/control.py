@@ -239,6 +239,6 @@ MEMORY = Rule(
     measure=_memorised_excess,
     missing="needs unseen people for every claim (--test)",
     share=True,
-    rests_on=("k", "unit", "noise", "sensitive", "train", "test"),
+    rests_on=("k", "unit", "counts", "noise", "sensitive", "train", "test", "seed"),
 )
 """The check of every attack whose claims are held against unseen people."""

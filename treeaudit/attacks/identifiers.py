@@ -68,7 +68,7 @@ _FEATURES = Rule(
     tells_of="file",
     measure=lambda findings, _: float(len(details_of(findings[0], IdentifierDetails).features)),
     step="train again without identifying features, or with their values on a public grid",
-    rests_on=(),
+    rests_on=("unit",),
 )
 
 

@@ -45,15 +45,17 @@ __all__ = [
 ]
 
 Term = Literal[
-    "k", "below_k", "unit", "tolerance", "fraction", "sensitive", "train", "test", "seconds",
-    "counts", "spread", "noise", "promise",
+    "k", "below_k", "unit", "tolerance", "fraction", "sensitive", "train", "test", "known",
+    "prior", "seconds", "seed", "counts", "spread", "noise", "promise",
 ]  # fmt: skip
 """What a number may rest on.
 
 ``k`` is the smallest acceptable group, ``below_k`` the same for numbers that only grow with it;
-``unit`` what is counted as one; ``counts`` what class counts count, ``spread`` where it is known
-from how far numbers differ, ``noise`` whether counts hold any; ``promise`` of whom an epsilon is.
-The others are options, and of people only whether they were given counts.
+``unit`` what is counted as one; ``counts`` what class counts count: those of the training people
+where their labels are held and the file does not tell; ``spread`` where it is known from how far
+numbers differ, ``noise`` whether counts hold any; ``promise`` of whom an epsilon is. The others are
+options, and of people and of a prior only whether they were given counts. A number of different
+people in some tree needs no ``train``: without the training people it is a bound above.
 """
 
 EVERY_TERM: tuple[Term, ...] = get_args(Term)

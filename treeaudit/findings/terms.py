@@ -4,7 +4,7 @@ All of it stands in a report. What an older report does not state is not known, 
 equal to nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,7 +18,7 @@ __all__ = ["Terms", "apart", "in_words", "terms_of", "terms_of_file"]
 Terms = Mapping[str, object]
 """What a report states of each term, and ``seen``: which attacks ran, and whether to the end."""
 
-_OPTIONS = ("tolerance", "fraction", "sensitive", "person", "seconds")
+_OPTIONS = ("tolerance", "fraction", "sensitive", "person", "prior", "seconds", "seed")
 _NAMES: Mapping[str, str] = {
     "k": "min-leaf",
     "below_k": "min-leaf",
@@ -28,7 +28,10 @@ _NAMES: Mapping[str, str] = {
     "sensitive": "--sensitive",
     "train": "--train",
     "test": "--test",
+    "known": "--known",
+    "prior": "--prior",
     "seconds": "--seconds",
+    "seed": "--seed",
     "counts": "what class counts count",
     "spread": "the spread of the leaves",
     "noise": "noise in the counts",
@@ -47,6 +50,7 @@ def terms_of(report: Report) -> Terms:
         request={name: getattr(request, name) for name in _OPTIONS},
         given=report.people,
         counts=forest.counts_are,
+        measured=(getattr(one.details, "measured_on", None) for one in report.findings),
         privacy=forest.privacy,
         seen={finding.id: not finding.unseen for finding in report.findings},
     )
@@ -72,6 +76,7 @@ def terms_of_file(data: Mapping[str, Any]) -> Terms:
         request=data.get("request"),
         given=data.get("people"),
         counts=model.get("counts_are"),
+        measured=(one["details"].get("measured_on") for one in ran),
         privacy=model.get("privacy"),
         seen={str(one["id"]): not one.get("unseen") for one in ran},
     )
@@ -85,6 +90,7 @@ def _terms(
     request: Mapping[str, Any] | None,
     given: Mapping[str, Any] | None,
     counts: object,
+    measured: Iterable[object],
     privacy: Mapping[str, Any] | None,
     seen: Mapping[str, bool],
 ) -> Terms:
@@ -92,16 +98,25 @@ def _terms(
     if k is not None:
         found |= {"k": k, "below_k": k}
     if counts is not None:
-        found["counts"] = "people" if counts in ("exact", "likely") else f"{counts} numbers"
+        found["counts"] = _counted(counts, next((one for one in measured if one), None))
         found["noise"] = counts == "noisy"
     if given is not None:
-        found |= {role: role in given for role in ("train", "test")}
+        found |= {role: role in given for role in ("train", "test", "known")}
     if request is not None:
-        found |= {name: request.get(name) for name in ("tolerance", "fraction", "seconds")}
+        found |= {name: request.get(name) for name in ("tolerance", "fraction", "seconds", "seed")}
+        found["prior"] = request.get("prior") is not None
         found["sensitive"] = tuple(sorted(map(str, request.get("sensitive") or ())))
     if unit is not None and request is not None:
         found["unit"] = _unit(unit, request.get("person"))
     return found
+
+
+def _counted(counts: object, measured: object) -> str:
+    """Say what class counts count, of which those of the training people may take the place."""
+    if measured in ("people", "draws"):
+        return str(measured)
+    told = counts in ("exact", "likely") and measured is None
+    return "people" if told else f"{counts} numbers"
 
 
 def _unit(unit: Mapping[str, Any], person: object) -> str:

@@ -96,7 +96,7 @@ _ADVANTAGE = Rule(
     measure=_advantage,
     missing="not every column was attacked",
     share=True,
-    rests_on=("unit", "train", "test"),
+    rests_on=("unit", "train", "test", "seed"),
 )
 
 

@@ -76,7 +76,10 @@ NEARLY = Rule(
     needless=_neither,
     lead=lambda forest: "TA109" if _predicts_number(forest) else "TA102",
     step="merge leaves until two or more people in each have another label, or number",
-    rests_on=("below_k", "unit", "counts", "spread", "noise", "sensitive", "tolerance"),
+    # Without the training people a leaf of numbers tells less of how many have another.
+    rests_on=(
+        *("below_k", "unit", "counts", "spread", "noise", "sensitive", "tolerance", "train"),
+    ),
 )
 """Of labels (TA102), of numbers where there are no labels (TA109), and of columns (TA110)."""
 
