@@ -398,6 +398,39 @@ class TestWeightsOfRows:
         with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
             check(model, x[:100], y[:100])
 
+    @pytest.mark.parametrize(
+        "model",
+        [
+            ExtraTreesClassifier(3, min_samples_leaf=20),
+            ExtraTreesRegressor(3, min_samples_leaf=20),
+            RandomForestClassifier(3, min_samples_leaf=20, bootstrap=False),
+        ],
+    )
+    def test_forests_that_draw_nobody_were_trained_on_those_who_weigh(self, model) -> None:
+        x, y = people()
+        weights = np.random.default_rng(0).integers(0, 3, 400)
+        labels = (y == "yes") * 1.0 if isinstance(model, ExtraTreesRegressor) else y
+        model = clone(model).set_params(random_state=0).fit(x, labels, sample_weight=weights)
+        left = np.count_nonzero(weights)
+        assert ta.load(model).n_records == left
+        check(model, x[weights > 0], labels[weights > 0])
+        with pytest.raises(ta.DataError, match=rf"on {left}; rows whose sample_weight was 0"):
+            check(model, x, labels)
+
+    def test_histogram_boosting_counts_people_of_weight_zero(self) -> None:
+        x, y = people()
+        weights = np.random.default_rng(0).integers(0, 3, 400)
+        model = HistGradientBoostingClassifier(max_iter=4, random_state=0)
+        model.fit(x, y, sample_weight=weights)
+        assert ta.load(model).counts_are == "weighted"
+        check(model, x, y)
+        with pytest.raises(ta.DataError, match=r"the model was trained on 400$"):
+            check(model, x[weights > 0], y[weights > 0])
+        other = np.random.default_rng(1).permutation(y)
+        for labels, held in ((y, True), (other, False)):
+            report = ta.scan(model, train=(x, labels))
+            assert any("could not be verified" in one for one in report.warnings) != held
+
 
 class TestRowsPutAsideToStopEarly:
     @staticmethod

@@ -6,7 +6,7 @@ from treeaudit.arrays import Flag, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 
-__all__ = ["hint_of"]
+__all__ = ["counts_weightless", "hint_of"]
 
 _SUMS = ("XGBoost", "CatBoost")
 """Libraries that keep the weight in a leaf, which is people where no row had one."""
@@ -20,6 +20,12 @@ def _leaves(forest: Forest, train: Records) -> Iterator[tuple[Wide, Wide]]:
             yield tree.n_records[leaf], train.in_tree(i, tree.n_nodes)[leaf]
 
 
+def counts_weightless(forest: Forest) -> bool:
+    """Tell whether people of weight 0 are counted in a leaf, though in no class of it."""
+    source = forest.source
+    return source.library == "scikit-learn" and "HistGradient" in source.estimator
+
+
 def hint_of(forest: Forest, train: Records) -> str:
     """Return what to say of weights where a table does not fit; nothing where they do not explain.
 
@@ -27,8 +33,9 @@ def hint_of(forest: Forest, train: Records) -> str:
     Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
     """
     library = forest.source.library
-    counts_all = library == "scikit-learn" and "HistGradient" in forest.source.estimator
-    if library not in (*_SUMS, "scikit-learn") or counts_all or forest.records_are == "bootstrap":
+    if library not in (*_SUMS, "scikit-learn") or counts_weightless(forest):
+        return ""
+    if forest.records_are == "bootstrap":
         return ""
     each, n = list(_leaves(forest, train)), train.n_people
     if all(told.sum() < n and (told <= real).all() for told, real in each):

@@ -16,7 +16,7 @@ from treeaudit.people.drawn_labels import counted_once, draws_in_order, labels_d
 from treeaudit.people.label_codes import class_apart, own_classes
 from treeaudit.people.leaf_means import other_mean
 from treeaudit.people.records import Records
-from treeaudit.people.row_weights import hint_of
+from treeaudit.people.row_weights import counts_weightless, hint_of
 
 __all__ = ["MisfitError", "verify"]
 
@@ -98,6 +98,8 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
         leaves = leaves[tree.n_records[leaves] > 0]
     stated, there, held = tree.counts[leaves], real[leaves], real.sum(axis=0)
     whole, counted = forest.records_are == "all", forest.counts_are in ("exact", "likely")
+    # People of weight 0 may be of any label.
+    weightless = forest.counts_are == "weighted" and counts_weightless(forest)
     if whole and counted:
         wrong = stated != there
     elif again:
@@ -106,7 +108,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
     else:
         # Weights tell only whether a class is there at all.
         wrong = (stated > 0) & (there == 0)
-        if whole and forest.counts_are == "weighted":
+        if whole and forest.counts_are == "weighted" and not weightless:
             wrong |= (stated == 0) & (there > 0)
         if counted and tree.n_records is not None:
             wrong |= counted_once(tree.n_records[leaves], stated, there, held)
@@ -119,7 +121,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
             f"{int(there[row, column]):,} in the table{_DRAWN if again else ''}; are these the "
             f"labels it was trained with{_SAME_WEIGHT if forest.counts_are == 'likely' else ''}?"
         )
-    if tree.n_records is None:
+    if tree.n_records is None or weightless:
         return
     people = tree.n_records[leaves]
     full = np.flatnonzero(no_room(people, stated, there, once=forest.counts_are == "exact"))

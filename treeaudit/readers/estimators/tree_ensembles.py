@@ -284,6 +284,10 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
     rows = {one.rows for one in seen}
     if found.seen.rows == "repeated":
         return None
+    whole = rows <= {"all", "first", "later"} and all(one.n_records.all() for one in records)
+    if whole and len({one.people for one in records}) == 1:
+        # What the ensemble states counts rows of weight 0 too, which no tree of it saw.
+        return most
     if isinstance(stated, int) and most <= stated <= Most.people:
         return stated
     first, total = records[0], records[0].total
