@@ -25,7 +25,7 @@ __all__ = [
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
 RecordsAre = Literal["all", "bootstrap", "disjoint", "unknown"]
-ValuesAre = Literal["means", "unknown"]
+ValuesAre = Literal["means", "medians", "unknown"]
 
 Answers = Literal[
     "mean", "vote", "confidence", "product", "weighted", "sum", "path", "leaf", "unknown"
@@ -222,8 +222,8 @@ class Forest(Told):
     boosting
         How the leaves of its trees follow from the labels, where that is known.
     values_are
-        What `Tree.value` hold: ``means`` of the numbers of all training people in a node, each
-        of the same weight, where the file tells; else ``unknown``.
+        What `Tree.value` hold: ``means`` or ``medians`` of the numbers of all training people in
+        a node, each of the same weight, where the file tells; else ``unknown``.
     """
 
     trees: Sequence[Tree]

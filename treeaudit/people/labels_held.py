@@ -6,7 +6,9 @@ the leaves that they end in speak for their labels: the sum, over trees and peop
 frequent the label is in the leaf than in the tree. Were the labels dealt out anew among the same
 people, that sum would have a mean and a deviation that are known exactly (Wald and Wolfowitz 1944).
 True labels are far above. Other labels are not; then nothing shows that these are those
-of the training, and nothing may rest on them.
+of the training, and nothing may rest on them. Numbers have to rise with the values of their leaves
+in the same way, as `treeaudit.people.rank_correlation` measures it, where these are no means or
+medians that can be compared.
 
 Of counts of draws it is known besides what true labels reach at least. A leaf is chosen by the
 people who were drawn, and those of its label among them are in the table: the more of the leaf's
@@ -23,6 +25,8 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.drawn_labels import draws_agree
 from treeaudit.people.label_codes import class_apart, own_classes
+from treeaudit.people.leaf_means import values_fit
+from treeaudit.people.rank_correlation import rise_together
 from treeaudit.people.records import Records
 
 __all__ = ["beyond_chance", "labels_not_held"]
@@ -34,9 +38,20 @@ _OF_LEAST, _SLACK = 0.8, 3.0
 _ROWS, _NOTHING = 50_000, 1e-9
 _CHANGED = "units of the changed target"
 _OF_VALUES = ("mean", "sum", "weighted")
+_SOME = 2.0
+"""Deviations from which labels go with the leaves better than most others would."""
 _NO_BETTER = (
-    "they go with the leaves of the model no better than other {} would; name the column that it "
-    "was trained with (--target): nothing that rests on them was looked at"
+    "nothing shows that they are those of the training, since other {} would go with the leaves of "
+    "the model as well; if it was trained with another column, name that (--target): nothing that "
+    "rests on them was looked at"
+)
+_TOO_FEW = (
+    "they are too few, or too noisy, to tell whether they are those of the training: nothing that "
+    "rests on them was looked at"
+)
+_LESS = (
+    "they go with the leaves of the model less than those of the training would: nothing that "
+    "rests on them was looked at"
 )
 _TOLD_BY_COUNTS = 3
 """Leaves beyond one a tree: with fewer, counts that agree may do so by chance."""
@@ -64,7 +79,7 @@ def labels_not_held(forest: Forest, train: Records) -> str:
     ''
     >>> y = ["no", "yes"] * 10
     >>> labels_not_held(forest, read_records((x, y), forest, origin="a.csv"))[:46]
-    'the labels of a.csv could not be verified: the'
+    'the labels of a.csv could not be verified: not'
     """
     if train.targets is not None:
         return _numbers_not_held(forest, train, train.targets)
@@ -101,35 +116,40 @@ def labels_not_held(forest: Forest, train: Records) -> str:
         # Leaves that speak for everybody alike tell nobody's label.
         return ""
     most = min(_FAR, _OF_MOST * float(np.sqrt(len(rows) - 1)))
-    if found >= most * deviation and found >= _OF_LEAST * least - _SLACK * deviation and found > 0:
-        return ""
-    return said + _NO_BETTER.format("labels")
+    if found < most * deviation or found <= 0:
+        return said + _why_not(found / deviation, "labels")
+    return "" if found >= _OF_LEAST * least - _SLACK * deviation else said + _LESS
 
 
 def _numbers_not_held(forest: Forest, train: Records, targets: Float) -> str:
     """Say the same of numbers that are predicted."""
     if forest.privacy is not None or len(forest.members) > 1 or forest.answers not in _OF_VALUES:
         return ""
-    if forest.values_are == "means" and forest.records_are == "all":
+    if values_fit(forest, train):
         return ""
     rows = np.arange(len(targets))
     if len(rows) > _ROWS:
         rows = np.sort(np.random.default_rng(0).choice(rows, _ROWS, replace=False))
-    total = np.zeros(len(rows))
+    total, numbers = np.zeros(len(rows)), targets[rows]
     for i, tree in enumerate(forest.trees):
         total += 0.0 if tree.value is None else tree.value[train.node[rows, i]]
-    real = targets[rows] - targets[rows].mean()
-    total -= total.mean()
-    size = float(np.sqrt((total**2).sum() * (real**2).sum()))
-    if not size > 0 or np.ptp(total) <= _NOTHING * np.abs(total).max():
+    if np.ptp(total) <= _NOTHING * np.abs(total).max():
         return ""
-    root, together = float(np.sqrt(len(rows) - 1)), float(total @ real) / size
+    said = f"the numbers of {train.origin} could not be verified: "
+    if np.ptp(numbers) == 0:
+        return said + _NO_BETTER.format("numbers")
+    found = rise_together(total, numbers)
     if forest.source.library != "scikit-learn" or any(_CHANGED in one for one in forest.warnings):
         # Of some targets the leaves hold what falls where they rise.
-        together = abs(together)
-    if together * root >= min(_FAR, _OF_MOST * root):
+        found = max(found, rise_together(total, -numbers))
+    if found >= min(_FAR, _OF_MOST * float(np.sqrt(len(rows) - 1))):
         return ""
-    return f"the numbers of {train.origin} could not be verified: {_NO_BETTER.format('numbers')}"
+    return said + _why_not(found, "numbers")
+
+
+def _why_not(found: float, what: str) -> str:
+    """Say why it is not shown, by how many deviations they go with the leaves beyond chance."""
+    return _TOO_FEW if found >= _SOME else _NO_BETTER.format(what)
 
 
 def _compared(forest: Forest, train: Records) -> bool:

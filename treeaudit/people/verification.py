@@ -14,7 +14,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.drawn_labels import counted_once, draws_in_order, labels_drawn, no_room
 from treeaudit.people.label_codes import class_apart, own_classes
-from treeaudit.people.leaf_means import other_mean
+from treeaudit.people.leaf_means import other_value
 from treeaudit.people.records import Records
 from treeaudit.people.row_weights import counts_weightless, hint_of
 
@@ -156,10 +156,10 @@ def _labels_in(forest: Forest, train: Records, tree: Tree, i: int) -> Wide | Non
 
 
 def _verify_numbers(forest: Forest, train: Records, tree: Tree, i: int) -> None:
-    found = other_mean(forest, train, i)
+    found = other_value(forest, train, i)
     if found is not None:
         raise MisfitError(
-            f"{_not_fitting(train, forest, tree, i, found.leaf)} holds a mean of "
+            f"{_not_fitting(train, forest, tree, i, found.leaf)} holds a {found.what} of "
             f"{found.stated:,.6g} in the file and of {found.real:,.6g} in the table; are these the "
             "numbers it was trained with?"
         )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from treeaudit.dataclass import dataclass
-from treeaudit.model.forest import ROOM, CountsAre, RecordsAre
+from treeaudit.model.forest import ROOM, CountsAre, RecordsAre, ValuesAre
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Names
@@ -36,8 +36,8 @@ class Grove:
         As in `treeaudit.Forest`; empty where all classes weigh the same.
     tree_classes
         As in `treeaudit.Forest`.
-    means
-        Whether values are means of the numbers of all people in a node, each of the same weight.
+    values_are
+        As in `treeaudit.Forest`: of the numbers of all people in a node, each of the same weight.
     """
 
     build: Callable[[int], Tree]
@@ -52,7 +52,7 @@ class Grove:
     warnings: tuple[str, ...] = ()
     class_weights: tuple[tuple[float, ...] | None, ...] = ()
     tree_classes: tuple[tuple[Label, ...], ...] | None = None
-    means: bool = False
+    values_are: ValuesAre = "unknown"
 
 
 class Budget:

@@ -103,7 +103,7 @@ def join(
         single_precision=single,
         tree_classes=tree_classes,
         class_weights=_class_weights(groves, ranks, width),
-        values_are="means" if all(grove.means for grove in groves) else "unknown",
+        values_are=groves[0].values_are if len({g.values_are for g in groves}) == 1 else "unknown",
     )
 
 

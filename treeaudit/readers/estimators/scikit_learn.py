@@ -126,11 +126,15 @@ def _piece(found: Found, budget: Budget) -> _Piece:
     warnings += [f"{found.inside} is read alone: {seen.apart}"] if seen.apart else []
     warnings += [seen.note] if seen.note else []
     # Of a changed target, or of one among several, the numbers of the table are no measure.
-    means = grove.means and not (seen.note or seen.apart or seen.target or seen.own_labels)
+    changed = seen.note or seen.apart or seen.target or seen.own_labels
     grove = grove if plan is None else undone(grove, plan)
     if found.before and plan is None and not seen.apart:
         grove = replace(grove, schema=replace(grove.schema, named=False))
-    grove = replace(grove, warnings=tuple(warnings), means=means)
+    grove = replace(
+        grove,
+        warnings=tuple(warnings),
+        values_are="unknown" if changed else grove.values_are,
+    )
     transformed = bool(found.before) and (plan is None or bool(plan.made))
     return _Piece(
         member=Member(inside=found.inside, estimator=kind, n_trees=grove.n_trees),

@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
-from treeaudit.model.forest import RecordsAre
+from treeaudit.model.forest import RecordsAre, ValuesAre
 from treeaudit.model.schema import Label, Schema
+from treeaudit.model.tree import SpreadIs
 from treeaudit.readers.estimators.counts import Meaning
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, children
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
@@ -89,16 +90,19 @@ def read_trees(found: Found, budget: Budget) -> Grove:
         single_precision=True,
         warnings=warnings,
         class_weights=_class_weights(meaning, places, classes),
-        means=spreads in ("deviation", "poisson")
-        and not model.kind.startswith("GradientBoosting")
-        and _of_all(trees, records),
+        values_are=_values_are(model, trees, records, spreads),
     )
 
 
-def _of_all(trees: Sequence[Inert], records: Sequence[NodeTable]) -> bool:
-    """Tell whether nobody weighs more than others in any tree, and no mean was bounded."""
+def _values_are(
+    model: Inert, trees: Sequence[Inert], records: Sequence[NodeTable], spreads: SpreadIs | None
+) -> ValuesAre:
+    """Say what values are of people who all weigh the same, where no value was bounded."""
     alike = all(record.total == record.people for record in records)
-    return alike and all(tree.get("monotonic_cst") is None for tree in trees)
+    bounded = any(tree.get("monotonic_cst") is not None for tree in trees)
+    if spreads is None or not alike or bounded or model.kind.startswith("GradientBoosting"):
+        return "unknown"
+    return "medians" if spreads == "absolute" else "means"
 
 
 def _class_weights(
