@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 from sklearn.ensemble import StackingClassifier
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -134,7 +135,11 @@ def test_references_in_one_attribute_are_few() -> None:
 STEPS = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(COLUMNS, Y)
 STACK = StackingClassifier([("a", DecisionTreeClassifier(max_depth=2))], cv=2).fit(COLUMNS, Y)
 SEARCH = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=2).fit(COLUMNS, Y)
+SCORED = GridSearchCV(
+    DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=2, scoring=make_scorer(accuracy_score)
+).fit(COLUMNS, Y)
 ORDINARY = {
+    "one scorer in two attributes": SCORED,
     "twice": {"model": PLAIN, "latest": PLAIN},
     "private twice": [PRIVATE, PRIVATE],
     "its schema": {"model": PRIVATE, "schema": PRIVATE.schema},

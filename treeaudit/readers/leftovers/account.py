@@ -24,7 +24,7 @@ from treeaudit.readers.leftovers.booster_settings import (
     odd_parameters,
     only_words,
 )
-from treeaudit.readers.leftovers.bundles import Bundles
+from treeaudit.readers.leftovers.bundles import Bundles, is_shared
 from treeaudit.readers.leftovers.constraints import is_constraint
 from treeaudit.readers.leftovers.distributions import is_distribution
 from treeaudit.readers.leftovers.fitted_values import CURVES
@@ -115,8 +115,8 @@ class Account(Bundles):
         explained = frozenset(self._seen)
         for i, (place, value, n_name) in enumerate(self._left):
             met, known = id(arrived(value)) in self._seen, id(arrived(value)) in explained
-            if met and (i < n_around or not known):
-                if known:
+            if met and (i < n_around or not known or is_shared(place, value)):
+                if known and i < n_around:
                     self.again(place)
                 # Else it was named before.
                 continue
@@ -196,7 +196,7 @@ class Account(Bundles):
                 if name in _WRITTEN_BY_ALL:
                     written = written_by_all(name, arrived(value), model, self._facts.texts)
                     for one in written:
-                        if isinstance(one, Inert) and one.kind == model.kind:
+                        if isinstance(one, Inert) and not one.kind.endswith("MetadataRequest"):
                             self._todo.append((Place(one, f"{name}.owner", place), sizes))
                         elif not isinstance(one, str):
                             self._seen.add(id(one))

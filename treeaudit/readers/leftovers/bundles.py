@@ -20,7 +20,24 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
-__all__ = ["Bundles"]
+__all__ = ["Bundles", "is_shared"]
+
+
+def is_shared(place: Place, value: object) -> bool:
+    """Tell whether two attributes of an object hold one thing, as `scoring` and `scorer_` do.
+
+    Parameters
+    ----------
+    place
+        That of the attribute which does not explain it.
+    value
+        What they hold.
+    """
+    owner = place.above.value if place.above is not None else None
+    if not isinstance(owner, Inert) or owner.cls.module.startswith("treeaudit."):
+        return False
+    known = listed(owner) or ()
+    return place.step in known and sum(one is value for one in owner.attributes.values()) > 1
 
 
 class Bundles(InnerObjects):

@@ -21,6 +21,7 @@ _METHODS = frozenset(
 _METADATA = frozenset(("sample_weight", "groups", "person"))
 _REQUEST, _OF_METHOD = "MetadataRequest", "MethodMetadataRequest"
 _MODULES = ("sklearn.utils._metadata_requests", "sklearn.utils.metadata_routing")
+_SCORERS = "sklearn.metrics._scorer"
 _MOST_REQUESTED = 8
 
 
@@ -105,10 +106,10 @@ def _requests(value: object, model: Inert, texts: Set[str]) -> list[object]:
 
 def _is_owner(value: object, model: Inert) -> bool:
     # The estimator itself, and of scikit-learn before 1.8 its class.
-    # A copy refers to what it was copied from, which is looked at on its own.
+    # A copy refers to what it was copied from, and the scorer of a curve to that of a number.
     if isinstance(value, Inert):
-        made = value.cls == model.cls and not any(map(is_fitted_name, value.attributes))
-        return value is model or made
+        alike = value.cls == model.cls or value.cls.module == model.cls.module == _SCORERS
+        return value is model or (alike and not any(map(is_fitted_name, value.attributes)))
     return isinstance(value, str) and value == model.kind
 
 
