@@ -93,6 +93,8 @@ class Rule:
         Why they do not, in a few words with the next step.
     unsure
         Says why more than was measured may be true; a pass has not been shown then.
+    perhaps
+        The most that it may be, and why no less is known: a pass has been shown where that fits.
     holds
         Whether a measured number fits a threshold.
     share
@@ -127,6 +129,7 @@ class Rule:
     measure: Measure
     missing: str = ""
     unsure: Callable[[Sequence[Finding], Forest], str | None] | None = None
+    perhaps: Callable[[Sequence[Finding]], tuple[float, str]] | None = None
     holds: Callable[[float, float], bool] = holds_at_most
     share: bool = False
     among: bool = False

@@ -158,6 +158,10 @@ def _check(
             return replace(check, reason=f"not everything could be looked at: {unseen[0]}")
         if rule.unsure is not None and (unsure := rule.unsure(findings, forest)) is not None:
             return replace(check, reason=unsure)
+        if rule.perhaps is not None:
+            at_most, why = rule.perhaps(findings)
+            if not rule.holds(at_most, threshold):
+                return replace(check, reason=why)
     return replace(
         check,
         measured=measured if known else None,
