@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.attacks.known_numbers.attack import dominated
+from treeaudit.attacks.known_numbers.dominating import dominated
 
 INF = np.inf
 RANDOM = np.random.default_rng(4)

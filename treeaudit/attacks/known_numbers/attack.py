@@ -7,8 +7,7 @@ each is off by at most ``s * sqrt(n - 1)``, and whoever guesses ``m`` of everybo
 ``s`` as a root of the mean square. Trees that were grown by absolute errors keep the median
 and how far numbers are from it on average. Where nearly everybody has one number, whoever
 knows the few others knows it, and often whoever knows nobody. Where no number is below zero,
-the largest is at least ``(s^2 + m^2) / m`` of a total of ``n m``: one person may be nearly all
-of it.
+one person may be nearly all of a total of ``n m``, which the sum of the squares tells.
 
 References
 ----------
@@ -17,11 +16,12 @@ privacy in publishing numerical sensitive data. Hundepool et al. (2012), Statist
 Control, section 4.2, the (n, k) rule.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.case import (
     Case,
     Need,
@@ -33,12 +33,12 @@ from treeaudit.attacks.case import (
 )
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
 from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.once import in_any_tree, share_at_most, share_told, worst_share
+from treeaudit.attacks.once import InAnyTree, in_any_tree, share_at_most, share_told, worst_share
 from treeaudit.attacks.sensitive.checks import NEARLY
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Finding, Skipped, Words
+from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.later import later
@@ -46,19 +46,18 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 
 if TYPE_CHECKING:
+    from treeaudit.attacks.known_numbers.dominating import dominating
     from treeaudit.attacks.known_numbers.nearly import nearly_known
     from treeaudit.attacks.known_numbers.spreads import spreads
     from treeaudit.attacks.known_numbers.view import view
 else:
+    dominating = later("treeaudit.attacks.known_numbers.dominating", "dominating")
     nearly_known = later("treeaudit.attacks.known_numbers.nearly", "nearly_known")
     spreads = later("treeaudit.attacks.known_numbers.spreads", "spreads")
     view = later("treeaudit.attacks.known_numbers.view", "view")
 
-__all__ = ["KnownNumbers", "dominated"]
+__all__ = ["KnownNumbers"]
 
-_OF_DEVIATION = 0.01
-_OF_TOTAL = 0.9
-"""The share of a total that is one person's from which it tells their number: (1, 90)."""
 _EXACT = 1e-7
 """Of the deviation of everybody: what rounding leaves of a spread of zero."""
 
@@ -72,7 +71,23 @@ def _no_numbers(forest: Forest) -> str | None:
     return None
 
 
-_NUMBERS = Need(missing=lambda case: _no_numbers(case.forest))
+def _one_number(case: Case) -> str | None:
+    """Say why nothing can be told of the numbers that a model predicts; None where it can."""
+    missing = _no_numbers(case.forest)
+    if missing is None and case.forest.trees[0].value is None:
+        return case.forest.counts_reason or "the model does not tell which number it predicts"
+    return missing
+
+
+def _dominating_at_most(findings: Sequence[Finding]) -> tuple[float, str]:
+    most = max(details_of(one, KnownNumbersDetails).dominating_at_most for one in findings)
+    return float(most), (
+        f"of {most:,} {'leaf' if most == 1 else 'leaves'} the file does not tell whether one "
+        "person has nine tenths of the total: give the training data (--train)"
+    )
+
+
+_NUMBERS = Need(missing=_one_number)
 _CHECKS = (
     Rule(
         name="max-known-number-share",
@@ -92,9 +107,9 @@ _CHECKS = (
         title="People whose number is nine tenths of the total of a leaf",
         bound="at most {:,.0f}",
         measure=most("dominating_people"),
+        perhaps=_dominating_at_most,
         needless=_no_numbers,
-        step="cap the largest numbers before training, or write the file anew without the spread "
-        "of its leaves (treeaudit release)",
+        step="cap the largest numbers before training",
         rests_on=("unit", "tolerance", "spread"),
     ),
 )
@@ -133,26 +148,23 @@ class KnownNumbers:
         table, size = case.table, case.table.size
         known_of = spreads(case)
         spread, deviation = known_of.spread, known_of.deviation
-        tolerance = case.tolerance
-        if tolerance is None and deviation is not None:
-            tolerance = _OF_DEVIATION * deviation
         # A spread that is not told is none: such comparisons are false.
-        exact = (size == 1) | (spread <= _EXACT * (deviation or 0.0))
-        known, certain = exact.copy(), exact.copy()
-        if tolerance is not None:
-            known |= spread <= tolerance
-            certain |= known_of.reach <= tolerance
-        alone = dominated(np.where(np.isnan(known_of.mean), np.nan, spread), known_of.mean, size)
-        alone &= ~known
-        nearly = known | nearly_known(case, tolerance)
+        exact = (size == 1) | (spread <= _EXACT * np.nan_to_num(known_of.scale))
+        known = exact | (spread <= known_of.tolerance)
+        certain = exact | (known_of.reach <= known_of.tolerance)
+        alone, perhaps_alone = dominating(case, known_of)
+        near, perhaps_near = nearly_known(case, known_of)
+        nearly = known | near
+        tolerance = _largest(known_of.tolerance)
         people = np.where(known, size, alone)
-        once = in_any_tree(case, people)
+        once = _in_any_tree(case, known, alone & ~known)
         mine, every = table.per_tree(people), table.per_tree(size)
         share = Share.of(int(mine[0]), int(every[0])) if len(mine) == 1 else Share(
             float((mine / np.maximum(every, 1)).max()))  # fmt: skip
         share_nearly = worst_share(case, nearly)
         severity = severity_of_share(max(share, share_nearly))
-        unseen = unseen_trees(case) + _untold(known_of.untold & ~nearly)
+        unseen = unseen_trees(case) + _untold(known_of.untold & ~nearly, changed=known_of.changed)
+        unseen += _lost(known_of.lost & ~known)
         if case.train is not None and case.train.unlabelled:
             # Whose numbers were refused, of those nothing was looked at.
             unseen = (*unseen, case.train.unlabelled)
@@ -168,12 +180,14 @@ class KnownNumbers:
             known_people=once.worst,
             certain_people=_most(case, certain),
             dominating_people=People(int(table.per_tree(alone).max())),
+            dominating_at_most=People(int(table.per_tree(alone | perhaps_alone).max())),
             known_share=share,
             known_in_any_tree=once,
             nearly_certain_leaves=People.leaves(int(nearly.sum())),
             nearly_certain_people=_most(case, nearly),
             nearly_certain_share=share_nearly,
             nearly_certain_in_any_tree=in_any_tree(case, size * nearly),
+            nearly_certain_at_most=Share(_at_most(case, nearly | perhaps_near)),
             narrowest=float(several.min()) if len(several) else None,
         )
         what = "leaf sizes" if known_of.whose == "none" else "sizes and spreads of the leaves"
@@ -191,46 +205,63 @@ class KnownNumbers:
         )
 
 
-def _untold(leaves: Flag) -> tuple[str, ...]:
-    """Say that the file holds spreads that are not of people."""
+def _untold(leaves: Flag, *, changed: bool) -> tuple[str, ...]:
+    """Say that the file holds spreads that are not of people, or of other numbers."""
+    n = int(leaves.sum())
+    if not n:
+        return ()
+    why = "rows weighed differently in training"
+    if changed:
+        why = "the numbers of the leaves are in units of the changed target"
+    return (
+        f"{why}, so that the file does not tell how the numbers of the people in {n:,} "
+        f"{'leaf' if n == 1 else 'leaves'} differ; the training people would (--train)",
+    )
+
+
+def _lost(leaves: Flag) -> tuple[str, ...]:
+    """Say that spreads are lost to rounding."""
     n = int(leaves.sum())
     if not n:
         return ()
     return (
-        f"rows weighed differently in training, so that the file does not tell how the numbers of "
-        f"the people in {n:,} {'leaf' if n == 1 else 'leaves'} differ; the training people would "
-        "(--train)",
+        f"numbers are so far from zero that rounding hides how those of the people in {n:,} "
+        f"{'leaf' if n == 1 else 'leaves'} differ; the training people would tell (--train)",
     )
+
+
+def _in_any_tree(case: Case, known: Flag, alone: Flag) -> InAnyTree:
+    """Bound how many different people are known, with one person of each of some leaves."""
+    table = case.table
+    people = np.where(known, table.size, alone)
+    if not table.in_persons or not alone.any():
+        return in_any_tree(case, people)
+    # Who of several in a leaf is the one, nobody can follow.
+    once, each = in_any_tree(case, np.where(known, table.size, 0)), table.per_tree(people)
+    worst = max(int(each.max()), once.worst)
+    high = min(max(once.among, worst), once.high + int(alone.sum()))
+    return InAnyTree(
+        tree=int(each.argmax()),
+        worst=People(worst),
+        low=People(max(once.low, min(worst, high))),
+        high=People(max(high, once.low)),
+        among=People(max(once.among, high)),
+    )
+
+
+def _largest(numbers: Float) -> float | None:
+    told = numbers[~np.isnan(numbers)]
+    return float(told.max()) if len(told) else None
+
+
+def _at_most(case: Case, leaves: Flag) -> float:
+    """Return the largest share of people who may be meant by some leaves."""
+    return max(worst_share(case, leaves), in_any_tree(case, case.table.size * leaves).share)
 
 
 def _most(case: Case, chosen: Flag) -> People:
     """Return the people of some leaves, of the tree that has the most."""
     return People(int(case.table.per_tree(np.where(chosen, case.table.size, 0)).max()))
-
-
-def dominated(spread: Float, mean: Float, size: Wide) -> Flag:
-    """Tell in which leaves one person's number is nine tenths of the total or more.
-
-    It rests on no number being below zero, and is False everywhere where the means or the
-    spreads say otherwise, or tell nothing.
-
-    Examples
-    --------
-    Of ten people one has 1000 and nine have 1: a mean of 100.9 and a spread of 299.7.
-
-    >>> dominated(np.array([299.7]), np.array([100.9]), np.array([10])).tolist()
-    [True]
-    """
-    told = ~np.isnan(spread)
-    if not told.any() or mean[told].min() < 0:
-        return np.zeros(len(size), dtype=np.bool_)
-    square, total = (spread**2 + mean**2) * size, mean * size
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # The largest of some numbers is no less than the sum of their squares by their sum.
-        share = square / total**2
-    if (share[told] > 1 + 1e-6).any():
-        return np.zeros(len(size), dtype=np.bool_)
-    return np.asarray((size > 1) & (share >= _OF_TOTAL))
 
 
 def _summary(details: KnownNumbersDetails, many: bool) -> str:

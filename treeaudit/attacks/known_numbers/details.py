@@ -20,7 +20,8 @@ class KnownNumbersDetails(Details):
         How far a number may be off to be known, and the standard deviation of everybody's
         numbers; None where it is not told and nothing was said: then only numbers that are
         told exactly count. Where trees were grown by absolute errors or Poisson deviances, and
-        no training people are given, what the root keeps in the place of the deviation.
+        no training people are given, what the root keeps in the place of the deviation. The
+        largest where trees predict different numbers, each of which has its own.
     spread_of
         Where the spread inside a leaf is from: the ``file``, the training ``people`` where the
         file does not tell all, or ``none``, so that only sizes tell.
@@ -36,6 +37,8 @@ class KnownNumbersDetails(Details):
     dominating_people
         Those whose number is at least nine tenths of the total of their leaf, if no number is
         below zero; of the tree with the most. They are among the known.
+    dominating_at_most
+        With those of whom that is not told.
     known_share, known_in_any_tree
         Of people, in the worst tree, and different people over all.
     nearly_certain_leaves, nearly_certain_people
@@ -43,6 +46,9 @@ class KnownNumbersDetails(Details):
         or more with fewer than k exceptions.
     nearly_certain_share, nearly_certain_in_any_tree
         Of the people in a tree, in the worst, and different people over all.
+    nearly_certain_at_most
+        Of the people, with those in leaves where the file tells a grid of numbers, or zeros, and
+        as few exceptions fit what it keeps as more do.
     narrowest
         The smallest spread of a leaf of two or more people; None where none is told.
     """
@@ -55,10 +61,12 @@ class KnownNumbersDetails(Details):
     known_people: People
     certain_people: People
     dominating_people: People
+    dominating_at_most: People
     known_share: Share
     known_in_any_tree: InAnyTree
     nearly_certain_leaves: People
     nearly_certain_people: People
     nearly_certain_share: Share
     nearly_certain_in_any_tree: InAnyTree
+    nearly_certain_at_most: Share
     narrowest: float | None

@@ -10,10 +10,13 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.known_numbers.alike import alike_in
+from treeaudit.attacks.known_numbers.fewest import fewest_others, single_non_zero
+from treeaudit.attacks.known_numbers.spreads import Spreads, records_in, records_of_one
 from treeaudit.model.tree import Tree
 from treeaudit.table.labels import nearly_certain
 
-__all__ = ["few_others", "most_alike", "nearly_known"]
+__all__ = ["few_others", "nearly_known"]
 
 _WHOLE = 1e-3
 """Counts and sums are whole numbers to within this."""
@@ -26,47 +29,77 @@ _FINEST = 3
 """Digits behind the point of numbers that are looked for as a grid."""
 
 
-def nearly_known(case: Case, tolerance: float | None) -> Flag:
-    """Tell of which leaves nearly everybody's number is the same, as of labels.
+def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
+    """Tell of which leaves nearly everybody's number is the same, as of labels, or may be.
 
     Parameters
     ----------
     case
         Of a model that predicts a number.
-    tolerance
-        How far numbers may be off the same one; None where they have to be equal.
+    known
+        How far numbers may be off the same one, and of which trees the people tell.
     """
     table, train = case.table, case.train
-    found = np.zeros(len(table), dtype=np.bool_)
+    found, perhaps = np.zeros((2, len(table)), dtype=np.bool_)
     targets = None if train is None else train.targets
-    ranked = None if targets is None else _ranked(targets, tolerance or 0.0)
+    most = records_of_one(case)
     for i, tree in enumerate(case.forest.trees):
-        rows = table.rows_of(i)
+        rows, n = table.rows_of(i), records_in(case, i)
         leaf, size = table.leaf[rows], table.size[rows]
         held = np.flatnonzero(size > 0)
-        leaf, size = leaf[held], size[held]
-        found[rows][held] = _by_file(case, tree, leaf, size)
-        if ranked is not None and train is not None:
-            people, most = most_alike(*ranked, train.node[:, i], tree.n_nodes)
-            n, same = people[leaf], most[leaf]
-            share = same / np.maximum(n, 1)
-            others = (n - same).astype(np.float64)
-            found[rows][held] |= (n > 0) & nearly_certain(share, others, case.k)
-    return found
+        leaf, size, n = leaf[held], size[held], n[held]
+        if not known.whole[i]:
+            # Of two people one knows the other: the mean is told.
+            found[rows][held] = (size <= 2) | (n <= 2)
+            told = (
+                held
+                if tree.spread is None
+                else held[np.isfinite(tree.spread[leaf]) & ~known.lost[rows][held]]
+            )
+            near, may = _by_file(
+                case, tree, table.leaf[rows][told], records_in(case, i)[told], most
+            )
+            found[rows][told] |= near
+            perhaps[rows][told] = may
+        if targets is not None and train is not None and known.by_people[i]:
+            tolerance = float(np.nan_to_num(known.tolerance[rows][held].max(initial=0.0)))
+            alike = alike_in(
+                targets,
+                train.node[:, i],
+                tree.n_nodes,
+                tolerance=tolerance,
+                persons=train.persons,
+            )
+            others = alike.others[leaf].astype(np.float64)
+            near = nearly_certain(alike.share[leaf], others, case.k)
+            found[rows][held] |= (alike.people[leaf] > 0) & near
+            if known.all_there[i]:
+                perhaps[rows] = False
+    return found, perhaps & ~found
 
 
-def _by_file(case: Case, tree: Tree, leaf: Int, size: Wide) -> Flag:
+def _by_file(case: Case, tree: Tree, leaf: Int, n: Wide, most: int) -> tuple[Flag, Flag]:
+    """Return where it is so, and where it may be: by records, of which a person has some."""
     nothing = np.zeros(len(leaf), dtype=np.bool_)
     if tree.spread is None or tree.value is None:
-        return nothing
-    spread = tree.spread[leaf]
-    if not len(leaf) or not np.isfinite(spread).all():
-        return nothing
+        return nothing, nothing
+    value, spread, kind = tree.value[leaf], tree.spread[leaf], tree.spread_is
+    if not len(leaf):
+        return nothing, nothing
     drawn = case.forest.records_are != "all"
-    others = few_others(tree.value[leaf], spread, size, tree.spread_is, drawn=drawn)
-    # Of two people one knows the other: the mean is told.
-    share: Float = (size - others) / np.asarray(size, dtype=np.float64)
-    return (size <= 2) | nearly_certain(share, others, case.k)
+    others = few_others(value, spread, n, kind, drawn=drawn)
+    fewest = np.full(len(leaf), np.inf)
+    if case.forest.answers != "sum":
+        # Trees that add up keep what was left over, in which zero is no number of people.
+        fewest = fewest_others(value, spread, n, kind, k=case.k, drawn=drawn)
+        if not drawn:
+            others = np.where(single_non_zero(value, spread, n, kind), 1.0, others)
+    near, perhaps = (
+        # As few persons as can have so many records.
+        nearly_certain(np.maximum(n - few, 0) / n, np.ceil(few / most), case.k)
+        for few in (others, np.minimum(fewest, others))
+    )
+    return near, perhaps
 
 
 def few_others(value: Float, spread: Float, size: Wide, kind: str, *, drawn: bool) -> Float:
@@ -173,40 +206,3 @@ def _step(total: Float, square: Float) -> float:
 
 def _whole(numbers: Float) -> bool:
     return bool(np.all(np.abs(numbers - np.rint(numbers)) <= _WHOLE))
-
-
-def _ranked(numbers: Float, tolerance: float) -> tuple[Wide, Wide]:
-    """Return who has which rank, and up to which rank numbers are within twice the tolerance."""
-    order = np.argsort(numbers, kind="stable")
-    rising = numbers[order]
-    upto = np.searchsorted(rising, rising + 2 * tolerance * (1 + 1e-9), side="right")
-    return order, upto
-
-
-def most_alike(order: Wide, upto: Wide, node: Int, n_nodes: int) -> tuple[Wide, Wide]:
-    """Return how many people end in each node, and of how many the numbers are one.
-
-    Parameters
-    ----------
-    order, upto
-        People by rising numbers, and how far those reach that are alike.
-    node
-        Where each person ends.
-
-    Examples
-    --------
-    >>> ranked = np.array([0, 1, 2, 3]), np.array([2, 2, 3, 4])
-    >>> people, most = most_alike(*ranked, np.array([0, 0, 0, 1]), 2)
-    >>> people.tolist(), most.tolist()
-    ([3, 1], [2, 1])
-    """
-    people, most = np.bincount(node, minlength=n_nodes), np.zeros(n_nodes, dtype=np.int64)
-    own = node[order].astype(np.int64)
-    by = np.argsort(own, kind="stable")
-    own, width = own[by], len(order) + 1
-    key = own * width + by
-    alike = np.searchsorted(key, own * width + upto[by]) - np.arange(len(by))
-    if len(by):
-        first = np.flatnonzero(np.diff(own, prepend=-1))
-        most[own[first]] = np.maximum.reduceat(alike, first)
-    return people, most

@@ -8,6 +8,7 @@ from treeaudit.attacks.once import share_at_most, share_told
 from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
 from treeaudit.findings.findings import Finding
 from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_percent
 
 __all__ = ["DIVERSITY", "NEARLY", "no_labels"]
 
@@ -64,6 +65,15 @@ def _neither(forest: Forest) -> str | None:
     return None if _predicts_number(forest) else no_labels(forest)
 
 
+def _nearly_at_most(findings: Sequence[Finding]) -> tuple[float, str]:
+    """Return what share it may be, where numbers that fit the file are nearly certain or not."""
+    most = max(getattr(one.details, "nearly_certain_at_most", 0.0) for one in findings)
+    return most, (
+        f"of {in_percent(most)} of the people the file does not tell how many have another number "
+        "than most of their leaf: give the training data (--train)"
+    )
+
+
 NEARLY = Rule(
     name="max-nearly-certain-share",
     title="People whose label or number is nearly certain",
@@ -73,6 +83,7 @@ NEARLY = Rule(
     told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
     share=True,
     unsure=_by_weight,
+    perhaps=_nearly_at_most,
     needless=_neither,
     lead=lambda forest: "TA109" if _predicts_number(forest) else "TA102",
     step="merge leaves until two or more people in each have another label, or number",

@@ -1,0 +1,113 @@
+"""One person with nine tenths of the total of a leaf (TA109), by the file and by the people."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.attacks.known_numbers.dominating import dominated
+
+WARD = np.repeat(np.arange(12), 100)
+ROWS = WARD[:, None].astype(float)
+POLICY = ta.Policy(name="of one", values={"max-dominating-people": 0})
+
+
+def _check(model, **options):
+    (check,) = ta.scan(model, policy=POLICY, attacks=["TA109"], **options).checks
+    return check.status, check.measured
+
+
+def _one_of(share: float) -> np.ndarray:
+    """Return numbers of twelve wards; in two of them one person has so much of the total."""
+    numbers = np.random.default_rng(0).integers(5, 15, 1200).astype(float) + WARD
+    for ward in (3, 7):
+        inside = np.flatnonzero(ward == WARD)
+        numbers[inside[0]] = round(share / (1 - share) * numbers[inside[1:]].sum())
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("criterion", "share", "file"),
+    [
+        ("squared_error", 0.93, ("fail", 2)),
+        ("squared_error", 0.999, ("fail", 2)),
+        ("poisson", 0.999, ("fail", 2)),
+        ("poisson", 0.93, ("skipped", None)),
+        ("absolute_error", 0.93, ("skipped", None)),
+        ("squared_error", 0.88, ("pass", 0)),
+    ],
+)
+def test_a_file_tells_it_or_says_that_it_does_not(criterion, share, file) -> None:
+    numbers = _one_of(share)
+    model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=100, random_state=0)
+    assert _check(model.fit(ROWS, numbers)) == file
+    if criterion != "absolute_error":
+        people = ("pass", 0) if share < 0.9 else ("fail", 2)
+        assert _check(model, train=(ROWS, numbers)) == people
+
+
+@pytest.mark.parametrize(
+    "model", [HistGradientBoostingRegressor(max_iter=1), GradientBoostingRegressor(n_estimators=1)]
+)
+def test_where_no_total_is_told_nothing_is_passed(model) -> None:
+    assert _check(model.fit(ROWS, _one_of(0.93))) == ("skipped", None)
+
+
+def test_honest_files_pass_by_themselves() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 3))
+    for numbers in (rng.normal(size=500), np.exp(rng.normal(size=500) / 2), rng.poisson(5, 500)):
+        for least in (5, 20):
+            model = DecisionTreeRegressor(min_samples_leaf=least, random_state=0)
+            assert _check(model.fit(rows, numbers)) == ("pass", 0)
+
+
+def test_several_outputs_are_told_as_such() -> None:
+    numbers = _one_of(0.5)
+    for model in (DecisionTreeRegressor(max_depth=2), DecisionTreeClassifier(max_depth=2)):
+        model.fit(ROWS, np.c_[numbers > 20, numbers > 15].astype(int))
+        (result,) = (one for one in ta.scan(model).results if one.id == "TA109")
+        assert result.reason == "the model predicts several outputs"
+        assert _check(model) == ("skipped", None)
+
+
+@given(numbers=st.lists(st.floats(0, 1e3), min_size=3, max_size=30), share=st.floats(0.5, 0.999))
+def test_the_squares_decide_but_for_a_hundredth(numbers, share) -> None:
+    rest = np.array(numbers)
+    values = np.r_[rest, share / (1 - share) * rest.sum()]
+    found = dominated(np.array([values.std()]), np.array([values.mean()]), np.array([len(values)]))
+    if rest.sum() > 1e-3 and not 0.9 - 1e-6 <= share < 0.906:
+        assert found[0] == (values.max() >= 0.9 * values.sum())
+
+
+@given(seed=st.integers(0, 1 << 16))
+@settings(max_examples=25, deadline=None)
+def test_people_tell_as_many_as_grouping_them_does(seed) -> None:
+    """With persons, and in any units: as pandas says; the file never passes what they fail."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 6, (200, 2)).astype(float)
+    numbers = np.where(rng.random(200) < 0.03, rng.choice([50, 500]), rng.integers(0, 4, 200))
+    numbers = numbers * rng.choice([0.01, 1.0, 1000.0])
+    who = rng.integers(0, 80, 200).astype(str)
+    criterion = str(rng.choice(["squared_error", "poisson", "absolute_error"]))
+    model = DecisionTreeRegressor(min_samples_leaf=10, criterion=criterion).fit(rows, numbers)
+    table = pd.DataFrame(rows, columns=["a", "b"]).assign(y=numbers, who=who)
+    for person in (None, "who"):
+        of = table.assign(leaf=model.apply(rows), one=table.index if person is None else who)
+        each = of.groupby(["leaf", "one"]).y.sum().groupby("leaf").agg(["max", "sum"])
+        many = of.groupby("leaf").one.nunique() > 1
+        expected = int((many & (each["sum"] > 0) & (each["max"] >= 0.9 * each["sum"])).sum())
+        given_ = table.drop(columns="who") if person is None else table
+        options = {"repeats": "people"} if person is None else {"person": person}
+        report = ta.scan(
+            model, train=given_, target="y", policy=POLICY, attacks=["TA109"], **options
+        )
+        if any("could not be verified" in one for one in report.warnings):
+            continue
+        assert report.checks[0].measured == expected
+        if person is None and expected:
+            assert _check(model)[0] != "pass"
