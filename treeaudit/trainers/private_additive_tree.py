@@ -153,6 +153,9 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
         first = shared_out(left, depth)[0]
         return first if self.delta is None else pure_epsilon(first)
 
+    def _asked_at(self, cost: Fraction) -> Fraction:
+        return cost if self.delta is None or not cost else pure_epsilon(cost)
+
     def _share(self, worth: float) -> Fraction:
         """Return the share of the stumps for so many people times epsilon."""
         if self.stump_share is not None:

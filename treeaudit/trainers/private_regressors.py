@@ -20,7 +20,7 @@ from treeaudit.trainers.answers import PrivateRegressor
 from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_share, check_whole
 from treeaudit.trainers.private_regression_sums import DEVIATION, Answered, ends_of
-from treeaudit.trainers.private_tree_greedy import check_levels, planted, shared_out
+from treeaudit.trainers.private_tree_greedy import check_levels, planted, shared_out, tells
 from treeaudit.trainers.private_tree_growth import Growth, Plan, split_level
 from treeaudit.trainers.private_trees import Grown
 from treeaudit.trainers.targets import STEPS, in_bounds
@@ -124,6 +124,10 @@ class GreedyRegressors(PrivateRegressor):
             mechanism="exponential mechanism" if published else "permute-and-flip",
             cost_of_a_part=int(self.cost_of_a_part * size * 2 * near),
         )
+        if per_level and not tells(plan.per_level[0], plan.sensitivity * curator.factor):
+            # So little is left to the first level that it would answer nothing: draw all splits.
+            per_level = (Fraction(0),) * len(per_level)
+            plan = replace(plan, per_level=per_level)
         front = list(range(len(growth.nodes)))
         for level, epsilon in enumerate(per_level):
             if not front:

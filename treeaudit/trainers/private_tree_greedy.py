@@ -1,7 +1,7 @@
 """From a budget to grown trees: how much is spent on what, and what is released."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +23,7 @@ from treeaudit.trainers.pruning import settled
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["GreedyTrees", "bins_for", "check_levels", "planted", "shared_out"]
+__all__ = ["GreedyTrees", "bins_for", "check_levels", "planted", "shared_out", "tells"]
 
 _FOR_THE_SIZE = Fraction(1, 50)
 _DEEPEST = 10
@@ -107,13 +107,20 @@ class GreedyTrees(PrivateClassifier):
         """Grow trees until so much is spent; return counts and what they cost."""
         nodes, left = growth.nodes, until - curator.spent
         depth = self.max_depth or _depth(people * curator.strength(left), rows.n_classes)
-        for_levels = max(Fraction(0), left - for_leaves)
-        grow_levels(growth, curator, self._plan(shared_out(for_levels, depth), people))
+        plan = self._plan(shared_out(max(Fraction(0), left - for_leaves), depth), people)
+        if not tells(self._asked_at(plan.per_level[0]), plan.sensitivity * curator.factor):
+            # So little is left to the first level that it would answer nothing: draw all splits.
+            plan = replace(plan, per_level=(Fraction(0),) * depth)
+        grow_levels(growth, curator, plan)
         # What no level asked for is left to the leaves.
         for_leaves = until - curator.spent
         counts = _leaf_counts(growth, curator, for_leaves)
         deviation = math.sqrt(2) / float(curator.rate(for_leaves))
         return settled(nodes.parent, counts, deviation, _TRUST), for_leaves
+
+    def _asked_at(self, cost: Fraction) -> Fraction:
+        """Return the epsilon of a choice of such a cost."""
+        return cost
 
     def _taken_as_public(self) -> tuple[str, ...]:
         return () if self.max_records is None else ("that there are at most max_records",)
@@ -139,11 +146,16 @@ def check_levels(depth: int, first: Fraction, scale: Fraction) -> None:
     PrivacyError
         Before anything is spent: no ledger with such an answer bounds anything.
     """
-    if first > 0 and dyadic(first / scale, FINEST_CHOICE) <= 0:
+    if first > 0 and not tells(first, scale):
         raise PrivacyError(
             f"max_depth is {depth}: of an epsilon for so many levels {float(first):g} is left to "
             "the first, which answers nothing; set a smaller max_depth"
         )
+
+
+def tells(epsilon: Fraction, scale: Fraction) -> bool:
+    """Tell whether a choice of scores that move so far is more than drawn evenly."""
+    return dyadic(epsilon / scale, FINEST_CHOICE) > 0
 
 
 def planted(rows: TrainingRows, curator: Curator, n_bins: int, n_trees: int) -> Growth:
