@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from treeaudit.dp.beside import holds_more
 from treeaudit.dp.concentrated import rho_at
+from treeaudit.dp.forms import contradicted
 from treeaudit.dp.gaussian import GAUSSIAN
 from treeaudit.dp.ledger import Ledger, Query, factor
 from treeaudit.dp.rational import rational
 from treeaudit.dp.sampling import BOOTSTRAP
-from treeaudit.dp.shapes import grown_beyond
+from treeaudit.dp.shapes import fits_of, grown_beyond
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 
@@ -125,6 +127,10 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the counts of the model are in no row of its ledger"
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
+    if holds_more(forest):
+        return "the model holds numbers that no row of its ledger accounts for"
+    if contradicted(forest, fits_of(asked), least):
+        return "the rows of the ledger are not those of its trainer, or of the trees in the file"
     return _set_otherwise(forest.source.parameters, ledger)
 
 

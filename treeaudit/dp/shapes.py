@@ -12,7 +12,7 @@ from treeaudit.dp.ledger import Query
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree, depths_of
 
-__all__ = ["grown_beyond", "trees_counted"]
+__all__ = ["fits_of", "grown_beyond", "trees_counted"]
 
 _CANDIDATE = re.compile(r"candidate (\d{1,4}): (.*)", re.ASCII | re.DOTALL)
 _OF_TREE = re.compile(r"(?:leaf counts of tree (\d{1,6})|tree (\d{1,6}): leaf counts)", re.ASCII)
@@ -29,6 +29,19 @@ _TAUGHT = "SemiSupervisedForestClassifier"
 _ALL = 0
 
 
+def fits_of(queries: Sequence[Query]) -> list[list[Query]]:
+    """Return what was asked for each candidate of a search, or for the one fit that there was."""
+    fits = defaultdict[str, list[Query]](list)
+    for query in queries:
+        found = _CANDIDATE.fullmatch(query.name)
+        mine, name = (found[1], found[2]) if found else ("", query.name)
+        fits[mine].append(replace(query, name=name))
+    if len(fits) > 1:
+        # What was chosen by is asked of all candidates together.
+        fits.pop("", None)
+    return list(fits.values())
+
+
 def grown_beyond(forest: Forest, queries: Sequence[Query]) -> bool:
     """Tell whether the trees have more leaves, splits or levels than any fit of a ledger asked for.
 
@@ -42,25 +55,24 @@ def grown_beyond(forest: Forest, queries: Sequence[Query]) -> bool:
     queries
         What was asked; of a search, for each of its candidates.
     """
-    fits = defaultdict[str, list[Query]](list)
-    for query in queries:
-        # What cost nothing was not answered.
-        if not query.epsilon and not query.rho:
-            continue
-        found = _CANDIDATE.fullmatch(query.name)
-        mine, name = (found[1], found[2]) if found else ("", query.name)
-        fits[mine].append(replace(query, name=name))
-    if len(fits) > 1:
-        # What was chosen by is asked of all candidates together.
-        fits.pop("", None)
-    return not any(_holds(forest, asked) for asked in fits.values())
+    return not any(_holds(forest, _answered(rows)) for rows in fits_of(queries))
+
+
+def _answered(rows: Sequence[Query]) -> list[Query]:
+    """Return the rows without those that cost nothing and so tell nothing.
+
+    Splits that all cost nothing are drawn evenly, as those of a random tree.
+    """
+    splits = [row for row in rows if _SPLITS.fullmatch(row.name)]
+    drawn = all(not row.epsilon and not row.rho for row in splits)
+    return [row for row in rows if row.epsilon or row.rho or (drawn and row in splits)]
 
 
 def trees_counted(forest: Forest, queries: Sequence[Query]) -> int:
-    """Return how many trees, the first ones, have leaves that were asked for one by one."""
+    """Return how many trees, the first ones, have leaves with noise of their own."""
     names = [_CANDIDATE.sub(r"\2", query.name) for query in queries]
     if _STUMPS in names:
-        return 1
+        return forest.n_trees
     own = [int(f[1] or f[2]) for name in names if (f := _OF_TREE.fullmatch(name))]
     return min(forest.n_trees, max(own, default=forest.n_trees))
 
@@ -88,6 +100,8 @@ def _holds(forest: Forest, asked: Sequence[Query]) -> bool:
         taught = len(trees) - max(own)
         public = forest.source.parameters.get("n_public_trees")
         if taught > 0 and (forest.source.estimator != _TAUGHT or taught != public):
+            return False
+        if not _hold_the_same(trees[max(own) :]):
             return False
         if any(_n_leaves(tree) > own[i] for i, tree in enumerate(trees[: max(own)], start=1)):
             return False
@@ -126,6 +140,14 @@ def _per_level(tree: Tree, *, inner: bool) -> Wide:
     depth = depths_of(tree.parent)
     counted: Wide = np.bincount(depth[~tree.is_leaf] if inner else depth)
     return counted
+
+
+def _hold_the_same(trees: Sequence[Tree]) -> bool:
+    """Tell whether trees hold whole people of the same number for each class, none below zero."""
+    held = [tree.counts for tree in trees if tree.counts is not None]
+    if not all((np.rint(counts) == counts).all() and (counts >= 0).all() for counts in held):
+        return False
+    return all(np.array_equal(counts[0], held[0][0]) for counts in held)
 
 
 def _n_leaves(tree: Tree) -> int:
