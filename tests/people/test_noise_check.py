@@ -4,16 +4,26 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS, PURE, people, people_for, schema_for
+from treeaudit.dp.beside import in_leaves_below
 from treeaudit.dp.bounded import FOUND_OUT, bounded, unbounded_because
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import discrete_laplace
+from treeaudit.people.nearness import peak_of_gaussian, peak_of_sum
 from treeaudit.people.noise_check import chance_of_so_near, held_against
 from treeaudit.people.records import read_records
-from treeaudit.trainers import ExponentialID3Classifier, PrivateTreeClassifier
+from treeaudit.trainers import (
+    DPDFClassifier,
+    ExponentialID3Classifier,
+    PrivateAdditiveTreeClassifier,
+    PrivateTreeClassifier,
+    SemiSupervisedForestClassifier,
+)
 
 
 def exact(forest, train):
@@ -73,3 +83,107 @@ def test_exact_counts_are_found_out_with_the_training_people() -> None:
     compared = ta.compare(forged, train=(X, y)).models[0]
     assert compared.epsilon is None
     assert any("nearer to those of the training people" in note for note in compared.notes)
+
+
+def with_counts(forest, train, change, only=slice(None)):
+    """Return a model whose counts are changed, told and real ones of all nodes at hand."""
+    n, trees = len(forest.schema.classes), list(forest.trees)
+    for i in range(*only.indices(len(trees))):
+        tree = trees[i]
+        real = in_leaves_below(tree, train.in_tree(i, tree.n_nodes, n).astype(float))
+        trees[i] = replace(tree, counts=change(tree, np.array(tree.counts), real))
+    return replace(forest, trees=tuple(trees))
+
+
+def mixed():
+    """Return people of whom every fifth is ill or not whatever the age."""
+    X, y = people(3000)
+    return X, np.where(np.arange(3000) % 5 == 0, np.where(X["dose"] > 0, "no", "yes"), y)
+
+
+def fitted(trainer, X, y, **parameters):
+    forest = trainer(schema=schema_for(PrivateTreeClassifier), **parameters).fit(X, y).forest_
+    train = read_records((X, y), forest)
+    assert held_against(forest, train) is forest
+    return forest, train
+
+
+@pytest.mark.parametrize("trainer", [PrivateTreeClassifier, DPDFClassifier])
+def test_exact_counts_above_the_leaves_alone(trainer) -> None:
+    X, y = mixed()
+    more = (
+        {"min_records": 1, "n_estimators": 1, "prune": False} if trainer is DPDFClassifier else {}
+    )
+    forest, train = fitted(trainer, X, y, max_depth=6, **more)
+    forged = with_counts(
+        forest, train, lambda t, told, real: np.where(t.is_leaf[:, None], told, real)
+    )
+    assert bounded(forged)
+    assert unbounded_because(held_against(forged, train)) == FOUND_OUT[-1]
+
+
+def test_exact_shares_of_noisy_people() -> None:
+    X, y = mixed()
+    forest, train = fitted(PrivateTreeClassifier, X, y, max_depth=6)
+
+    def shares(tree, told, real):
+        share = real / np.maximum(real.sum(axis=1, keepdims=True), 1)
+        return np.where(real.sum(axis=1, keepdims=True) > 0, share, 0.5) * told.sum(
+            axis=1, keepdims=True
+        )
+
+    forged = with_counts(forest, train, shares)
+    assert bounded(forged)
+    assert unbounded_because(held_against(forged, train)) == FOUND_OUT[-1]
+
+
+def test_exact_counts_of_eight_leaves_that_are_said_to_be_drawn() -> None:
+    X, y = mixed()
+    forest, train = fitted(PrivateTreeClassifier, X, y, max_depth=3)
+    forged = with_counts(forest, train, lambda _, told, real: real)
+    assert unbounded_because(held_against(forged, train)) == FOUND_OUT[-1]
+
+
+def test_exact_stumps_and_gaussian_noise() -> None:
+    X, y = mixed()
+    for delta in (None, 1e-6):
+        forest, train = fitted(PrivateAdditiveTreeClassifier, X, y, delta=delta)
+        forged = with_counts(forest, train, lambda _, told, real: real, slice(1, None))
+        assert bounded(forged)
+        assert unbounded_because(held_against(forged, train)) == FOUND_OUT[-1]
+
+
+def test_taught_trees_that_hold_the_training_people() -> None:
+    X, y = people(3000)
+    more = {"n_estimators": 1, "n_public_trees": 2, "max_depth": 6}
+    forest, train = fitted(SemiSupervisedForestClassifier, X, y, **more)
+    forged = with_counts(forest, train, lambda _, told, real: real, slice(1, None))
+    assert bounded(forged)
+    assert unbounded_because(held_against(forged, train)) == FOUND_OUT[-1]
+
+
+def test_the_peak_of_a_sum_is_that_of_its_law() -> None:
+    """Two numbers of rate 0.3, and of variance 4, by their convolution."""
+    at = np.arange(-400, 401)
+    laplace = np.exp(-0.3 * np.abs(at))
+    normal = np.exp(-(at**2) / 8)
+    for law, peak in (
+        (laplace, peak_of_sum(0.3, np.array([2]))),
+        (normal, peak_of_gaussian(4.0, np.array([2]))),
+    ):
+        p = law / law.sum()
+        largest = np.convolve(p, p).max()
+        assert largest <= peak[0] <= 1.02 * largest
+
+
+@hypothesis.settings(max_examples=40)
+@hypothesis.given(st.integers(1, 60), st.floats(0.01, 6), st.integers(0, 2**31))
+def test_no_noise_is_as_near_as_its_bound_but_by_chance(n, rate, seed) -> None:
+    """The bound of one draw is below a chance no more often than that, by a wide margin."""
+    rng = np.random.default_rng(seed)
+    q = np.exp(-rate)
+    off = np.abs(rng.geometric(1 - q, (200, n)) - rng.geometric(1 - q, (200, n))).astype(float)
+    room = np.full(n, 3.5)
+    peak = np.full(n, np.tanh(rate / 2))
+    found = [chance_of_so_near(one, room, None, peak) for one in off]
+    assert np.mean(np.array(found) < 1e-4) < 0.02
