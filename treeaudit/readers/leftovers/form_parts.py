@@ -22,6 +22,7 @@ from treeaudit.readers.limits import clean
 __all__ = ["beside_form", "is_seed"]
 
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
+_OF_COUNTS = ("mean", "vote", "confidence", "product")
 _SHORT, _LONG, _LONGEST_NAME, _MOST_PARAMETERS = 60, 500, 60, 100
 _MOST_DIGITS, _MOST_MARKS, _MOST_OTHER_LETTERS = 60, 4, 8
 _MOST_UNKNOWN = 16
@@ -141,6 +142,7 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
             *_seeds(forest),
             *_not_asked(forest),
             *_columns(forest),
+            *_not_answered(forest),
         ]
     )
     steps = forest.answers == "sum" and forest.schema.classes is not None
@@ -212,6 +214,23 @@ def _columns(forest: Forest) -> Iterator[Leftover]:
     if bounds:
         says = f"{bounds:,} bounds of columns, which may be their smallest and largest values"
         yield Leftover(kind="extremes", where="schema.features[*]", n=bounds, says=says)
+
+
+def _not_answered(forest: Forest) -> Iterator[Leftover]:
+    """Yield numbers that no answer is made of: values of classes, and labels above the leaves.
+
+    A label above the leaves that is that of most people tells no more than their counts.
+    """
+    if forest.schema.classes is None or forest.answers not in _OF_COUNTS:
+        return
+    for i, tree in enumerate(forest.trees):
+        if tree.value is not None and (tree.counts is not None or tree.label is not None):
+            yield not_explained(f"trees[{i}].value", tree.value.tolist())
+        if tree.label is not None and tree.counts is not None:
+            of_label = np.take_along_axis(tree.counts, tree.label[:, None], axis=1)[:, 0]
+            other = ~tree.is_leaf & (of_label < tree.counts.max(axis=1))
+            if other.any():
+                yield not_explained(f"trees[{i}].label", tree.label[other].tolist())
 
 
 def _seeds(forest: Forest) -> Iterator[Leftover]:

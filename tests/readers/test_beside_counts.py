@@ -1,0 +1,50 @@
+"""Numbers in our own form of a classifier that none of its answers is made of."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import treeaudit as ta
+
+
+def written(tmp_path, **columns):
+    """Return a file of a plain tree of three nodes, with more columns for its nodes."""
+    X = np.arange(40.0)[:, None]
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, X[:, 0] > 19)
+    path = tmp_path / "model.json"
+    ta.save(ta.load(tree), path)
+    stored = json.loads(path.read_text())
+    stored["trees"][0] |= columns
+    path.write_text(json.dumps(stored))
+    return path
+
+
+def unexplained(path) -> list[str]:
+    return [one.where for one in ta.load(path).leftovers.found if one.kind == "unexplained"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        ({}, []),
+        ({"value": [61.5, 44.25, 80.0]}, ["trees[0].value"]),
+        ({"label": [1, 0, 1]}, []),
+        ({"label": [0, 0, 1]}, []),
+    ],
+)
+def test_values_of_classes_are_named(tmp_path, columns, named) -> None:
+    assert unexplained(written(tmp_path, **columns)) == named
+
+
+def test_labels_above_the_leaves_that_are_not_of_most(tmp_path) -> None:
+    X = np.arange(40.0)[:, None]
+    path = tmp_path / "model.json"
+    ta.save(ta.load(DecisionTreeClassifier(max_depth=1).fit(X, X[:, 0] > 9)), path)
+    stored = json.loads(path.read_text())
+    (tree,) = stored["trees"]
+    assert tree["counts"][0] == [10, 30]
+    for label, named in ((1, []), (0, ["trees[0].label"])):
+        path.write_text(json.dumps(stored | {"trees": [tree | {"label": [label, 0, 1]}]}))
+        assert unexplained(path) == named
