@@ -142,6 +142,12 @@ def test_records_that_are_drawn_again_are_paid_for() -> None:
             "values of attribute 1 of level 1",
         ),
         (DiffPID3Classifier, {"epsilon": 9.0}, "people of level 1"),
+        (
+            DiffPID3Classifier,
+            {"epsilon": 99.0, "max_depth": 1, "certainty_factor": None},
+            "people of level 2",
+        ),
+        (DiffPID3Classifier, {"epsilon": 99.0}, "points of dose, level 1"),
         (MidpointForestClassifier, {"epsilon": 99.0}, "people of level 1"),
         (BootstrapForestClassifier, {"epsilon": 99.0}, "tree 1: people of level 1"),
         (PrivateTreeClassifier, {}, "people"),

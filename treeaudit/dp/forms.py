@@ -7,7 +7,14 @@ from dataclasses import replace
 from treeaudit.dataclass import dataclass
 from treeaudit.dp.gaussian import GAUSSIAN
 from treeaudit.dp.ledger import Query
-from treeaudit.dp.missing_rows import all_ranks, counted_first, fewer_below, pays_for_draws
+from treeaudit.dp.missing_rows import (
+    all_points,
+    all_ranks,
+    counted_all,
+    counted_first,
+    fewer_below,
+    pays_for_draws,
+)
 from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.model.forest import Forest
 
@@ -41,6 +48,8 @@ class Form:
         What is done to the noisy counts, as in `Noise`; None where no law is told.
     counted
         Whether the people of a node are asked before it is split.
+    each
+        Whether the people of leaves are asked, too.
     concentrated
         Whether rows may be told by a rho.
     """
@@ -51,6 +60,7 @@ class Form:
     sums: bool = True
     afterwards: tuple[str, ...] | None = ()
     counted: bool = False
+    each: bool = False
     concentrated: bool = False
 
 
@@ -90,6 +100,7 @@ FORMS: Mapping[str, Form] = {
         ),
         afterwards=("clipped", "scaled"),
         counted=True,
+        each=True,
     ),
     "SmoothSensitivityForestClassifier": Form(
         needs=("leaf labels",), records=("disjoint",), afterwards=None
@@ -166,6 +177,12 @@ def contradicted(forest: Forest, fits: Sequence[Sequence[Query]], units: int) ->
     form = FORMS.get(forest.source.estimator)
     if form is not None and not _is_of(form, forest, fits):
         return True
+    if form is not None and form.each:
+        if not any(counted_all(rows, forest.trees) for rows in fits):
+            return True
+        ranges = forest.source.parameters.get("numbers", "ranges") == "ranges"
+        if not all(all_points(rows, forest.schema, ranges=ranges) for rows in fits):
+            return True
     return any(_costs_more(forest, rows, form, units) for rows in fits)
 
 

@@ -5,11 +5,16 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from treeaudit.dp.ledger import Query
 from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree, depths_of
 
-__all__ = ["all_ranks", "counted_first", "fewer_below", "pays_for_draws"]
+__all__ = [
+    *("all_points", "all_ranks", "counted_all", "counted_first", "fewer_below", "pays_for_draws"),
+]
 
 _RANKED = re.compile(
     r"(values and classes|values) of (column|attribute) (\d{1,6}) of level (\d{1,3})", re.ASCII
@@ -82,6 +87,33 @@ def counted_first(rows: Sequence[Query]) -> bool:
     """Tell whether the people of nodes were asked before their splits."""
     asked = _by_level(rows)
     return all((tree, "people", level) in asked for tree, what, level in asked if what == "splits")
+
+
+def counted_all(rows: Sequence[Query], trees: Sequence[Tree]) -> bool:
+    """Tell whether the people of all nodes were asked, those of leaves too."""
+    asked = _by_level(rows)
+    levels = [np.bincount(depths_of(tree.parent)) for tree in trees]
+    return all(
+        n <= asked.get(("", "people", level), 0)
+        for tree in levels
+        for level, n in enumerate(tree.tolist(), start=1)
+    )
+
+
+def all_points(rows: Sequence[Query], schema: Schema, *, ranges: bool) -> bool:
+    """Tell whether the root was asked where to cut each number, if any was.
+
+    Parameters
+    ----------
+    ranges
+        Whether that is asked where columns are not asked about one by one.
+    """
+    first = [row for row in rows if row.name.endswith(", level 1")]
+    chosen = any(row.name == "splits of level 1" for row in rows)
+    numbers = sum(
+        f.categories is None and (f.low or 0.0) < (f.high or 0.0) for f in schema.features
+    )
+    return len(first) == (numbers if chosen and (first or ranges) else 0)
 
 
 def fewer_below(rows: Sequence[Query]) -> bool:
