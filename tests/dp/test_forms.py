@@ -8,6 +8,7 @@ import pytest
 
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS, PURE, people_for, schema_for
+from treeaudit.defenses import PruneLeaves
 from treeaudit.dp.bounded import unbounded_because
 from treeaudit.dp.forms import FORMS
 from treeaudit.dp.gaussian import GAUSSIAN
@@ -88,6 +89,14 @@ def test_nodes_hold_what_their_leaves_hold() -> None:
     assert unbounded_because(replace(labels, trees=(replace(tree, label=other),))) == BESIDE
     none = np.where(tree.is_leaf, tree.label, 0)
     assert unbounded_because(replace(labels, trees=(replace(tree, label=none),))) is None
+
+
+def test_leaves_that_stand_in_for_those_that_were_cut_hold_nobody() -> None:
+    forest = fitted(RandomCountForestClassifier, epsilon=99.0, n_estimators=1, max_depth=4)
+    size = np.sort(forest.trees[0].counts.sum(axis=1)[forest.trees[0].is_leaf])
+    pruned = PruneLeaves(min_leaf=int(max(2, size[1] + 1))).apply(forest)
+    assert pruned.trees[0].n_nodes <= forest.trees[0].n_nodes
+    assert unbounded_because(pruned) is None
 
 
 def test_stumps_weigh_classes_by_their_shares() -> None:

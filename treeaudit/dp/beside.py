@@ -61,9 +61,20 @@ def _counts_follow(tree: Tree) -> bool:
     counts = np.asarray(tree.counts, dtype=np.float64)
     if not counts[~tree.is_leaf].any():
         return True
-    below = in_leaves_below(tree, counts)
-    added = in_leaves_below(tree, np.abs(counts))
-    return bool((np.abs(counts - below) <= _SUMS * added).all())
+    # Leaves that stand in for those that were cut answer as the node above, and hold nobody.
+    parent, leaf = tree.parent, tree.is_leaf
+    copy = leaf & (parent >= 0) & (counts == counts[parent]).all(axis=1)
+    held, own = np.zeros_like(counts), np.zeros_like(counts)
+    added = np.abs(counts)
+    np.add.at(held, parent[1:], counts[1:])
+    np.add.at(own, parent[1:], np.where(copy[1:, None], 0.0, counts[1:]))
+    np.add.at(added, parent[1:], np.abs(counts[1:]))
+    copied = np.zeros(len(counts), dtype=np.bool_)
+    copied[parent[copy]] = True
+    follows = leaf | (copied & (own == 0).all(axis=1))
+    for sums in (held, own):
+        follows |= (np.abs(counts - sums) <= _SUMS * added).all(axis=1)
+    return bool(follows.all())
 
 
 def _labels_follow(tree: Tree, n_classes: int) -> bool:
