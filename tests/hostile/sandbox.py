@@ -112,7 +112,13 @@ def _warm_up() -> None:
     import threading  # noqa: F401
     import zlib
 
-    import treeaudit.readers.boosters.lightgbm_dump  # noqa: F401
+    import treeaudit.readers.beside_private
+    import treeaudit.readers.boosters.lightgbm_dump
+    import treeaudit.readers.estimators.behind
+    import treeaudit.readers.leftovers.category_lists
+    import treeaudit.readers.leftovers.routing
+    import treeaudit.readers.leftovers.search_columns
+    import treeaudit.readers.leftovers.trained_values  # noqa: F401
 
     with contextlib.suppress(ImportError):
         import lz4.frame  # noqa: F401

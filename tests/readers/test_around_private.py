@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
-from treeaudit.errors import UnsupportedModelError
+from treeaudit.errors import PrivacyWarning, UnsupportedModelError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateSearch, PrivateTreeClassifier, save_trained
 
@@ -32,10 +32,16 @@ def tree(schema=SCHEMA) -> PrivateTreeClassifier:
     return PrivateTreeClassifier(schema=schema, max_depth=2)
 
 
+def calibrated() -> CalibratedClassifierCV:
+    # Each fold is fitted on its own.
+    with pytest.warns(PrivacyWarning):
+        return CalibratedClassifierCV(tree(), cv=2).fit(X, Y)
+
+
 MADE = {
     "VotingClassifier": lambda: VotingClassifier([("a", tree(NUMBERED))]).fit(X, ILL),
     "BaggingClassifier": lambda: BaggingClassifier(tree(BY_POSITION), 2).fit(AGES, ILL),
-    "CalibratedClassifierCV": lambda: CalibratedClassifierCV(tree(), cv=2).fit(X, Y),
+    "CalibratedClassifierCV": lambda: calibrated(),
     "FrozenEstimator": lambda: FrozenEstimator(tree().fit(X, Y)),
 }
 
