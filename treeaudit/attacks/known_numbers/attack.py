@@ -99,7 +99,7 @@ _CHECKS = (
         share=True,
         needless=_no_numbers,
         step="make leaves larger (a higher min_samples_leaf) until the numbers in each differ",
-        rests_on=("unit", "tolerance", "spread"),
+        rests_on=("unit", "tolerance", "spread", "train"),
     ),
     NEARLY,
     Rule(
@@ -110,7 +110,7 @@ _CHECKS = (
         perhaps=_dominating_at_most,
         needless=_no_numbers,
         step="cap the largest numbers before training",
-        rests_on=("unit", "tolerance", "spread"),
+        rests_on=("unit", "tolerance", "spread", "train"),
     ),
 )
 
