@@ -47,8 +47,8 @@ def with_fix(
         An audit. It is returned as it is where it passed or is accepted, the model is too large
         to try or none of the people, or nothing helps; a review is never repaired.
     train
-        The training people, for audits that counted persons by them, and for forests: their
-        trees are put together.
+        The training people, for audits that counted persons by them, for forests, whose trees are
+        put together, and for numbers: once written anew a file does not tell how they differ.
     test
         Unseen people: what the repair costs on them.
     target
@@ -79,9 +79,10 @@ def with_fix(
     together = train is not None and trees > 1
     if together and (unit.records or 0) * trees > _MOST_PAIRS:
         return replace(report, unrepaired=True)
+    numbers = report.forest.schema.classes is None
     wanted = Wanted(
         policy=report.policy,
-        train=train if by_people or together else None,
+        train=train if by_people or together or numbers else None,
         test=test if together else None,
         target=target,
         person=request.person,
