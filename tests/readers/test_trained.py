@@ -58,7 +58,7 @@ def test_steps_in_front_learned_without_privacy(ages) -> None:
         make_pipeline(Normalizer(), Binarizer()),
         "passthrough",
     ],
-    ids=str,
+    ids=lambda step: type(step).__name__,
 )
 def test_steps_that_make_something_of_each_row_alone_learned_nothing(ages, step, tmp_path) -> None:
     path = tmp_path / "model.pkl"
@@ -85,7 +85,7 @@ def _with(step, **more):
         _with(Normalizer(), means_=[1.0]),
         _with(Normalizer(), means=np.array([1.0])),
     ],
-    ids=str,
+    ids=lambda step: type(step).__name__,
 )
 def test_all_other_steps_may_have_seen_everybody(ages, step) -> None:
     """A function is given the rows of all people at once, and may mix them."""
