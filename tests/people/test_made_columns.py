@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.decomposition import PCA
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.feature_selection import (
     GenericUnivariateSelect,
     SelectFdr,
@@ -88,7 +89,9 @@ def test_parts_side_by_side_know_the_names_of_the_data() -> None:
 
 class TestStepsThatDoNotTell:
     x, y = people()
-    model = make_pipeline(SelectFromModel(tree(), max_features=2), tree()).fit(x, y)
+    # What several trees of an AdaBoost hold important is not worked out.
+    chooses = SelectFromModel(AdaBoostClassifier(n_estimators=3, random_state=0), max_features=2)
+    model = make_pipeline(chooses, tree()).fit(x, y)
     forest = ta.load(model)
     made = pd.DataFrame(np.asarray(model[:-1].transform(x)), columns=["x0", "x1"])
 

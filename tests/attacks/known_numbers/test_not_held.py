@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
@@ -30,9 +31,17 @@ def test_numbers_of_few_are_nearly_certain_for_all_others(criterion, seed) -> No
 
 def test_other_numbers_than_those_of_the_training_pass_nothing() -> None:
     x, y = claims(0)
-    model = DecisionTreeRegressor(min_samples_leaf=20, criterion="absolute_error")
-    model.fit(x, 10 * x.a + np.random.default_rng(1).normal(size=300))
+    other = 10 * x.a + np.random.default_rng(1).normal(size=300)
+    model = RandomForestRegressor(5, min_samples_leaf=20, random_state=0).fit(x, other)
     report = ta.scan(model, train=x.assign(y=y), target="y")
     assert any("could not be verified" in one for one in report.warnings)
     check = {one.name: one.status for one in report.checks}["max-nearly-certain-share"]
-    assert (check, report.verdict) == ("skipped", "review")
+    assert (check, report.verdict == "pass") == ("skipped", False)
+
+
+def test_other_numbers_than_the_medians_of_leaves_are_refused() -> None:
+    x, y = claims(0)
+    model = DecisionTreeRegressor(min_samples_leaf=20, criterion="absolute_error")
+    model.fit(x, 10 * x.a + np.random.default_rng(1).normal(size=300))
+    with pytest.raises(ta.DataError, match="is not the training data of the model"):
+        ta.scan(model, train=x.assign(y=y), target="y")

@@ -39,7 +39,9 @@ def single_non_zero(value: Float, spread: Float, size: Wide, kind: str) -> Flag:
     [True]
     """
     apart = _beside_zeros(value, spread, size, kind)
-    return np.asarray((apart <= 1 + _EXACT) & (kind != "absolute") & ~_below_zero(value, apart))
+    return np.asarray(
+        (apart <= 1 + _EXACT) & (kind != "absolute") & (not _below_zero(value, apart))
+    )
 
 
 def fewest_others(

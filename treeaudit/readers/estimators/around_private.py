@@ -25,9 +25,9 @@ def around_private(root: object) -> str | None:
     Examples
     --------
     >>> from treeaudit.readers.pickles.inert import Global
-    >>> tree = Inert(Global("treeaudit.trainers.private_tree", "PrivateTreeClassifier"))
+    >>> tree = Inert(Global("treeaudit.trainers.private_tree", "PrivateTreeClassifier", 0, True))
     >>> tree.state = {"forest_": {}}
-    >>> vote = Inert(Global("sklearn.ensemble", "VotingClassifier"))
+    >>> vote = Inert(Global("sklearn.ensemble", "VotingClassifier", 0, True))
     >>> vote.state = {"estimators_": [tree]}
     >>> around_private(vote)  # doctest: +NORMALIZE_WHITESPACE
     "the file holds a VotingClassifier around private models (PrivateTreeClassifier), which

@@ -40,7 +40,7 @@ def written_by_all(name: str, value: object, model: Inert, texts: Set[str]) -> l
     Examples
     --------
     >>> from treeaudit.readers.pickles.inert import Global
-    >>> model = Inert(Global("sklearn.tree", "DecisionTreeClassifier"))
+    >>> model = Inert(Global("sklearn.tree", "DecisionTreeClassifier", 0, True))
     >>> config = [{"transform": "pandas"}, {"transform": 331}, {"no": "pandas"}]
     >>> [len(written_by_all("_sklearn_output_config", one, model, set())) for one in config]
     [1, 0, 0]
