@@ -172,7 +172,9 @@ def test_what_was_left_out_is_said_in_one_line(tmp_path) -> None:
 
 
 def test_the_output_of_set_output_stays() -> None:
-    model = make_pipeline(StandardScaler().set_output(transform="pandas"), TREE).fit(TABLE, Y)
+    model = make_pipeline(StandardScaler().set_output(transform="pandas"), copy.deepcopy(TREE)).fit(
+        TABLE, Y
+    )
     again = ta.writers.to_estimator(ta.release(model))
     assert isinstance(again[:-1].transform(TABLE), pd.DataFrame)
 
