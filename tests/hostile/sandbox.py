@@ -114,8 +114,16 @@ def _warm_up() -> None:
 
     import treeaudit.readers.beside_private
     import treeaudit.readers.boosters.lightgbm_dump
+    import treeaudit.readers.boosters.wrappers
     import treeaudit.readers.estimators.behind
+    import treeaudit.readers.estimators.first_tree
+    import treeaudit.readers.estimators.multiclass
+    import treeaudit.readers.estimators.no_model
+    import treeaudit.readers.estimators.precision
+    import treeaudit.readers.estimators.rounds
     import treeaudit.readers.leftovers.category_lists
+    import treeaudit.readers.leftovers.leftover_draws
+    import treeaudit.readers.leftovers.predictors
     import treeaudit.readers.leftovers.routing
     import treeaudit.readers.leftovers.search_columns
     import treeaudit.readers.leftovers.trained_values  # noqa: F401

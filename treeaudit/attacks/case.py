@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide
-from treeaudit.attacks.drawn import are_draws_of
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
@@ -18,16 +17,19 @@ from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import label_text, sentence
-from treeaudit.people.records import Records
 from treeaudit.table.ends import Codes, Held, Meant, held_in
 from treeaudit.table.labels import Labels
 from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
+    from treeaudit.attacks.drawn import are_draws_of
     from treeaudit.people.prior import Prior
+    from treeaudit.people.records import Records
     from treeaudit.reconstruction.draws import times_of
 else:
     times_of = later("treeaudit.reconstruction.draws", "times_of")
+    are_draws_of = later("treeaudit.attacks.drawn", "are_draws_of")
+    Records = later("treeaudit.people.records", "Records")
 
 __all__ = [
     "Attack",

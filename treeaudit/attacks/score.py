@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +10,13 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.stated import Codes
 from treeaudit.dataclass import dataclass
-from treeaudit.people.records import Records
+from treeaudit.later import later
 from treeaudit.table.labels import Labels
+
+if TYPE_CHECKING:
+    from treeaudit.people.records import Records
+else:
+    Records = later("treeaudit.people.records", "Records")
 
 __all__ = ["Score", "leaf_guesses"]
 

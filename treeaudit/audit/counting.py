@@ -10,12 +10,12 @@ from treeaudit.findings.request import Request
 from treeaudit.findings.unit import Unit
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.people.records import Records, target_of
 from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
     from treeaudit.people.made_up import look_made_up
     from treeaudit.people.persons import Tables, apart, named, of_copies
+    from treeaudit.people.records import Records, target_of
     from treeaudit.people.repeats import Repeats, repeats_in
     from treeaudit.table.persons import at_most, in_persons
 else:
@@ -28,6 +28,8 @@ else:
     repeats_in = later("treeaudit.people.repeats", "repeats_in")
     at_most = later("treeaudit.table.persons", "at_most")
     in_persons = later("treeaudit.table.persons", "in_persons")
+    Records = later("treeaudit.people.records", "Records")
+    target_of = later("treeaudit.people.records", "target_of")
 
 __all__ = ["Counted", "check_request", "counted"]
 

@@ -16,7 +16,6 @@ from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.people.records import Records, read_records
 from treeaudit.table.reconstruction import measure, routed, with_labels
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from treeaudit.people.noise_check import held_against
     from treeaudit.people.overlap import without_members
     from treeaudit.people.prior import Prior, prior_table, read_prior
+    from treeaudit.people.records import Records, read_records
     from treeaudit.people.sources import large_source
     from treeaudit.people.streaming import stream_records
     from treeaudit.people.verification import verify
@@ -43,6 +43,8 @@ else:
     verify = later("treeaudit.people.verification", "verify")
     as_trained = later("treeaudit.audit.routing", "as_trained")
     with_people = later("treeaudit.audit.routing", "with_people")
+    Records = later("treeaudit.people.records", "Records")
+    read_records = later("treeaudit.people.records", "read_records")
 
 __all__ = ["Progress", "prepare"]
 

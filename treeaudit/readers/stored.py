@@ -13,7 +13,6 @@ from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.estimators.models import find_model, inner_models, members_of
-from treeaudit.readers.estimators.no_model import what_it_is
 from treeaudit.readers.estimators.read_apart import (
     as_seen,
     is_of_another_library,
@@ -30,9 +29,11 @@ from treeaudit.readers.trained import from_inert, held_by, is_trainer
 if TYPE_CHECKING:
     from treeaudit.readers.beside_private import tells_numbers
     from treeaudit.readers.estimators.behind import over_data
+    from treeaudit.readers.estimators.no_model import what_it_is
 else:
     tells_numbers = later("treeaudit.readers.beside_private", "tells_numbers")
     over_data = later("treeaudit.readers.estimators.behind", "over_data")
+    what_it_is = later("treeaudit.readers.estimators.no_model", "what_it_is")
 
 __all__ = ["BOOSTED", "stored_model"]
 

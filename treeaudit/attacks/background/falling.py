@@ -6,9 +6,10 @@ from dataclasses import field
 import numpy as np
 
 from treeaudit.arrays import Int, Wide
-from treeaudit.attacks.background.control import Score, control_of, guess_by_node
+from treeaudit.attacks.background.control import control_of, guess_by_node
 from treeaudit.attacks.background.details import FallingLeaf
 from treeaudit.attacks.case import Case, leaf_evidence
+from treeaudit.attacks.score import Score
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People

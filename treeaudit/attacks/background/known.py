@@ -14,7 +14,6 @@ import numpy as np
 from treeaudit.arrays import Int
 from treeaudit.attacks.background.bounds import Bounds, bounds_of, one_left, sees_everybody
 from treeaudit.attacks.background.cascade import cascade
-from treeaudit.attacks.background.control import Score
 from treeaudit.attacks.background.details import FallenPerson, KnownPeople
 from treeaudit.attacks.background.falling import (
     LISTED,
@@ -28,6 +27,7 @@ from treeaudit.attacks.background.falling import (
 )
 from treeaudit.attacks.background.matching import check_fit, matched
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.score import Score
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Control, Evidence

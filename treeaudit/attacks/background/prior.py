@@ -11,12 +11,13 @@ from dataclasses import field
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.attacks.background.control import Score, control_of
+from treeaudit.attacks.background.control import control_of
 from treeaudit.attacks.background.details import PublicPrior
 from treeaudit.attacks.background.kinds import kinds_of
 from treeaudit.attacks.background.leaves import MixedLeaves, claimed_leaves, real_leaves
 from treeaudit.attacks.background.posterior import among_others, posterior
 from treeaudit.attacks.case import Case, leaf_evidence
+from treeaudit.attacks.score import Score
 from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People

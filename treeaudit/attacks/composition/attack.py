@@ -30,8 +30,6 @@ from treeaudit.findings.report import Show
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
-from treeaudit.people.steps import column_of_each_tree, told_of
-from treeaudit.reconstruction.scope import drawn_steps
 
 if TYPE_CHECKING:
     from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
@@ -42,6 +40,8 @@ if TYPE_CHECKING:
     from treeaudit.attacks.composition.view import view
     from treeaudit.people.newton import told_by_steps
     from treeaudit.people.predictions import Answers, averages
+    from treeaudit.people.steps import column_of_each_tree, told_of
+    from treeaudit.reconstruction.scope import drawn_steps
 else:
     Said = later("treeaudit.attacks.composition.equations", "Said")
     said_by = later("treeaudit.attacks.composition.equations", "said_by")
@@ -59,6 +59,9 @@ else:
     told_by_steps = later("treeaudit.people.newton", "told_by_steps")
     Answers = later("treeaudit.people.predictions", "Answers")
     averages = later("treeaudit.people.predictions", "averages")
+    column_of_each_tree = later("treeaudit.people.steps", "column_of_each_tree")
+    told_of = later("treeaudit.people.steps", "told_of")
+    drawn_steps = later("treeaudit.reconstruction.scope", "drawn_steps")
 
 __all__ = ["Composition"]
 

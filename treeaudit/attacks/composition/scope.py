@@ -1,8 +1,17 @@
 """Which models the trees of which can be put together, and what that needs."""
 
+from typing import TYPE_CHECKING
+
 from treeaudit.attacks.case import Case, Need
+from treeaudit.later import later
 from treeaudit.model.forest import Forest, all_count
-from treeaudit.people.steps import column_of_each_tree, start_of, told_of
+
+if TYPE_CHECKING:
+    from treeaudit.people.steps import column_of_each_tree, start_of, told_of
+else:
+    column_of_each_tree = later("treeaudit.people.steps", "column_of_each_tree")
+    start_of = later("treeaudit.people.steps", "start_of")
+    told_of = later("treeaudit.people.steps", "told_of")
 
 __all__ = ["NEEDS", "adds_steps", "grown_at_once", "not_applicable"]
 

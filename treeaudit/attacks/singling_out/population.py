@@ -18,16 +18,17 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
-from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 from treeaudit.table.risks import Risk, risk
 from treeaudit.table.table import Table
 
 if TYPE_CHECKING:
+    from treeaudit.people.records import Records
     from treeaudit.table.population import expected_chance, population_uniques
 else:
     expected_chance = later("treeaudit.table.population", "expected_chance")
     population_uniques = later("treeaudit.table.population", "population_uniques")
+    Records = later("treeaudit.people.records", "Records")
 
 __all__ = ["Population", "Risks", "degrees_of_freedom", "population", "risks"]
 

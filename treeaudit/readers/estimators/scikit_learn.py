@@ -18,14 +18,12 @@ from treeaudit.model.schema import Feature, Label
 from treeaudit.model.source import Member, Source
 from treeaudit.readers.estimators.answers import answers_of
 from treeaudit.readers.estimators.draw_seeds import draw_seeds
-from treeaudit.readers.estimators.first_tree import with_first_counts
 from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
 from treeaudit.readers.estimators.join import Part, join
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.read_apart import is_read_apart
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
-from treeaudit.readers.estimators.rounds import boosting_of
 from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Most, clean
@@ -34,13 +32,17 @@ from treeaudit.readers.pickles.inert import Inert
 
 if TYPE_CHECKING:
     from treeaudit.readers.estimators.behind import plan_behind, undone
+    from treeaudit.readers.estimators.first_tree import with_first_counts
     from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
+    from treeaudit.readers.estimators.rounds import boosting_of
 else:
     plan_behind = later("treeaudit.readers.estimators.behind", "plan_behind")
     undone = later("treeaudit.readers.estimators.behind", "undone")
     read_histogram_boosting = later(
         "treeaudit.readers.estimators.histogram_boosting", "read_histogram_boosting"
     )
+    with_first_counts = later("treeaudit.readers.estimators.first_tree", "with_first_counts")
+    boosting_of = later("treeaudit.readers.estimators.rounds", "boosting_of")
 
 __all__ = ["to_forest"]
 
@@ -105,7 +107,9 @@ def to_forest(found: Found, source: Source, n_bytes: int, sound: Sound | None = 
         seeds=draw_seeds(estimator) if alone else None,
         members=() if alone else tuple(piece.member for piece in chosen),
     )
-    return replace(told, boosting=boosting_of(estimator, told)) if alone else told
+    if not alone or estimator.get("loss") is None:
+        return told
+    return replace(told, boosting=boosting_of(estimator, told))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -120,7 +124,10 @@ def _piece(found: Found, budget: Budget) -> _Piece:
     """Read a model with trees of its own, and say it in terms of the data."""
     kind, seen = found.estimator.kind, found.seen
     read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
-    grove = _named(found, with_first_counts(found, read(found, budget)), budget)
+    grove = read(found, budget)
+    if found.get("loss") is not None:
+        grove = with_first_counts(found, grove)
+    grove = _named(found, grove, budget)
     warnings = list(grove.warnings)
     plan = plan_behind(found, grove, budget, warnings) if found.before else None
     warnings += [f"{found.inside} is read alone: {seen.apart}"] if seen.apart else []

@@ -15,7 +15,6 @@ import numpy as np
 from treeaudit.later import later
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.alike import Quiet
-from treeaudit.readers.boosters.wrappers import handle_name
 from treeaudit.readers.leftovers.attributes import listed
 from treeaudit.readers.leftovers.booster_settings import (
     CONSTRAINTS,
@@ -44,12 +43,14 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
 if TYPE_CHECKING:
+    from treeaudit.readers.boosters.wrappers import handle_name
     from treeaudit.readers.leftovers.routing import stated_by, written_by_all
     from treeaudit.readers.leftovers.trained_values import contradicts
 else:
     _ROUTING = "treeaudit.readers.leftovers.routing"
     stated_by, written_by_all = later(_ROUTING, "stated_by"), later(_ROUTING, "written_by_all")
     contradicts = later("treeaudit.readers.leftovers.trained_values", "contradicts")
+    handle_name = later("treeaudit.readers.boosters.wrappers", "handle_name")
 
 __all__ = ["Account"]
 

@@ -1,20 +1,26 @@
 """Objects inside models without attributes of their own: trees, distributions, slices."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.later import later
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.distributions import strange_parts
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import NAME, Sizes
-from treeaudit.readers.leftovers.predictors import unused_in_predictor
 from treeaudit.readers.leftovers.sizes import width_of
 from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.leftovers.values import FEW
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
+
+if TYPE_CHECKING:
+    from treeaudit.readers.leftovers.predictors import unused_in_predictor
+else:
+    unused_in_predictor = later("treeaudit.readers.leftovers.predictors", "unused_in_predictor")
 
 __all__ = ["InnerObjects"]
 

@@ -7,18 +7,18 @@ nothing that is the same for everybody.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.account import Account
 from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
-from treeaudit.readers.leftovers.leftover_draws import seeds
 from treeaudit.readers.leftovers.leftover_groups import groups, holds_groups
-from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.nodes import Sound
@@ -28,6 +28,14 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.walk import Place, Walk
+
+if TYPE_CHECKING:
+    from treeaudit.readers.leftovers.leftover_draws import seeds
+    from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
+else:
+    seeds = later("treeaudit.readers.leftovers.leftover_draws", "seeds")
+    first_round = later("treeaudit.readers.leftovers.leftover_rounds", "first_round")
+    untold_round = later("treeaudit.readers.leftovers.leftover_rounds", "untold_round")
 
 __all__ = ["leftovers"]
 
@@ -126,9 +134,11 @@ def _find(
             facts.note(value)
             found += named_rows(place, claimed)
             found += columns(place, n_records)
-            found += seeds(place, n_records)
-            found += first_round(place)
-            untold |= {"first-round-counts"} if untold_round(place) else set()
+            if value.get("estimators_") is not None:
+                found += seeds(place, n_records)
+            if value.get("loss") is not None:
+                found += first_round(place)
+                untold |= {"first-round-counts"} if untold_round(place) else set()
             if holds_groups(value):
                 grouped.append(place)
             if isinstance(arrived(value.get("tree_")), Inert):
