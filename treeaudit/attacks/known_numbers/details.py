@@ -35,8 +35,8 @@ class KnownNumbersDetails(Details):
         Of those, whom the mean, the spread and the size of the leaf bound within the
         tolerance, every one; of the tree with the most.
     dominating_people
-        Those whose number is at least nine tenths of the total of their leaf, if no number is
-        below zero; of the tree with the most. They are among the known.
+        Those whose amount, whatever its sign, is at least nine tenths of the total of those of
+        their leaf; of the tree with the most. They are among the known.
     dominating_at_most
         With those of whom that is not told.
     known_share, known_in_any_tree

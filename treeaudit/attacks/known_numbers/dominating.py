@@ -3,7 +3,13 @@
 Of shares of a total the largest is ``.9`` or more for certain where the sum of their squares is
 ``.9^2 + .1^2`` or more, and cannot be where it is less than ``.9^2 + .1^2 / (n - 1)``. A Poisson
 deviance tells their entropy, which is as narrow. By a median and how far numbers are from it,
-only a bound follows. All rests on no number being below zero.
+only a bound follows.
+
+Of numbers on both sides of zero the total is that of the amounts. Who has nine tenths of it has
+``.9`` to ``1.125`` of what the numbers add up to, which is ``.8`` of the amounts or more: the
+squares are at most ``(.9^2 + .1^2) / .8^2``. Where a file shows that there are such numbers,
+nobody knows in which leaves, and nothing is certain but of two people, whom the mean and the
+squares tell.
 
 References
 ----------
@@ -22,28 +28,25 @@ __all__ = ["dominated", "dominating"]
 _OF_TOTAL = 0.9
 """The share of a total that is one person's from which it tells their number: (1, 90)."""
 _REST = 1 - _OF_TOTAL
+_OF_BOTH = (_OF_TOTAL**2 + _REST**2) / (_OF_TOTAL - _REST) ** 2
 _ENTROPY = -_OF_TOTAL * np.log(_OF_TOTAL) - _REST * np.log(_REST)
 _ROUNDING = 1e-9
+_OFF = 1e-6
+_ZERO = 1e-12
 _MOST_DRAWN = 3
+# Whoever else is drawn thrice takes away thrice as much.
+_OF_DRAWN = (_OF_TOTAL**2 + _MOST_DRAWN * _REST**2) / (_OF_TOTAL - _MOST_DRAWN * _REST) ** 2
 
 
 def dominating(case: Case, known: Spreads) -> tuple[Flag, Flag]:
-    """Tell in which leaves one person has nine tenths of the total, and where that may be so.
-
-    Nobody has where any number is below zero, as far as the people or the file tell.
-    """
-    table, train = case.table, case.train
+    """Tell in which leaves one person has nine tenths of the total, and where that may be so."""
+    table = case.table
     surely, perhaps = np.zeros((2, len(table)), dtype=np.bool_)
-    targets = None if train is None else train.targets
-    if targets is not None and any(known.by_people) and targets.min(initial=0.0) < 0:
-        return surely, perhaps
-    most = records_of_one(case)
+    most, signed = records_of_one(case), not known.changed and _both_sides(case)
     for i, tree in enumerate(case.forest.trees):
         rows, n = table.rows_of(i), records_in(case, i)
-        told = _by_file(case, tree, i, n, most, blind=known.changed)
-        if told is None:
-            return np.zeros_like(surely), np.zeros_like(surely)
-        surely[rows], perhaps[rows] = told
+        told = _by_file(case, tree, i, n, most, blind=known.changed, signed=signed)
+        surely[rows], perhaps[rows] = _if_sure(*told, n, signed=signed)
         if not known.by_people[i]:
             continue
         certain, possible = _by_people(case, i, n)
@@ -56,24 +59,56 @@ def dominating(case: Case, known: Spreads) -> tuple[Flag, Flag]:
     return surely, perhaps & ~surely
 
 
-def dominated(spread: Float, mean: Float, size: Wide) -> Flag:
-    """Tell in which leaves one person's number is nine tenths of the total or more.
+def dominated(spread: Float, mean: Float, size: Wide, *, signed: bool = False) -> tuple[Flag, Flag]:
+    """Tell in which leaves one person's number is nine tenths of the total, and where it may be.
 
-    It rests on no number being below zero, and is False everywhere where the means or the
-    spreads say otherwise, or tell nothing.
+    Parameters
+    ----------
+    spread, mean, size
+        Of each leaf: the deviation and the mean of its numbers, and how many they are.
+    signed
+        Whether the table has numbers on both sides of zero.
 
     Examples
     --------
-    Of ten people one has 1000 and nine have 1: a mean of 100.9 and a spread of 299.7.
+    Of ten people one has 1000 and nine have 1: a mean of 100.9 and a spread of 299.7. If others
+    had numbers below zero, it might be nobody.
 
-    >>> dominated(np.array([299.7]), np.array([100.9]), np.array([10])).tolist()
-    [True]
+    >>> leaf = np.array([299.7]), np.array([100.9]), np.array([10])
+    >>> surely, perhaps = dominated(*leaf)
+    >>> surely.tolist(), [one.tolist() for one in dominated(*leaf, signed=True)]
+    ([True], [[False], [True]])
     """
-    told = ~np.isnan(spread)
+    told = ~np.isnan(spread) & (size > 1) & (mean != 0)
     squares = _squares(spread, mean, size)
-    if not told.any() or _below_zero(mean[told], squares[told]):
-        return np.zeros(len(size), dtype=np.bool_)
-    return np.asarray((size > 1) & (squares >= _OF_TOTAL**2 + _REST**2))
+    surely, perhaps = _by_squares(squares, size.astype(np.float64), 1, drawn=False)
+    return _if_sure(surely & told, perhaps & told, size, signed=signed)
+
+
+def _if_sure(surely: Flag, perhaps: Flag, size: Wide, *, signed: bool) -> tuple[Flag, Flag]:
+    return (surely & (size == 2), perhaps | surely) if signed else (surely, perhaps)
+
+
+def _both_sides(case: Case) -> bool:
+    """Tell whether a table has numbers above and below zero, by the people or by the file."""
+    targets = None if case.train is None else case.train.targets
+    if targets is not None and len(targets) and targets.min() < 0 < targets.max():
+        return True
+    if case.forest.answers == "sum":
+        return False
+    low = high = 0.0
+    for i, tree in enumerate(case.forest.trees):
+        if tree.spread is None or tree.value is None:
+            continue
+        leaf = case.table.leaf[case.table.rows_of(i)]
+        mean, spread = tree.value[leaf], tree.spread[leaf]
+        told = mean[~np.isnan(mean)]
+        low, high = min(low, told.min(initial=0.0)), max(high, told.max(initial=0.0))
+        if tree.spread_is == "deviation":
+            squares = _squares(spread, mean, records_in(case, i))
+            if np.any(squares[~np.isnan(squares)] > 1 + _OFF):
+                return True
+    return bool(min(-low, high) > _ZERO * max(-low, high))
 
 
 def _squares(spread: Float, mean: Float, size: Wide) -> Float:
@@ -83,37 +118,42 @@ def _squares(spread: Float, mean: Float, size: Wide) -> Float:
     return shares
 
 
-def _below_zero(mean: Float, squares: Float | None) -> bool:
-    """Tell whether means, or squares of shares, say that some number is below zero."""
-    if len(mean) and mean.min() < -1e-12 * np.abs(mean).max():
-        return True
-    return squares is not None and bool(np.any(squares[~np.isnan(squares)] > 1 + 1e-6))
+def _by_squares(squares: Float, size: Float, most: int, *, drawn: bool) -> tuple[Flag, Flag]:
+    """Tell it by the sum of squares, where a person has so many of the records."""
+    items = size + (most - 1 if drawn else 0)
+    rest = np.maximum(items - most, 1.0)
+    least = (_OF_TOTAL**2 / most + _REST**2 / rest) * (1 - _ROUNDING)
+    two = (size == 2) & (most == 1) & (not drawn)
+    high = _OF_DRAWN if drawn else _OF_BOTH
+    # What one person has in several records may cancel out.
+    high = np.inf if most > (_MOST_DRAWN if drawn else 1) else high + _OFF
+    with np.errstate(invalid="ignore"):
+        possible = squares <= high
+        surely = squares >= (_OF_TOTAL if drawn else _OF_TOTAL**2 + _REST**2)
+        perhaps = squares * size / items >= least
+    return surely & possible & (two | (squares <= 1 + _OFF)), perhaps & possible
 
 
 def _by_file(
-    case: Case, tree: Tree, index: int, n: Wide, most: int, *, blind: bool
-) -> tuple[Flag, Flag] | None:
-    """Return what the leaves of a tree say; None where numbers are below zero."""
+    case: Case, tree: Tree, index: int, n: Wide, most: int, *, blind: bool, signed: bool
+) -> tuple[Flag, Flag]:
+    """Return what the leaves of a tree say."""
     nowhere = np.zeros(len(n), dtype=np.bool_)
     if tree.spread is None or tree.value is None or blind or case.forest.answers == "sum":
         # Nor is the mean told by trees that add up.
         return nowhere, n > 1
     leaf = case.table.leaf[case.table.rows_of(index)]
-    mean, spread, size = tree.value[leaf], tree.spread[leaf], n.astype(np.float64)
+    mean, spread, size = np.abs(tree.value[leaf]), tree.spread[leaf], n.astype(np.float64)
     told, kind = ~np.isnan(spread), tree.spread_is
-    squares = _squares(spread, mean, n) if kind == "deviation" else None
-    if _below_zero(mean[told], None if squares is None else squares[told]):
-        return None
     drawn = case.forest.records_are != "all"
     # Each of so many records of one person may have their part.
     most = most * _MOST_DRAWN if drawn else most
     items = size + (most - 1 if drawn else 0)
     rest = np.maximum(items - most, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if squares is not None:
-            scaled = squares * size / items
-            surely = squares >= (_OF_TOTAL if drawn else _OF_TOTAL**2 + _REST**2)
-            perhaps = scaled >= (_OF_TOTAL**2 / most + _REST**2 / rest) * (1 - _ROUNDING)
+        if kind == "deviation":
+            squares = _squares(spread, mean, n)
+            surely, perhaps = _by_squares(squares, size, most, drawn=drawn)
         elif kind == "poisson":
             entropy = np.log(items) - spread**2 / (2 * mean**2)
             surely = (entropy <= _ENTROPY) & (not drawn)
@@ -121,10 +161,10 @@ def _by_file(
             perhaps = entropy <= bound + _ROUNDING * size
         else:
             surely, perhaps = _by_median(mean, spread, items, most)
-            surely &= not drawn
+            surely, perhaps = surely & (not drawn), perhaps | (signed & (items > 2))
     some, several = mean > 0, n > 1
     if kind == "absolute":
-        some = (mean > 0) | (spread > 0)
+        some = (mean > 0) | ((mean == 0) & (spread > 0))
     surely, perhaps = surely & some & told & several, perhaps & some & told & several
     return surely, perhaps | (several & ~told)
 
@@ -136,7 +176,7 @@ def _by_median(middle: Float, off: Float, n: Float, most: int) -> tuple[Flag, Fl
     above = n * off - below
     share = (most * middle + above) / (n * middle + above - below)
     two = n == 2
-    surely: Flag = two & ((middle + off) >= _OF_TOTAL * 2 * middle)
+    surely: Flag = two & ((middle + off) >= _OF_TOTAL * 2 * np.maximum(middle, off))
     perhaps: Flag = np.where(two & (most == 1), surely, ~(share < _OF_TOTAL * (1 - _ROUNDING)))
     return surely, perhaps
 
@@ -148,7 +188,7 @@ def _by_people(case: Case, index: int, n: Wide) -> tuple[Flag, Flag]:
         raise RuntimeError("numbers of people are asked for that nobody gave")
     place = table.positions(index, train.node[:, index]) - int(table.start[index])
     inside = (place >= 0) & (place < len(n))
-    place, number = place[inside], train.targets[inside]
+    place, number = place[inside], np.abs(train.targets[inside])
     who = np.flatnonzero(inside) if train.persons is None else train.persons[inside]
     key, pair = np.unique(place * (int(who.max(initial=0)) + 1) + who, return_inverse=True)
     pair = pair.reshape(-1)
