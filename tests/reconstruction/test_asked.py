@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
+import treeaudit as ta
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load
 from treeaudit.reconstruction.recognition import _asked
@@ -32,4 +33,27 @@ def test_questions_below_a_one(columns: int) -> None:
     values = rng.integers(0, 2, (300, columns)).astype(float)
     model = ExtraTreesClassifier(4, random_state=0).fit(values, rng.integers(0, 2, 300))
     forest = load(model)
-    np.testing.assert_array_equal(_asked(forest.trees, columns).below, _walked(forest))
+    asked, found = _asked(forest.trees, columns), np.zeros((columns, columns))
+    found[np.ix_(asked.flags, asked.flags)] = asked.below
+    np.testing.assert_array_equal(found, _walked(forest))
+
+
+def test_columns_that_nobody_asks_cost_nothing() -> None:
+    """Of 100,000 columns two are asked: what is asked of these alone is counted."""
+    n = 100_000
+    tree = ta.Tree(
+        parent=[-1, 0, 0, 2, 2],
+        feature=[-1, 7, 7, 99_999, 99_999],
+        low=[-np.inf, -np.inf, 0.5, -np.inf, 0.5],
+        high=[np.inf, 0.5, np.inf, 0.5, np.inf],
+        n_records=[9, 4, 5, 2, 3],
+        counts=[[4, 5], [2, 2], [2, 3], [1, 1], [1, 2]],
+    )
+    asked = _asked([tree], n)
+    assert asked.flags.tolist() == [7, 99_999]
+    assert asked.below.tolist() == [[0, 1], [0, 0]]
+    assert asked.halves[[7, 99_999]].tolist() == [2, 2]
+    assert not asked.zero_or_one().any()
+    again = asked.and_so(_asked([], n))
+    assert again.flags.tolist() == [7, 99_999]
+    assert again.below.tolist() == asked.below.tolist()

@@ -60,11 +60,12 @@ def domain_of(
     features = forest.schema.features
     asked = _asked(complete(forest, forest.trees if trees is None else trees), len(features))
     asked = asked.and_so(_asked(again, len(features)))
+    flags = asked.zero_or_one()
     known, groups = _described(public, features)
     said = [*assumed(forest)]
     if public is None:
         named = forest.schema.named
-        groups = _groups(features, asked) if named else _unnamed_groups(features, asked)
+        groups = (_groups if named else _unnamed_groups)(features, asked, flags)
         dots = "…" if named else ""
         why = "so say their names, and no tree asks" if named else "no tree asks"
         said += [
@@ -74,7 +75,7 @@ def domain_of(
         ]
     grouped = {i for one in groups for i in one.features}
     alone = [i for i in range(len(features)) if i not in grouped and asked.about(i)]
-    binary = [i for i in alone if asked.zero_or_one(i) and _may_be_flag(features[i])]
+    binary = [i for i in alone if flags[i] and _may_be_flag(features[i])]
     binary = [i for i in binary if i not in known]
     variables = [one for one in groups if any(asked.about(i) for i in one.features)]
     counted = []
@@ -137,47 +138,59 @@ def _between(cuts: Float) -> bool:
 class _Asked:
     """What trees ask: thresholds per column, columns of sets, and columns below a 1 of others.
 
-    ``halves`` counts the edges between 0 and 1 per column, ``below[i, j]`` the edges of column j
-    below those on which column i is above that.
+    ``halves`` counts the edges between 0 and 1 per column, and ``flags`` are the columns that have
+    any. ``below[i, j]`` counts the edges of the j-th of them below those on which the i-th is above
+    that.
     """
 
     cuts: tuple[Float, ...]
     sets: frozenset[int]
-    below: Wide
     halves: Wide
+    flags: Wide
+    below: Wide
 
     def and_so(self, other: "_Asked") -> "_Asked":
         """Return what both ask, where neither of them is evidence besides the other."""
+        flags = np.union1d(self.flags, other.flags)
+        mine, theirs = (_among(one.below, one.flags, flags) for one in (self, other))
         return _Asked(
             cuts=tuple(map(np.union1d, self.cuts, other.cuts)),
             sets=self.sets | other.sets,
-            below=np.maximum(self.below, other.below),
             halves=np.maximum(self.halves, other.halves),
+            flags=flags,
+            below=np.maximum(mine, theirs),
         )
 
     def about(self, column: int) -> bool:
         return len(self.cuts[column]) > 0 or column in self.sets
 
-    def zero_or_one(self, column: int) -> bool:
-        """Tell whether a column is asked one thing alone, where more was to be expected.
+    def zero_or_one(self) -> Flag:
+        """Tell which columns are asked one thing alone, where more was to be expected.
 
         A column with more values would be asked about again where it is above the threshold.
         """
-        again = self.expected.diagonal()
-        only = all(len(cuts) == 0 or _between(cuts) for cuts in self.cuts) and not self.sets
-        enough = again[column] >= _AGAIN or (only and again.sum() >= 2 * _AGAIN)
-        return bool(enough and _between(self.cuts[column]))
+        again = np.zeros(len(self.cuts))
+        share = self.halves[self.flags] / max(int(self.halves.sum()), 1)
+        again[self.flags] = self.below.sum(axis=1) * share
+        between = np.array([_between(cuts) for cuts in self.cuts], dtype=np.bool_)
+        silent = np.array([len(cuts) == 0 for cuts in self.cuts], dtype=np.bool_)
+        only = bool((silent | between).all()) and not self.sets
+        enough = (again >= _AGAIN) | (only and again.sum() >= 2 * _AGAIN)
+        return np.asarray(enough & between)
 
     @property
     def half_way(self) -> bool:
         """Tell whether no threshold is between 0 and 1 but 0.5."""
         return not any(np.isin(_BETWEEN[1:], cuts).any() for cuts in self.cuts)
 
-    @property
-    def expected(self) -> Float:
-        """The questions of ``below`` if what is asked did not depend on what was asked."""
-        share = self.halves / max(int(self.halves.sum()), 1)
-        each: Float = self.below.sum(axis=1)[:, None] * share
+    def places(self, columns: Sequence[int]) -> Wide:
+        """Return where those of some columns that are asked between 0 and 1 stand in ``flags``."""
+        return np.flatnonzero(np.isin(self.flags, columns))
+
+    def expected(self, places: Wide) -> Float:
+        """Return the questions of ``below`` if what is asked did not depend on what was asked."""
+        share = self.halves[self.flags[places]] / max(int(self.halves.sum()), 1)
+        each: Float = self.below.sum(axis=1)[places, None] * share
         return each
 
 
@@ -185,7 +198,7 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
     halves, sets = np.zeros(n_features, dtype=np.int64), set[int]()
     half_way = np.zeros(n_features, dtype=np.bool_)
     other: list[tuple[Wide, Float]] = []
-    below = np.zeros((n_features, n_features), dtype=np.int64)
+    flags, below = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
     for held in chunks(_distinct(trees)):
         nodes = nodes_of(held)
         sets |= {*np.unique(nodes.feature[nodes.owner]).tolist()}
@@ -199,14 +212,24 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
             column, cut = nodes.feature[at], side[at]
             fresh = (np.diff(column, prepend=-1) != 0) | (np.diff(cut, prepend=0) != 0)
             other.append((column[fresh].astype(np.int64), cut[fresh]))
-        below += _below(nodes, ones, n_features)
+        before, flags = flags, np.flatnonzero(halves)
+        below = _among(below, before, flags) + _below(nodes, ones, flags)
     column = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in other)])
     cut = np.concatenate([np.zeros(0), *(one for _, one in other)])
-    cuts = []
-    for i in range(n_features):
-        mine = cut[column == i]
-        cuts.append(np.unique(np.append(mine, _HALF) if half_way[i] else mine))
-    return _Asked(cuts=tuple(cuts), sets=frozenset(sets), below=below, halves=halves)
+    order = np.argsort(column, kind="stable")
+    ends = np.searchsorted(column[order], np.arange(1, n_features))
+    cuts = [np.unique(one) for one in np.split(cut[order], ends)]
+    for i in np.flatnonzero(half_way).tolist():
+        cuts[i] = np.union1d(cuts[i], _HALF)
+    return _Asked(cuts=tuple(cuts), sets=frozenset(sets), halves=halves, flags=flags, below=below)
+
+
+def _among(below: Wide, flags: Wide, more: Wide) -> Wide:
+    """Return counts of pairs of columns as those of more columns, all of them among these."""
+    place = np.searchsorted(more, flags)
+    found = np.zeros((len(more), len(more)), dtype=np.int64)
+    found[np.ix_(place, place)] = below
+    return found
 
 
 def _distinct(trees: Iterable[Tree]) -> Iterator[Tree]:
@@ -219,17 +242,19 @@ def _distinct(trees: Iterable[Tree]) -> Iterator[Tree]:
             yield tree
 
 
-def _below(nodes: Nodes, one: Flag, n_features: int) -> Wide:
-    """Count the edges of each column below those on which another column is above 0.5.
+def _below(nodes: Nodes, one: Flag, flags: Wide) -> Wide:
+    """Count the edges of each of some columns below those on which another is above 0.5.
 
     ``one`` marks the edges into such nodes. What is above a node is a bit a column.
     """
     at = np.flatnonzero(one)
-    column, parent = nodes.feature[at], nodes.parent[at]
-    found = np.zeros((n_features, n_features), dtype=np.int64)
-    asked = np.flatnonzero(np.bincount(column, minlength=n_features))
+    # Each of them is among the columns.
+    column, parent = np.searchsorted(flags, nodes.feature[at]), nodes.parent[at]
+    n = len(flags)
+    found = np.zeros((n, n), dtype=np.int64)
+    asked = np.flatnonzero(np.bincount(column, minlength=n))
     for columns in np.split(asked, range(_BITS, len(asked), _BITS)):
-        bit = np.zeros(n_features, dtype=np.uint64)
+        bit = np.zeros(n, dtype=np.uint64)
         bit[columns] = np.uint64(1) << np.arange(len(columns), dtype=np.uint64)
         ones = np.zeros(len(nodes.parent), dtype=np.uint64)
         ones[at] = bit[column]
@@ -238,15 +263,15 @@ def _below(nodes: Nodes, one: Flag, n_features: int) -> Wide:
         above = ones[parent]
         for i in columns.tolist():
             # One edge of each question whether a column is above 0.5.
-            found[i] = np.bincount(column[(above & bit[i]) != 0], minlength=n_features)
+            found[i] = np.bincount(column[(above & bit[i]) != 0], minlength=n)
     return found
 
 
-def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
+def _groups(features: Sequence[Feature], asked: _Asked, alone: Flag) -> list[Variable]:
     """Return the one-hot groups that names and questions agree on, longest names first."""
     by_prefix = defaultdict(list)
     for i, feature in enumerate(features):
-        if _may_be_flag(feature) and (asked.zero_or_one(i) or not asked.about(i)):
+        if _may_be_flag(feature) and (alone[i] or not asked.about(i)):
             for sign in _SIGNS.finditer(feature.name):
                 if sign.start() and sign.end() < len(feature.name):
                     by_prefix[feature.name[: sign.start()]].append(i)
@@ -254,8 +279,9 @@ def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
     taken: set[int] = set()
     for prefix, columns in sorted(by_prefix.items(), key=lambda one: (-len(one[0]), one[0])):
         members = [i for i in columns if i not in taken]
-        among = asked.below[np.ix_(members, members)]
-        believed = asked.below[members].sum() >= _QUESTIONS and not among.any()
+        place = asked.places(members)
+        below = asked.below[place]
+        believed = below.sum() >= _QUESTIONS and not below[:, place].any()
         if len(members) < 2 or not believed or not any(map(asked.about, members)):
             continue
         taken |= {*members}
@@ -264,23 +290,29 @@ def _groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
     return found
 
 
-def _unnamed_groups(features: Sequence[Feature], asked: _Asked) -> list[Variable]:
+def _unnamed_groups(features: Sequence[Feature], asked: _Asked, alone: Flag) -> list[Variable]:
     """Return the groups of which no tree asks for two, where many questions were to be expected."""
-    left = [i for i, one in enumerate(features) if _may_be_flag(one) and asked.zero_or_one(i)]
-    expected = np.minimum(asked.expected, asked.expected.T)
-    apart = (asked.below + asked.below.T == 0) & (expected >= _EXPECTED / 10)
+    left = np.array([_may_be_flag(one) for one in features], dtype=np.bool_) & alone
+    place = asked.places(np.flatnonzero(left).tolist())
+    features = [features[i] for i in asked.flags[place].tolist()]
+    below, expected = asked.below[np.ix_(place, place)], asked.expected(place)
+    expected = np.minimum(expected, expected.T)
+    apart = (below + below.T == 0) & (expected >= _EXPECTED / 10)
+    left = np.ones(len(place), dtype=np.bool_)
     found = []
-    while left:
-        members = [left.pop(0)]
-        for i in list(left):
-            if apart[i, members].all():
+    for first in range(len(place)):
+        if not left[first]:
+            continue
+        members = [first]
+        for i in np.flatnonzero(left & apart[first]).tolist():
+            if i > first and apart[i, members].all():
                 members.append(i)
-                left.remove(i)
+        left[members] = False
         other = expected[np.ix_(members, members)].sum(axis=1) - expected[members, members]
         if len(members) >= _FEWEST and (other >= _EXPECTED).all():
             names = [features[i].name for i in members]
-            title = f"{names[0]} … {names[-1]}"
-            found.append(_one_hot(title, members, [*names, "none of these"]))
+            title, columns = f"{names[0]} … {names[-1]}", asked.flags[place[members]].tolist()
+            found.append(_one_hot(title, columns, [*names, "none of these"]))
     return found
 
 
