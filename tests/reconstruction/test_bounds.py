@@ -22,7 +22,7 @@ INF = np.inf
 
 def holds(answer: Answer, forest: Forest, values: np.ndarray, labels: np.ndarray) -> int:
     """Hold an answer against the people; return how many are certified."""
-    codes, leaf = answer.domain.codes(values), forest.apply(values)
+    codes, leaf = answer.domain.codes(values), forest.apply(values)[:, : answer.n_trees]
     n_certified = 0
     for label, one in enumerate(answer.labels):
         cells = answer.cells.part(one.cell)

@@ -4,9 +4,10 @@ A leaf holds so many people of a label; leaves of other trees hold nobody of it 
 description that fits the first leaf, but one. What is left is the person.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,10 +91,11 @@ def by_hand(forest: Forest, answer: Answer) -> ByHand | None:
 
     Only the first trees are looked through where there are very many leaves.
     """
-    trees = next(chunks(forest.trees[: answer.n_trees]), [])
+    trees, layout = next(chunks(forest.trees[: answer.n_trees]), []), answer.cells.layout
     if not trees or not len(answer.cells):
         return None
-    code = coded(trees, answer.cells.layout)
+    n_nodes = list(accumulate(tree.n_nodes for tree in trees))
+    code = coded(trees[: max(bisect_right(n_nodes, layout.most), 1)], layout)
     shortest: ByHand | None = None
     for label, one in enumerate(answer.labels):
         for node, at in islice(_candidates(answer, one, label, code), _TRIED):

@@ -21,6 +21,8 @@ __all__ = ["Cells", "held", "refine"]
 _MOST_PAIRS = 250_000
 _AT_ONCE = 30_000
 """Cells times trees that are looked at together."""
+_FLAGS = 1 << 26
+"""Flags that are looked at together."""
 _SAMPLE, _ENOUGH = 16, 1_000
 """One cell in so many tells beforehand that there will be too many, where these are enough."""
 
@@ -116,14 +118,13 @@ class Cells:
                 found.append((variable, range(int(self.low[row, at]), int(self.high[row, at]))))
         return found
 
-    def meet(self, trees: Coded, node: Wide) -> "Cells":
-        """Return the parts of the cells that are in some nodes, one each."""
-        return replace(
-            self,
-            sets=self.sets & trees.sets[:, node],
-            low=np.maximum(self.low, trees.low[:, node]),
-            high=np.minimum(self.high, trees.high[:, node]),
-        )
+    def meet(self, at: Wide, trees: Coded, node: Wide) -> "Cells":
+        """Return the parts of some cells that are in some nodes, one each."""
+        some = self.part(at)
+        np.bitwise_and(some.sets, trees.sets[:, node], out=some.sets)
+        np.maximum(some.low, trees.low[:, node], out=some.low)
+        np.minimum(some.high, trees.high[:, node], out=some.high)
+        return some
 
 
 def held(counts: Float) -> Flag:
@@ -144,9 +145,14 @@ def refine(
     check
         Called with how many cells there are so far, or with how many there will be at least as
         a sample says; what it raises ends the work.
+
+    Raises
+    ------
+    OutOfBudgetError
+        If they are more than may be held together.
     """
     found: list[Cells] = []
-    step = max(_MOST_PAIRS // trees.n_trees, 1)
+    step = max(min(_MOST_PAIRS, cells.layout.most) // trees.n_trees, 1)
     if len(cells) >= _SAMPLE * _ENOUGH:
         few = cells.part(np.arange(0, len(cells), _SAMPLE))
         expected = _SAMPLE * sum(map(len, _refined(few, trees, holds)))
@@ -155,7 +161,8 @@ def refine(
         part = cells.part(np.arange(first, min(first + step, len(cells))))
         for some in _refined(part, trees, holds):
             found.append(some)
-            check(sum(map(len, found)))
+            check(n := sum(map(len, found)))
+            cells.layout.check(n)
     return _joined(found) if found else cells
 
 
@@ -191,14 +198,23 @@ def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
         by = np.where(cut, settled.argmin(axis=0), -1)
         mine = np.flatnonzero(tree == by.take(at))
         at, node = at.take(mine), node.take(mine)
-        some = np.flatnonzero((todo.alive[at] & may[node]).any(axis=1))
+        some = np.flatnonzero(_both(todo.alive, at, may, node))
         at, node = at.take(some), node.take(some)
-        todo = todo.part(at).meet(trees, node)
+        todo.layout.check(len(at))
+        todo = todo.meet(at, trees, node)
         todo = replace(todo, alive=todo.alive & may[node])
         if n_trees == 1:
             ends = (node - first[0]).astype(np.int32)
             yield replace(todo, leaf=np.concatenate([todo.leaf, ends[None]]))
             return
+
+
+def _both(alive: Flag, at: Wide, may: Flag, node: Wide) -> Flag:
+    """Tell of pairs of a cell and a node whether people of a class may be in both."""
+    step = max(_FLAGS // max(alive.shape[1], 1), 1)
+    parts = [slice(i, i + step) for i in range(0, len(at), step)]
+    found = [(alive[at[some]] & may[node[some]]).any(axis=1) for some in parts]
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *found])
 
 
 def _inside(cells: Cells, trees: Coded, leaf: Wide) -> Flag:

@@ -12,6 +12,7 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree
+from treeaudit.reconstruction.budget import OutOfBudgetError
 from treeaudit.reconstruction.domain import Domain
 from treeaudit.reconstruction.nodes import Nodes, nodes_of, stable_order
 from treeaudit.reconstruction.scope import ANYBODY
@@ -21,6 +22,8 @@ __all__ = ["Coded", "Layout", "Words", "coded"]
 Words = npt.NDArray[np.unsignedinteger[Any]]
 """Sets of codes, a bit each; in as few bytes as the widest variable needs."""
 _KINDS = (np.uint8, np.uint16, np.uint32, np.uint64)
+_MOST_BYTES = 1 << 29
+"""What boxes that are looked at together may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,6 +68,24 @@ class Layout:
             n_numbers=int(number.sum()),
             kind=kind,
         )
+
+    @property
+    def most(self) -> int:
+        """How many boxes may be held together: of many variables each is large."""
+        width = self.n_sets * self.n_words * np.dtype(self.kind).itemsize + 8 * self.n_numbers
+        return max(_MOST_BYTES // max(width, 1), 1)
+
+    def check(self, boxes: int) -> None:
+        """Refuse more boxes than may be held together.
+
+        Raises
+        ------
+        OutOfBudgetError
+            With how many of how many columns these are.
+        """
+        if boxes > self.most:
+            columns = len(self.domain.variables)
+            raise OutOfBudgetError(f"{self.most:,} cells of {columns:,} columns each")
 
     def whole(self) -> tuple[Words, Int, Int]:
         """Return the domain itself as a box: its sets, and the first and last codes."""
@@ -149,7 +170,10 @@ def coded(trees: Sequence[Tree], layout: Layout) -> Coded:
     DataError
         If the children of a node ask about different variables or share a value, so that
         leaves are no parts of the domain; or if the counts of a tree's leaves do not add up.
+    OutOfBudgetError
+        If they have more nodes than may be held together.
     """
+    layout.check(sum(tree.n_nodes for tree in trees))
     nodes = nodes_of(trees)
     n = len(nodes.parent)
     variable = _variable_of(layout.domain, nodes.feature)

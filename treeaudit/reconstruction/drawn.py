@@ -182,7 +182,8 @@ def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:
     while done < forest.n_trees:
         before = len(cells)
         trees = forest.trees[done : done + batch]
-        if sum(tree.n_nodes for tree in trees) * columns > _MOST_PLACES:
+        n_nodes = sum(tree.n_nodes for tree in trees)
+        if n_nodes * columns > _MOST_PLACES or n_nodes > cells.layout.most:
             trees, batch = trees[:1], 1
         check(max(before, trees[0].n_nodes))
         code = coded(trees, cells.layout)

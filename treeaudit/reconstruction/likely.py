@@ -191,6 +191,8 @@ def _cells(
     done, batch, thin = 0, 1, _THINNING
     while done < len(trees):
         before = len(cells)
+        if sum(tree.n_nodes for tree in trees[done : done + batch]) > layout.most:
+            batch = 1
         code = coded(trees[done : done + batch], layout)
         cells = refine(cells, code, _everywhere, partial(budget.check, _CUTTING))
         done = min(done + batch, len(trees))

@@ -202,8 +202,10 @@ def _room(cells: Cells, asked: Flag, answer: Answer, forest: Forest) -> Float:
         return np.zeros(asked.shape)
     n = np.arange(len(cells), dtype=np.int32)
     parts = replace(cells, leaf=n[None], alive=asked)
-    for first in range(0, answer.n_trees, _BATCH):
-        trees = forest.trees[first : min(first + _BATCH, answer.n_trees)]
+    widest = max((forest.trees[i].n_nodes for i in range(answer.n_trees)), default=1)
+    batch = max(min(_BATCH, cells.layout.most // widest), 1)
+    for first in range(0, answer.n_trees, batch):
+        trees = forest.trees[first : min(first + batch, answer.n_trees)]
         parts = refine(parts, coded(trees, cells.layout))
     place = _places(answer.cells.leaf, parts.leaf[1:])
     room = np.zeros(asked.shape)

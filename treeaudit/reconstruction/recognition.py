@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
@@ -147,18 +147,21 @@ class _Asked:
     sets: frozenset[int]
     halves: Wide
     flags: Wide
-    below: Wide
+    below: Int
 
     def and_so(self, other: "_Asked") -> "_Asked":
         """Return what both ask, where neither of them is evidence besides the other."""
         flags = np.union1d(self.flags, other.flags)
-        mine, theirs = (_among(one.below, one.flags, flags) for one in (self, other))
+        below = self.below
+        if len(other.flags):
+            mine, theirs = (_among(one.below, one.flags, flags) for one in (self, other))
+            below = np.maximum(mine, theirs)
         return _Asked(
             cuts=tuple(map(np.union1d, self.cuts, other.cuts)),
             sets=self.sets | other.sets,
             halves=np.maximum(self.halves, other.halves),
             flags=flags,
-            below=np.maximum(mine, theirs),
+            below=below,
         )
 
     def about(self, column: int) -> bool:
@@ -170,8 +173,7 @@ class _Asked:
         A column with more values would be asked about again where it is above the threshold.
         """
         again = np.zeros(len(self.cuts))
-        share = self.halves[self.flags] / max(int(self.halves.sum()), 1)
-        again[self.flags] = self.below.sum(axis=1) * share
+        again[self.flags] = np.prod(self.expected(np.arange(len(self.flags))), axis=0)
         between = np.array([_between(cuts) for cuts in self.cuts], dtype=np.bool_)
         silent = np.array([len(cuts) == 0 for cuts in self.cuts], dtype=np.bool_)
         only = bool((silent | between).all()) and not self.sets
@@ -187,18 +189,21 @@ class _Asked:
         """Return where those of some columns that are asked between 0 and 1 stand in ``flags``."""
         return np.flatnonzero(np.isin(self.flags, columns))
 
-    def expected(self, places: Wide) -> Float:
-        """Return the questions of ``below`` if what is asked did not depend on what was asked."""
+    def expected(self, places: Wide) -> tuple[Float, Float]:
+        """Return what ``below`` would be if what is asked did not depend on what was asked.
+
+        For some of the flags: the questions below each of them, and the share of all questions that
+        are about each; their products.
+        """
         share = self.halves[self.flags[places]] / max(int(self.halves.sum()), 1)
-        each: Float = self.below.sum(axis=1)[places, None] * share
-        return each
+        return self.below.sum(axis=1)[places].astype(np.float64), share
 
 
 def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
     halves, sets = np.zeros(n_features, dtype=np.int64), set[int]()
     half_way = np.zeros(n_features, dtype=np.bool_)
     other: list[tuple[Wide, Float]] = []
-    flags, below = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)
+    flags, below = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int32)
     for held in chunks(_distinct(trees)):
         nodes = nodes_of(held)
         sets |= {*np.unique(nodes.feature[nodes.owner]).tolist()}
@@ -213,7 +218,8 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
             fresh = (np.diff(column, prepend=-1) != 0) | (np.diff(cut, prepend=0) != 0)
             other.append((column[fresh].astype(np.int64), cut[fresh]))
         before, flags = flags, np.flatnonzero(halves)
-        below = _among(below, before, flags) + _below(nodes, ones, flags)
+        more = _below(nodes, ones, flags)
+        below = more if not len(before) else _among(below, before, flags) + more
     column = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in other)])
     cut = np.concatenate([np.zeros(0), *(one for _, one in other)])
     order = np.argsort(column, kind="stable")
@@ -224,10 +230,10 @@ def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
     return _Asked(cuts=tuple(cuts), sets=frozenset(sets), halves=halves, flags=flags, below=below)
 
 
-def _among(below: Wide, flags: Wide, more: Wide) -> Wide:
+def _among(below: Int, flags: Wide, more: Wide) -> Int:
     """Return counts of pairs of columns as those of more columns, all of them among these."""
     place = np.searchsorted(more, flags)
-    found = np.zeros((len(more), len(more)), dtype=np.int64)
+    found = np.zeros((len(more), len(more)), dtype=np.int32)
     found[np.ix_(place, place)] = below
     return found
 
@@ -242,7 +248,7 @@ def _distinct(trees: Iterable[Tree]) -> Iterator[Tree]:
             yield tree
 
 
-def _below(nodes: Nodes, one: Flag, flags: Wide) -> Wide:
+def _below(nodes: Nodes, one: Flag, flags: Wide) -> Int:
     """Count the edges of each of some columns below those on which another is above 0.5.
 
     ``one`` marks the edges into such nodes. What is above a node is a bit a column.
@@ -251,7 +257,7 @@ def _below(nodes: Nodes, one: Flag, flags: Wide) -> Wide:
     # Each of them is among the columns.
     column, parent = np.searchsorted(flags, nodes.feature[at]), nodes.parent[at]
     n = len(flags)
-    found = np.zeros((n, n), dtype=np.int64)
+    found = np.zeros((n, n), dtype=np.int32)
     asked = np.flatnonzero(np.bincount(column, minlength=n))
     for columns in np.split(asked, range(_BITS, len(asked), _BITS)):
         bit = np.zeros(n, dtype=np.uint64)
@@ -295,22 +301,30 @@ def _unnamed_groups(features: Sequence[Feature], asked: _Asked, alone: Flag) -> 
     left = np.array([_may_be_flag(one) for one in features], dtype=np.bool_) & alone
     place = asked.places(np.flatnonzero(left).tolist())
     features = [features[i] for i in asked.flags[place].tolist()]
-    below, expected = asked.below[np.ix_(place, place)], asked.expected(place)
-    expected = np.minimum(expected, expected.T)
-    apart = (below + below.T == 0) & (expected >= _EXPECTED / 10)
+    n_below, share = asked.expected(place)
     left = np.ones(len(place), dtype=np.bool_)
+
+    def expected(i: int | Wide, other: Wide) -> Float:
+        return np.minimum(n_below[i] * share[other], n_below[other] * share[i])
+
+    def apart(i: int, other: Wide) -> Flag:
+        mine, others = place[i], place[other]
+        together = asked.below[mine, others] + asked.below[others, mine]
+        return np.asarray((together == 0) & (expected(i, other) >= _EXPECTED / 10))
+
     found = []
     for first in range(len(place)):
         if not left[first]:
             continue
-        members = [first]
-        for i in np.flatnonzero(left & apart[first]).tolist():
-            if i > first and apart[i, members].all():
-                members.append(i)
+        members = np.array([first])
+        behind = first + 1 + np.flatnonzero(left[first + 1 :])
+        for i in behind[apart(first, behind)].tolist():
+            if apart(i, members).all():
+                members = np.append(members, i)
         left[members] = False
-        other = expected[np.ix_(members, members)].sum(axis=1) - expected[members, members]
+        other = expected(members[:, None], members[None]).sum(axis=1) - expected(members, members)
         if len(members) >= _FEWEST and (other >= _EXPECTED).all():
-            names = [features[i].name for i in members]
+            names = [features[i].name for i in members.tolist()]
             title, columns = f"{names[0]} … {names[-1]}", asked.flags[place[members]].tolist()
             found.append(_one_hot(title, columns, [*names, "none of these"]))
     return found
