@@ -1,17 +1,26 @@
 """Conditions in words."""
 
 import math
+import operator
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import treeaudit as ta
 from treeaudit.model.rules import rules_of
 from treeaudit.model.schema import Feature
 from treeaudit.model.tree import CategorySets
-from treeaudit.model.words import _categories, cell, in_percent, label_text, number, sentence
+from treeaudit.model.words import (
+    _categories,
+    cell,
+    conditions,
+    in_percent,
+    label_text,
+    number,
+    sentence,
+)
 
 INF = math.inf
 
@@ -69,6 +78,75 @@ def test_conditions(low, high, text) -> None:
 )
 def test_numbers_with_separators(value, text) -> None:
     assert number(value, ",") == text
+
+
+def stump(cut: float) -> ta.Tree:
+    return ta.Tree(
+        parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF, -INF, cut], high=[INF, cut, INF]
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "below", "above"),
+    [
+        (25.9999998, "< 26", "≥ 26"),
+        (26.0000002, "≤ 26", "> 26"),
+        (-25.9999998, "≤ -26", "> -26"),
+        (1234567.5, "< 1,234,568", "≥ 1,234,568"),
+        (12345678.5, "≤ 12,345,678", "> 12,345,678"),
+        (12345679.5, "< 12,345,680", "≥ 12,345,680"),
+        (1700012345.5, "< 1,700,012,346", "≥ 1,700,012,346"),
+        # As XGBoost holds x < 0.1 and x < 0.7 of 32 bits, one above 0.1 and one below 0.7,
+        (math.nextafter(0.10000000149011612, 0), "< 0.1", "≥ 0.1"),
+        (math.nextafter(0.699999988079071, 0), "< 0.7", "≥ 0.7"),
+        # and others x <= 0.7.
+        (0.699999988079071, "≤ 0.7", "> 0.7"),
+        # What LightGBM takes for zero on both sides.
+        (1.0000000180025095e-35, "≤ 0", "> 0"),
+        (math.nextafter(-1.0000000180025095e-35, -1), "< 0", "≥ 0"),
+        (1e300, "≤ 1e+300", "> 1e+300"),
+    ],
+)
+def test_the_number_that_a_bound_names_is_told_where_it_goes(value, below, above) -> None:
+    schema = ta.Schema.numeric(["age"])
+    told = [conditions(rules_of(stump(value), [leaf]), schema) for leaf in (1, 2)]
+    assert told == [[f"age {below}"], [f"age {above}"]]
+
+
+SIDES = {"<": operator.lt, "≤": operator.le, ">": operator.gt, "≥": operator.ge}
+
+
+def in_single(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
+def tells_what_the_model_does(cut, read) -> bool:
+    """Tell whether whoever has the number in the text of a bound goes where the text says."""
+    both = ((cell(-INF, cut), operator.le), (cell(cut, INF), operator.gt))
+    told = [(*text.split(), goes) for text, goes in both]
+    return all(
+        SIDES[sign](float(named), float(named)) == goes(read(float(named)), cut)
+        for sign, named, goes in told
+    )
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@example(25.9999998)
+@example(12345678.5)
+def test_a_bound_on_numbers_as_they_are(cut) -> None:
+    assume(all(in_single(one) != one for one in (cut, math.nextafter(cut, INF))))
+    assert tells_what_the_model_does(cut, float)
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+@example(in_single(0.1))
+@example(in_single(0.7))
+@example(170.0)
+@example(0.0)
+def test_a_bound_on_numbers_of_32_bits(cut) -> None:
+    assert tells_what_the_model_does(cut, in_single)
+    assert tells_what_the_model_does(math.nextafter(cut, -INF), in_single)
 
 
 def test_labels() -> None:

@@ -28,6 +28,10 @@ __all__ = [
 
 ANY = "*"
 _MOST_DIGITS = 19
+_ZERO = 1.1e-35
+"""What is nearer than this is a zero to LightGBM."""
+_WHOLE, _MOST_WHOLE = 1e6, 1e15
+"""Numbers of more digits than 32 bits carry, and of more than 64 bits do."""
 _OURS = pattern(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$|\s$')
 
 
@@ -141,9 +145,14 @@ def number(value: float, separator: str = "") -> str:
     >>> number(0.800000011920929), number(5095.5, ","), number(3e12), number(-math.inf, ",")
     ('0.8', '5,095.5', '3e+12', '-inf')
     """
+    if abs(value) < _ZERO:
+        return "0"
     if value == int(value) if math.isfinite(value) and abs(value) < 1e9 else False:
         return f"{int(value):{separator}}"
     text = f"{value:.7g}"
+    if _WHOLE <= abs(value) < _MOST_WHOLE and float(text) != value:
+        # Amounts and times are whole numbers, however large.
+        text = f"{value:.0f}"
     if "e" in text or not separator or not math.isfinite(value):
         return text
     whole, dot, rest = text.partition(".")
@@ -151,14 +160,21 @@ def number(value: float, separator: str = "") -> str:
 
 
 def _bound(value: float, separator: str) -> tuple[str, bool]:
-    """Return the text of a bound, and whether it is the value just below it.
+    """Return the text of a bound, and whether whoever has the number that it names is above it.
 
-    ``x < 170`` is held as ``x <= nextafter(170, -inf)``; it is shown as it was.
+    What ``x < 170`` is held as, or what a scaler makes of it, lies next to 170 and below; rounded
+    to 170 it would tell of somebody with 170 what is not so.
     """
-    above = math.nextafter(value, math.inf)
-    if len(repr(above)) < len(repr(value)) - 4:
-        return number(above, separator), True
-    return number(value, separator), False
+    said, above = float(number(value)), math.nextafter(value, math.inf)
+    # Bounds of models that round what they compare to 32 bits, which those of others rarely are.
+    if any(_single(one) == one for one in (value, above)):
+        said = _single(said)
+    return number(value, separator), said > value
+
+
+def _single(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
 
 
 def cell(low: float, high: float, separator: str = "") -> str:
@@ -168,8 +184,8 @@ def cell(low: float, high: float, separator: str = "") -> str:
     --------
     >>> cell(-math.inf, 15), cell(2.5, math.inf), cell(1, 3)
     ('≤ 15', '> 2.5', '> 1, ≤ 3')
-    >>> cell(-math.inf, math.nextafter(170, 0)), cell(math.nextafter(170, 0), math.inf)
-    ('< 170', '≥ 170')
+    >>> cell(-math.inf, math.nextafter(170, 0)), cell(25.9999998, math.inf)
+    ('< 170', '≥ 26')
     """
     parts = []
     if low == math.inf:
