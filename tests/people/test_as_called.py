@@ -99,3 +99,15 @@ def test_other_libraries_keep_their_names(people) -> None:
     assert as_called(["Family Size"], forest) == ["Family Size"]
     with pytest.raises(ta.DataError, match="has no column 'Family_Size'"):
         read_records(people[["Family Size", "ill"]], forest)
+
+
+@pytest.mark.parametrize("names", [["\tage", "a\tb\xa0c"], ["a\u3000b", "pay\xa0"]])
+def test_blanks_that_stand_within_a_name_are_of_it(names, people, tmp_path) -> None:
+    """LightGBM changes only the one kind of blank that stands between two names."""
+    frame = people[["Family Size", " pay"]].set_axis(names, axis=1)
+    booster = trained(frame, people.ill).booster_
+    booster.save_model(tmp_path / "model.txt")
+    assert ta.load(tmp_path / "model.txt").schema.names == names == booster.feature_name()
+    windows = (tmp_path / "model.txt").read_bytes().replace(b"\n", b"\r\n")
+    (tmp_path / "model.txt").write_bytes(windows)
+    assert ta.load(tmp_path / "model.txt").schema.names == names

@@ -11,7 +11,9 @@ from treeaudit.readers.boosters.damage import whole
 from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, Grown, RawTree, Wide
 from treeaudit.readers.limits import Most
 
-__all__ = ["fields_of", "fields_of_tree", "floats", "integers", "tree_of", "words"]
+__all__ = ["NAMES", "fields_of", "fields_of_tree", "floats", "integers", "tree_of", "words"]
+
+NAMES = "feature_names"
 
 _Column = TypeVar("_Column", Wide, Float)
 
@@ -54,7 +56,8 @@ def fields_of(text: bytes) -> dict[str, str]:
     found = {}
     for line in text.decode("utf-8", "backslashreplace").split("\n"):
         key, _, value = line.partition("=")
-        found[key.strip()] = value.strip()
+        # Names may begin or end with blanks of another kind.
+        found[key.strip()] = value.removesuffix("\r") if key == NAMES else value.strip()
     return found
 
 

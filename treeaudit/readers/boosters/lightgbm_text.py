@@ -14,6 +14,7 @@ from treeaudit.readers.boosters.damage import check_number, each_tree, whole
 from treeaudit.readers.boosters.lightgbm_beside import in_lightgbm_text
 from treeaudit.readers.boosters.lightgbm_block import Block, joined_blocks
 from treeaudit.readers.boosters.lightgbm_lines import (
+    NAMES,
     fields_of,
     fields_of_tree,
     floats,
@@ -106,7 +107,8 @@ def _parse(data: bytes | mmap) -> Booster:
     if (sizes is not None and len(words(sizes)) != len(places)) or (sizes and not finish):
         raise ReadError(f"it ends too early: it announces more than its {len(places):,} trees")
     check_number(len(places), "LightGBM")
-    names = [clean(name) for name in words(head.get("feature_names", ""))]
+    # A name may hold blanks but the one that stands between two.
+    names = [clean(name) for name in head.get(NAMES, "").split(" ", Most.words) if name]
     n_features = whole(head, "max_feature_idx", 0, Most.features) + 1
     if len(names) != n_features:
         raise ReadError(f"it has {len(names)} feature names for {n_features} features")
