@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import BaggingClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -91,3 +92,16 @@ def test_catboost_is_told_how_to_export() -> None:
     frame = people()[["age", "income"]]
     with pytest.raises(ta.UnsupportedModelError, match="format='json'"):
         ta.load(model.fit(frame, target(frame)))
+
+
+def test_members_of_a_bag_that_see_some_columns_name_them(booster) -> None:
+    frame = people()[["age", "income"]].assign(size=range(len(people())))
+    bag = BaggingClassifier(booster, 3, max_features=2, random_state=0).fit(frame, target(frame))
+    names = list(frame.columns)
+    for i, chosen in enumerate(bag.estimators_features_):
+        forest = ta.load(bag, select=f"estimators_[{i}]")
+        asked = {forest.schema.names[one] for t in forest.trees for one in t.feature if one >= 0}
+        assert forest.schema.named
+        assert set(forest.schema.names) <= set(names)
+        assert asked
+        assert asked <= {names[one] for one in chosen}

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.carried_sets import codes_behind, features_behind, undo_with_sets
 from treeaudit.readers.estimators.found import Found
@@ -34,14 +35,10 @@ def plan_behind(found: Found, grove: Grove, budget: Budget, warnings: list[str])
     warnings
         Takes what is said.
     """
-    names, n_seen = found.seen.names, len(grove.schema.features)
+    n_seen = len(grove.schema.features)
     width = width_in(found.before, n_seen) or 0
     budget.undo(max(width if width <= Most.features else 0, n_seen))
-    if names is not None:
-        known: list[str] | None = [str(label_of(arrived(name))) for name in names.tolist()]
-    else:
-        known = grove.schema.names if grove.schema.named else None
-    plan = plan_of(found.before, n_seen, known)
+    plan = plan_of(found.before, n_seen, _names_before(found, grove.schema))
     if plan is not None and _too_many_codes(plan, grove):
         plan = plan.without_sets()
     if plan is not None and codes_behind(grove.schema.features, plan) is None:
@@ -58,6 +55,14 @@ def plan_behind(found: Found, grove: Grove, budget: Budget, warnings: list[str])
             "conditions on it are in transformed units"
         )
     return plan
+
+
+def _names_before(found: Found, schema: Schema) -> list[str] | None:
+    """Return what the columns in front of all steps are called, where that is told."""
+    names = found.seen.names
+    if names is not None:
+        return [str(label_of(arrived(name))) for name in names.tolist()]
+    return schema.names if schema.named else None
 
 
 def _kinds(steps: Sequence[object]) -> list[str]:
@@ -99,9 +104,9 @@ def over_data(forest: Forest, found: Found) -> Forest:
     before, n_seen = found.before, len(forest.schema.features)
     if not before:
         return forest
-    names = forest.schema.names if forest.schema.named else None
+    known = _names_before(found, forest.schema)
     plain = all(feature.categories is None for feature in forest.schema.features)
-    plan = plan_of(before, n_seen, names) if plain else None
+    plan = plan_of(before, n_seen, known) if plain else None
     if plan is None or plan.made:
         kinds = [step.kind if isinstance(step, Inert) else show(step) for step in before]
         text = f"the pipeline transforms the columns first ({', '.join(kinds[:8])})"
