@@ -9,6 +9,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import treeaudit as ta
@@ -80,6 +81,22 @@ def test_a_private_search(tmp_path) -> None:
         )
     saved = save_trained(search.best_estimator_, tmp_path / "model.json")
     assert ta.scan(saved, policy="private").verdict == "pass"
+
+
+def test_the_winner_of_a_private_search_is_not_said_to_lie_beside_scores(tmp_path) -> None:
+    search = PrivateSearch(estimator=tree(), candidates=[{"max_depth": 1}, {"max_depth": 2}])
+    path = tmp_path / "model.pkl"
+    path.write_bytes(pickle.dumps(search.fit(X, Y)))
+    forest = ta.load(path, select="best_estimator_")
+    assert not any("scores of a search" in warning for warning in forest.warnings)
+    clean = ta.save(forest, tmp_path / "clean.json")
+    assert ta.scan(clean, policy="private").verdict == "pass"
+    # What another search keeps stands in the file all the same.
+    with pytest.warns(PrivacyWarning):
+        grid = GridSearchCV(search, {"held_out": [0.2, 0.3]}, cv=2).fit(X, Y)
+    path.write_bytes(pickle.dumps(grid))
+    forest = ta.load(path, select="best_estimator_.best_estimator_")
+    assert any("scores of a search" in warning for warning in forest.warnings)
 
 
 def test_other_models_are_told_as_before(tmp_path) -> None:

@@ -10,10 +10,12 @@ from treeaudit.model.schema import Schema
 from treeaudit.readers.leftovers.forms import DATE
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.walk import Walk
 
-__all__ = ["tells_numbers"]
+__all__ = ["holds_scores", "tells_numbers"]
 
 _MOST_PARTS = 100_000
+_PRIVATE_SEARCH = ("treeaudit.trainers.private_search", "PrivateSearch")
 _SETTINGS = {"n_jobs": 256, "verbose": 100, "_training_dim": 2}
 """How large a setting of an object around the model is, at most."""
 _RELEASE = pattern(r"v?\d{1,4}(\.\d{1,4}){2}((rc|a|b|\.dev|\.post)\d{1,2})?|v\d{1,2}(\.\d{1,2})?")
@@ -51,6 +53,19 @@ def tells_numbers(root: object, forest: Forest, models: Container[int]) -> bool:
         if len(seen) > _MOST_PARTS:
             return True
     return False
+
+
+def holds_scores(root: object) -> bool:
+    """Tell whether a file holds a search that keeps the scores of what it tried.
+
+    A `treeaudit.trainers.PrivateSearch` keeps none: that it chose is in the ledger of its winner.
+    """
+    holding = (place.value for place in Walk(root) if isinstance(place.value, Inert))
+    return any(
+        arrived(one.get("best_estimator_")) is not None
+        and (one.cls.module, one.kind) != _PRIVATE_SEARCH
+        for one in holding
+    )
 
 
 def _parts(value: object, forest: Forest) -> Iterator[tuple[object, bool]]:

@@ -83,7 +83,7 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
 
 
 def held_by(
-    forest: Forest, inside: str, before: Sequence[object], *, numbers: bool = False
+    forest: Forest, before: Sequence[object], *, scores: bool = False, numbers: bool = False
 ) -> Forest:
     """Return a private model with what the objects around it in the file give away.
 
@@ -91,10 +91,10 @@ def held_by(
     ----------
     forest
         The model.
-    inside
-        The way to it in the file.
     before
         The steps of the pipeline in front of it.
+    scores
+        Whether the search that chose it keeps the scores of what it tried.
     numbers
         Whether there are numbers that belong to no model of the file.
     """
@@ -103,7 +103,7 @@ def held_by(
     from treeaudit.dp.bounded import FOUND_OUT  # which no model needs that claims nothing
 
     learned = any(isinstance(step, Inert) and not _learns_nothing(step) for step in before)
-    holds = (learned, "best_estimator_" in inside, numbers)
+    holds = (learned, scores, numbers)
     reasons = [reason for reason, there in zip(FOUND_OUT, holds, strict=False) if there]
     if not reasons:
         return forest
