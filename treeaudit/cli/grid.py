@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
     from rich.table import Table as Grid
 
-__all__ = ["frame_grid", "grid"]
+__all__ = ["frame_grid", "grid", "width_of"]
 
 
 def grid(head: list[str], rows: "list[list[str]] | list[tuple[str, str, str]]") -> object:
@@ -39,6 +40,11 @@ def frame_grid(frame: "pd.DataFrame") -> "Grid":
     for row in frame.itertuples(index=False):
         grid.add_row(*(Text(_cell(value)) for value in row))
     return grid
+
+
+def width_of(console: "Console", shown: "Grid") -> int:
+    """Return how wide a table is where nothing has to be left out."""
+    return console.measure(shown, options=console.options.update(max_width=100_000)).maximum
 
 
 def _cell(value: object) -> str:

@@ -1,13 +1,14 @@
 """The people of ``treeaudit reconstruct MODEL --people``."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeaudit.cli import declared as typer
-from treeaudit.cli.grid import frame_grid
+from treeaudit.cli.grid import frame_grid, width_of
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.schema_file import read_schema
@@ -23,7 +24,7 @@ from treeaudit.reconstruction.informed import without
 from treeaudit.reconstruction.likely import not_likely, reconstruct_likely
 from treeaudit.reconstruction.proof import proof_of
 from treeaudit.reconstruction.scope import not_usable
-from treeaudit.reconstruction.words import likely_people, people, people_in_order
+from treeaudit.reconstruction.words import ANY, likely_people, people, people_in_order
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
 
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from treeaudit.model.forest import Forest
     from treeaudit.model.schema import Schema
 
-    Found = tuple[pd.DataFrame, object, str]
+    Found = tuple[pd.DataFrame, Callable[[], object] | None, str]
     Solve = Callable[[Forest, "Knowledge", Budget], Found]
-    """To the people, a proof where there is one, and a sentence."""
+    """To the people, what makes a proof where there is one, and a sentence."""
     Certain = Answer | Boosted | Drawn
 
 __all__ = ["Knowledge", "show_people"]
@@ -102,14 +103,34 @@ def show_people(
         reason = f"who is {who} had not settled after {ended}: more with --seconds"
         raise DataError(reason) from ended
     for path in output:
-        if path in proofs:
-            content = json.dumps(proof, separators=(",", ":"))
+        if path in proofs and proof is not None:
+            content = json.dumps(proof(), separators=(",", ":"))
             typer.echo(f"proof  {write_file(path, content, force=force, private=True)}")
         else:
             typer.echo(f"people  {save_people(found, path, force=force)}")
-    if not output:
-        console.print(frame_grid(found.head(rows)))
+    if not output and len(found):
+        _print(console, found.head(rows), forest)
     typer.echo(said)
+
+
+def _print(console: "Console", found: "pd.DataFrame", forest: "Forest") -> None:
+    """Print people: a column each, or in one where that would not fit."""
+    shown = frame_grid(found)
+    if width_of(console, shown) > console.width:
+        asked = {f.name: f.categories is not None for f in forest.schema.features}
+        says = [
+            _says(dict(zip(asked, row, strict=True)), asked) for row in found[[*asked]].to_numpy()
+        ]
+        shown = frame_grid(found.drop(columns=[*asked]).assign(rule=says))
+    console.print(shown)
+
+
+def _says(cells: Mapping[str, str], named: Mapping[str, bool]) -> str:
+    """Return what is known of one person in a line; names that are texts may begin with a sign."""
+    told = {name: text for name, text in cells.items() if text != ANY}
+    bare = {name for name, text in told.items() if text[:1] in "<>≤≥" and not named[name]}
+    parts = (f"{name} {'' if name in bare else '= '}{text}" for name, text in told.items())
+    return " · ".join(parts) or "anybody"
 
 
 def _way(forest: "Forest", knows: Knowledge) -> "Solve":
@@ -130,7 +151,8 @@ def _certain(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
     public, known = knows.public, knows.read(knows.known, forest)
     answer = reconstruct(forest if known is None else without(forest, known), public, budget)
     said = _said(answer.certified, answer.exact, answer, _besides(known))
-    proof = None if known is not None else proof_of(forest, answer, public=public is not None)
+    # A proof can take longer than the search: it is made for those who ask for it.
+    proof = partial(proof_of, forest, answer, public=public is not None)
     return people(answer, forest.schema), proof, said
 
 

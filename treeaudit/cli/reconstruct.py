@@ -20,7 +20,6 @@ from treeaudit.cli.options import (
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.table import Table as Grid
 
     from treeaudit.arrays import Index
     from treeaudit.cli.console import Console
@@ -182,7 +181,7 @@ def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> N
 def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool) -> None:
     import numpy as np
 
-    from treeaudit.cli.grid import frame_grid
+    from treeaudit.cli.grid import frame_grid, width_of
     from treeaudit.reports.plain_text import plain
 
     order = np.arange(len(table))
@@ -193,7 +192,7 @@ def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool)
     # Columns about which no printed row says anything only take room.
     silent = [name for name in frame.columns if (frame[name] == "*").all()]
     shown = frame_grid(frame.drop(columns=silent))
-    if not expand and _width(console, shown) > console.width:
+    if not expand and width_of(console, shown) > console.width:
         shown, silent = frame_grid(_in_words(table, frame, order[:rows])), []
     console.print(shown)
     total = int(table.size.sum()) if expand else len(table)
@@ -202,10 +201,6 @@ def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool)
     if total > len(frame):
         what = "people" if expand else "leaves"
         console.print(f"{total - len(frame):,} more {what}: add -o table.csv for all, or --rows N")
-
-
-def _width(console: "Console", shown: "Grid") -> int:
-    return console.measure(shown, options=console.options.update(max_width=100_000)).maximum
 
 
 def _in_words(table: "Table", frame: "pd.DataFrame", order: "Index") -> "pd.DataFrame":
