@@ -73,8 +73,8 @@ def scan(
         A path, a fitted scikit-learn estimator, or a `Forest`.
     train
         The people the model was trained on: claims are verified on them. A
-        path, a DataFrame, an array, or a pair of features and labels, as
-        `treeaudit.people.records.read_records` takes it.
+        path, a DataFrame (of pandas, polars or Arrow), an array, or a tuple of features
+        and labels, as `treeaudit.people.records.read_records` takes it.
     test
         People who were not in the training data: the control.
     target

@@ -50,9 +50,9 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Pl
     ----------
     data
         A path (text with commas, semicolons or tabs, compressed or not, Parquet or
-        Arrow; a folder or a pattern of such), a ``pyarrow.dataset.Dataset``, a pandas
-        DataFrame, an array, a pair of features and labels, or a `Sheet`, which is returned
-        as it is.
+        Arrow; a folder or a pattern of such), a ``pyarrow.dataset.Dataset``, a DataFrame of
+        pandas, polars or Arrow, an array, a tuple of features and labels, or a `Sheet`, which
+        is returned as it is.
     origin
         What to call it where it has no file name.
     texts
@@ -74,7 +74,7 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Pl
             raise
         raise DataError(
             f"{origin} is a {type(data).__name__} that is no table: give a path, a DataFrame, an "
-            "array, or a pair of features and labels"
+            "array, or a tuple of features and labels"
         ) from None
 
 
@@ -83,7 +83,8 @@ def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bo
 
     if isinstance(data, tuple) and len(data) == 2:
         features, labels = data
-        frame = pd.DataFrame(features).reset_index(drop=True)
+        held = _of_arrow(features, origin)
+        frame = pd.DataFrame(features if held is None else held).reset_index(drop=True)
         series = pd.Series(np.asarray(labels))
         if len(frame) != len(series):
             raise DataError(f"{origin}: {len(frame)} rows, but {len(series)} labels")
@@ -96,6 +97,8 @@ def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bo
         frame = _held(stored, texts)
     elif isinstance(data, pd.DataFrame):
         frame = data.reset_index(drop=True)
+    elif (held := _of_arrow(data, origin)) is not None:
+        frame = held.reset_index(drop=True)
     else:
         frame = pd.DataFrame(np.asarray(data))
     if not len(frame):
@@ -104,6 +107,16 @@ def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bo
     if len(doubled):
         raise DataError(f"{origin} has two columns named {str(doubled[0])!r}")
     return Sheet(frame=frame, origin=origin, paired=paired)
+
+
+def _of_arrow(data: object, origin: str) -> "pd.DataFrame | None":
+    """Return a table that is handed over as Arrow does, of pyarrow or polars; None for others."""
+    if not hasattr(data, "__arrow_c_stream__") or hasattr(data, "iloc"):
+        return None
+    with readable(origin):
+        import pyarrow as pa
+
+        return frame_of(pa.table(data))
 
 
 def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
