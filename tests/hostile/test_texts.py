@@ -52,6 +52,8 @@ ROWS = {
     "braille": ["".join(chr(0x2800 + b) for b in row.tobytes()) for row in X],
     "private": ["".join(chr(0xE000 + b) for b in row.tobytes()) for row in X],
     "unseen letters": ["a" + "".join("\u200b\u200c"[b] for b in np.unpackbits(row.view("u1"))[:40]) for row in X],
+    "blanks": ["a" + "".join("a\u00a0" if b else "a " for b in np.unpackbits(row.view("u1"))[:40]) for row in X],
+    "blanks in a row": ["a" + "".join("\u00a0\u202f\u3000\t"[b % 4] for b in row.tobytes()) for row in X],
     "marks": ["a" + "".join(chr(0x300 + b % 64) for b in row.tobytes()) for row in X],
     "one word": ["".join(chr(97 + b % 26) for b in row.repeat(2).tobytes()) for row in X],
 }  # fmt: skip
@@ -66,6 +68,21 @@ def test_rows_are_no_names(name) -> None:
 def test_names_are_names() -> None:
     for text in GOOD.strip().replace("\n", "|").split("|"):
         assert reads_as_name(text), text
+
+
+def test_names_of_spreadsheets_have_blanks_of_other_kinds() -> None:
+    names = [
+        "Age\u00a0(years)",
+        "Taux\u202f%",
+        "Age\n(years)",
+        "Age\r\nat visit",
+        "n\tvisits",
+        "年齢\u3000歳",
+    ]
+    for text in names:
+        assert reads_as_name(text), text
+    model = _tree(pd.DataFrame(X, columns=names[:4]))
+    assert ta.scan(model)["TA206"].status == "clear"
 
 
 def _tree(table=X):

@@ -13,6 +13,7 @@ __all__ = ["reads_as_name"]
 
 _MOST_LETTERS = 500  # as of a question of a survey
 
+_BLANK = pattern(r"(?<!\s)(?:[\u00a0\u202f\u3000\t]|\r?\n)(?!\s)")
 _DATE = pattern(r"\d{4}-\d\d?-\d\d?([T ]\d\d?:\d\d(:\d\d(\.\d{1,9})?)?)?")
 _THOUSANDS = pattern(r"(?<=\d),(?=\d{3}(?!\d))")
 _NUMBER = pattern(r"\d+(?:[.,]\d+)?")
@@ -26,7 +27,7 @@ _TURN = pattern(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _IDEOGRAPHS = r"[\u3400-\u9fff\uac00-\ud7ff\U00020000-\U0003ffff]"
 _RARE = r"[\u2800-\u28ff\ufe00-\ufe0f\U00020000-\U0010ffff]"
 _MOST_NUMBERS, _MOST_FRACTIONS, _MOST_DIGITS, _LONGEST_RUN = 6, 2, 24, 12
-_MOST_FIELDS, _MOST_IN_A_WORD = 2, 3
+_MOST_FIELDS, _MOST_IN_A_WORD, _MOST_BLANKS = 2, 3, 4
 _MOST_IDEOGRAPHS, _MOST_SYMBOLS, _LONGEST_WORD = 32, 4, 45
 
 
@@ -51,6 +52,8 @@ def reads_as_name(text: str, longest: int = _MOST_LETTERS) -> bool:
     """
     if text.isascii() and len(text) < 16 and text.replace("_", "").isalpha():
         return True
+    # Of word processors, which keep words together, and of lines in cells of spreadsheets.
+    text = text if text.isprintable() else _BLANK.sub(" ", text, _MOST_BLANKS)
     if len(text) > longest or not text.isprintable() or "\ufffd" in text:
         return False
     return _few_numbers(text) and _few_fields(text) and _usual_letters(text) and _words(text)
