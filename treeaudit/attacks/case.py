@@ -276,7 +276,9 @@ def _says(
     more = ", …" if len(names) > 4 else ""
     if not counted or forest.counts_are not in ("exact", "likely"):
         return f"{forest.schema.target} is {' or '.join(names[:4])}{more}"
-    shown = [f"{counts[i]:,.0f} {n}" for i, n in zip(present[:4], names, strict=False)]
+    # Of labels 0 and 1 the one would be taken for the other's number.
+    of = " " if all(name[:1].isalpha() for name in names[:4]) else " × "
+    shown = [f"{counts[i]:,.0f}{of}{n}" for i, n in zip(present[:4], names, strict=False)]
     return ", ".join(shown) + more
 
 
