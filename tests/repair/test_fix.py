@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.repair.defend import Wanted, repair
 from treeaudit.repair.fix import with_fix
-from treeaudit.reports.fixed import fix_outcome
+from treeaudit.reports.commands import next_command
+from treeaudit.reports.fixed import fix_outcome, fix_sentence
 from treeaudit.reports.repair_rows import before_and_after
 from treeaudit.reports.to_json import json_schema
 
@@ -131,3 +132,42 @@ def test_figures_of_a_repair_that_draws_are_the_same_each_time() -> None:
     assert len(set(steps)) == 3
     with pytest.raises(ta.DataError, match="takes no 'trial'"):
         ta.defend(model, method="draw-steps", trial=0, **wanted)
+
+
+def test_a_repair_is_judged_by_the_tolerance_of_the_audit() -> None:
+    """By its own it passed, and the file that was written failed the same audit."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.integers(18, 90, 400)})
+    people["cost"] = people.age * 30.0 + rng.gamma(2, 300, 400)
+    model = DecisionTreeRegressor(max_depth=5, random_state=0).fit(people[["age"]], people.cost)
+    usual, wide = (
+        with_fix(
+            ta.scan(model, train=people, target="cost", tolerance=t), train=people, target="cost"
+        )
+        for t in (None, 600.0)
+    )
+    assert usual.fix.passed
+    assert next_command(usual)
+    assert not wide.fix.passed
+    assert not wide.fix.works
+    assert any("within the tolerance" in miss for miss in wide.fix.misses)
+    assert not next_command(wide)
+    assert "tried, and not enough" in fix_sentence(wide)
+
+
+def test_a_repair_is_judged_by_the_sensitive_columns_of_the_audit() -> None:
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.integers(18, 90, 600), "ill": rng.integers(0, 2, 600)})
+    people["hiv"] = np.where(people.age > 60, "yes", "no")
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(people[["age"]], people.ill)
+    asked = {"train": people, "target": "ill"}
+    plain = with_fix(ta.scan(model, **asked), **asked)
+    assert plain.verdict == "pass" or plain.fix.passed
+    report = with_fix(ta.scan(model, **asked, sensitive=["hiv"]), **asked)
+    assert report.verdict == "fail"
+    assert report.fix is None or not report.fix.passed
+    # Nor is a repair advised that would not be told of the column.
+    assert not next_command(report)
+    titles = {check.name: check.title for check in report.checks}
+    assert titles["max-certain-share"] == "People whose label or sensitive value is certain"
+    assert {c.title for c in plain.checks} >= {"People whose label is certain"}

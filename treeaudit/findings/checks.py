@@ -121,6 +121,8 @@ class Rule:
         another only where all of it is the same. Everything, unless told.
     lead
         Which of the attacks that name it has to have run for a model; the first, unless told.
+    wider
+        Says what is measured where findings add more than the title tells; empty where they do not.
     """
 
     name: str
@@ -141,6 +143,7 @@ class Rule:
     of_person: Callable[[Forest, int], float] | None = None
     rests_on: tuple[Term, ...] = EVERY_TERM
     lead: Callable[[Forest], str] | None = None
+    wider: Callable[[Sequence[Finding]], str] | None = None
 
     def asked(self, threshold: float) -> str:
         """Return the bound in words, with all digits of the threshold."""

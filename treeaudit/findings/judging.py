@@ -139,6 +139,8 @@ def _check(
     )
     ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]
     findings = [finding for finding in ran if isinstance(finding, Finding)]
+    if rule.wider is not None and (title := rule.wider(findings)):
+        check = replace(check, title=title)
     if lead is not None and not isinstance(found.get(lead), Finding):
         needless = None if rule.needless is None else rule.needless(forest)
         if needless is not None and not findings:

@@ -112,6 +112,13 @@ class Request:
             check_kind(name, getattr(self, name))
         check_policy(self.policy)
 
+    @property
+    def beside_repairs(self) -> dict[str, object]:
+        """What was asked that a repair is not told."""
+        names = ("sensitive", "known", "prior", "tolerance", "fraction")
+        told = {name: getattr(self, name) for name in names}
+        return {name: one for name, one in told.items() if one is not None and one != ()}
+
     def kept(self) -> "Request":
         """Return the request as a report keeps it: no data, no estimator, only what they were."""
         kinds = {field.name: self._kind(field.name) for field in fields(self)}

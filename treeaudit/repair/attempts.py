@@ -50,11 +50,7 @@ class Attempt:
     @property
     def misses(self) -> list[str]:
         """The checks that it did not pass, in words."""
-        return [
-            f"{check.title.lower()}: {check.shown or check.reason}, asked for {check.bound}"
-            for check in self.report.checks
-            if check.status != "pass"
-        ]
+        return misses_of(self.report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -123,6 +119,15 @@ class Repair:
     def passed(self) -> bool:
         """Whether the repaired model passes every check of the policy."""
         return self.after.report.verdict == "pass"
+
+
+def misses_of(report: Report) -> list[str]:
+    """Return the checks that a model did not pass, in words."""
+    return [
+        f"{check.title.lower()}: {check.shown or check.reason}, asked for {check.bound}"
+        for check in report.checks
+        if check.status != "pass"
+    ]
 
 
 def nearest_miss(done: Repair) -> str:

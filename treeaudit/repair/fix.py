@@ -5,16 +5,19 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from treeaudit.audit.scan import scan
 from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.findings import NOT_HELD
 from treeaudit.findings.report import Fix, Report
+from treeaudit.findings.request import Given
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import read_records
 from treeaudit.people.sheet import read_table
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
-from treeaudit.repair.attempts import attempt
+from treeaudit.repair.attempts import attempt, misses_of
 from treeaudit.repair.defend import Wanted, repair, utility_on
 from treeaudit.repair.judges import right
 from treeaudit.repair.release import own_suffix, release
@@ -26,6 +29,7 @@ _MOST_NODES = 300_000
 """Trees with more nodes in all are repaired only when asked: it takes seconds."""
 _MOST_PAIRS = 200_000
 """People times trees: with more, trees are put together again only when asked."""
+_People = tuple[object, object, str | None]
 
 
 def with_fix(
@@ -90,7 +94,7 @@ def with_fix(
         repeats="copies" if unit.by == "copies" else None,
     )
     if report.verdict == "review":
-        return _released(report, wanted)
+        return _released(report, wanted, (train, test, target))
     try:
         done = repair(
             report.forest,
@@ -103,18 +107,23 @@ def with_fix(
     except (DataError, _OutOfTime):
         return replace(report, unrepaired=True)
     if not done.steps:
-        return _released(report, wanted)
+        return _released(report, wanted, (train, test, target))
     if done.by_file_alone and wanted.train is not None:
         # The people of the audit decide nothing about it, and judge what comes of it.
         counting = wanted.counting(report.forest)
         after = attempt(done.forest, done.after.defenses, report.policy, counting)
         done = replace(done, after=after)
+    try:
+        judged = _asked_the_same(report, done.forest, (train, test, target))
+    except DataError:
+        return replace(report, unrepaired=True)
+    judged = done.after.report if judged is None else judged
     fix = Fix(
         steps=done.steps,
-        passed=done.passed,
-        works=done.after.report.verdict != "fail" and _is_written(report.forest, done.forest),
+        passed=judged.verdict == "pass",
+        works=judged.verdict != "fail" and _is_written(report.forest, done.forest),
         people=wanted.train is not None,
-        misses=tuple(done.after.misses),
+        misses=tuple(misses_of(judged)),
         leaves=(done.before.leaves, done.after.leaves),
         right=(done.before.accuracy, done.after.accuracy),
     )
@@ -159,8 +168,9 @@ def _within(seconds: float) -> Callable[[str, int, int], None]:
 def _as_it_is(report: Report) -> Report | None:
     """Return the audit, if it is one of the file alone by all attacks."""
     asked = report.request
-    beside = (asked.train, asked.test, asked.known, asked.prior, asked.baseline, asked.attacks)
-    return report if all(one is None for one in beside) else None
+    beside = (asked.train, asked.test, asked.baseline, asked.attacks)
+    alone = all(one is None for one in beside) and not asked.beside_repairs
+    return report if alone else None
 
 
 def _is_written(forest: Forest, repaired: Forest) -> bool:
@@ -173,7 +183,7 @@ def _is_written(forest: Forest, repaired: Forest) -> bool:
     return True
 
 
-def _released(report: Report, wanted: Wanted) -> Report:
+def _released(report: Report, wanted: Wanted, people: _People) -> Report:
     """Return the report with the promise of `release`, if the file that it writes fares better."""
     forest, policy = report.forest, report.policy
     if not forest.leftovers.found:
@@ -188,9 +198,10 @@ def _released(report: Report, wanted: Wanted) -> Report:
         with tempfile.TemporaryDirectory() as folder:
             path = save(release(forest), Path(folder) / f"clean{suffix}")
             after = attempt(load(path), (), policy, counting)
+            judged = _asked_the_same(report, after.forest, people) or after.report
     except TreeauditError:
         return report
-    if _no_better(after.report, report):
+    if _no_better(judged, report):
         return report
     fix = Fix(
         steps=("written again from what was audited",),
@@ -198,11 +209,29 @@ def _released(report: Report, wanted: Wanted) -> Report:
         works=True,
         people=wanted.train is not None,
         suffix=suffix,
-        passed=after.report.verdict == "pass",
-        misses=tuple(after.misses),
+        passed=judged.verdict == "pass",
+        misses=tuple(misses_of(judged)),
         leaves=(after.leaves, after.leaves),
     )
     return replace(report, fix=fix)
+
+
+def _asked_the_same(report: Report, forest: Forest, people: _People) -> Report | None:
+    """Return the audit of a repaired model by what repairs are not told, such as a column.
+
+    None where the audit was asked nothing of that kind.
+    """
+    asked, (train, test, target) = report.request, people
+    beside: dict[str, Any] = {**asked.beside_repairs, "repeats": asked.repeats}
+    if not asked.beside_repairs:
+        return None
+    if any(isinstance(one, Given) for one in beside.values()):
+        raise DataError("what was asked is no longer at hand")
+    return scan(
+        forest, train=train, test=test, target=target, policy=report.policy, person=asked.person,
+        rows_per_person=asked.rows_per_person, attacks=asked.attacks,
+        seconds=asked.seconds, seed=asked.seed, **beside,
+    )  # fmt: skip
 
 
 def _no_better(one: Report, other: Report) -> bool:

@@ -70,7 +70,8 @@ def next_command(report: Report, *, folders: bool = False) -> str:
         return ""
     if is_search(report):
         return defend_command(report, folders=folders)
-    if report.unrepaired or (fix is not None and not fix.works):
+    untold = report.request.beside_repairs
+    if report.unrepaired or (untold if fix is None else not fix.works):
         return ""
     if fix is None or fix.by == "defend":
         return defend_command(report, folders=folders)

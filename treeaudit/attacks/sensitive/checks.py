@@ -1,6 +1,6 @@
 """Checks of how different the values of a column are inside the groups (TA102, TA110)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from treeaudit.attacks.composition.scope import grown_at_once
 from treeaudit.attacks.control import MEMORY
@@ -13,6 +13,16 @@ from treeaudit.model.words import in_percent
 __all__ = ["DIVERSITY", "NEARLY", "no_labels"]
 
 _DRAWS = "its class counts are draws, in which a person counts as often as they were drawn"
+
+
+def _with_columns(title: str) -> Callable[[Sequence[Finding]], str]:
+    """Return what gives a check a title that tells of columns, where some were named."""
+
+    def wider(findings: Sequence[Finding]) -> str:
+        columns = (one for f in findings for one in getattr(f.details, "columns", ()))
+        return title if any(getattr(one, "named", False) for one in columns) else ""
+
+    return wider
 
 
 def no_labels(forest: Forest) -> str | None:
@@ -77,6 +87,7 @@ def _nearly_at_most(findings: Sequence[Finding]) -> tuple[float, str]:
 NEARLY = Rule(
     name="max-nearly-certain-share",
     title="People whose label or number is nearly certain",
+    wider=_with_columns("People whose label, number or sensitive value is nearly certain"),
     bound="at most {:.1%}",
     tells_of="everybody",
     measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
@@ -99,6 +110,7 @@ DIVERSITY: tuple[Rule, ...] = (
         name="max-certain-share",
         needless=no_labels,
         title="People whose label is certain",
+        wider=_with_columns("People whose label or sensitive value is certain"),
         bound="at most {:.1%}",
         tells_of="everybody",
         measure=share_at_most("certain_share", "homogeneous_in_any_tree"),
@@ -114,6 +126,7 @@ DIVERSITY: tuple[Rule, ...] = (
         name="min-distinct-l",
         needless=no_labels,
         title="Different labels in a leaf",
+        wider=_with_columns("Different labels or sensitive values in a leaf"),
         bound="at least {:,.0f}",
         measure=least("distinct_l"),
         holds=holds_at_least,
@@ -142,6 +155,7 @@ DIVERSITY: tuple[Rule, ...] = (
     Rule(
         name="max-dominant-share",
         title="Share of one label in a leaf",
+        wider=_with_columns("Share of one label or sensitive value in a leaf"),
         bound="at most {:.1%}",
         measure=_of_people(most("largest_share")),
         missing=_DRAWS,
