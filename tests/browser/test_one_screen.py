@@ -173,3 +173,30 @@ def test_a_link_opens_what_it_leads_into(browser, golden_page) -> None:
     page.locator(".proofs a").first.click()
     page.locator(".published tbody tr:target").wait_for()
     page.close()
+
+
+def test_a_comparison_is_printed_with_all_its_columns(browser, tmp_path) -> None:
+    """A private model has a bound beside its epsilon; the accuracy stood beyond the sheet."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.integers(18, 90, 600), "ill": rng.integers(0, 2, 600)})
+    schema = ta.Schema(
+        features=(ta.Feature(name="age", low=0, high=100),), classes=(0, 1), target="ill"
+    )
+    private = PrivateTreeClassifier(epsilon=1, schema=schema).fit(people[["age"]], people.ill)
+    tree = DecisionTreeClassifier(max_depth=4).fit(people[["age"]], people.ill)
+    found = ta.compare(
+        tree, private, names=["a_long_name_of_a_tree.joblib", "private.json"], target="ill",
+        train=people, test=people.assign(age=people.age + 0.5),
+    )  # fmt: skip
+    page = browser.new_page()
+    page.goto(found.save(tmp_path / "compared.html").as_uri())
+    for width, media in ((1200, "screen"), (703, "print")):
+        page.emulate_media(media=media)
+        page.set_viewport_size({"width": width, "height": 1032})
+        wide, room = page.evaluate(
+            "(t => [t.scrollWidth, t.parentElement.clientWidth])(document.querySelector('table'))"
+        )
+        assert wide <= room + 1
+    page.close()
