@@ -42,7 +42,9 @@ def test_tenths_add_up() -> None:
     budget = Budget(1)
     assert spends(budget, 11) == 10
     assert budget.left == 0
-    with pytest.raises(PrivacyError, match="the budget is spent: 0 of 1 are left and a fit needs"):
+    with pytest.raises(
+        PrivacyError, match="the budget does not cover it: 0 of 1 are left and a fit needs"
+    ):
         budget.spend(0.1)
 
 

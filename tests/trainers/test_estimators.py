@@ -140,7 +140,7 @@ def test_searches_spend_from_one_budget(trainer, n_jobs) -> None:
     winner = search.best_estimator_
     assert winner.privacy_.epsilon == 4
     assert not bounded(winner.forest_)
-    with pytest.raises(ValueError, match="the budget is spent"):
+    with pytest.raises(ValueError, match="the budget does not cover it"):
         cross_val_score(model, X, y, cv=5, n_jobs=n_jobs, error_score="raise")
     assert budget.spent == 6.0
 

@@ -77,7 +77,7 @@ def test_an_account_pays_once() -> None:
     budget = Budget(1)
     search(epsilon=0.75, budget=budget).fit(X, Y)
     assert budget.spent == 0.75
-    with pytest.raises(PrivacyError, match="the budget is spent"):
+    with pytest.raises(PrivacyError, match="the budget does not cover it"):
         search(epsilon=0.75, budget=budget).fit(X, Y)
     assert len(budget.to_frame()) == 1
 

@@ -229,13 +229,13 @@ def _all(query: "Query") -> str:
 
 
 def _print_ledger(ledger: "Ledger") -> None:
-    from treeaudit.model.words import loss_in_words
+    from treeaudit.model.words import loss_in_words, number_of
 
     for query in ledger.queries:
         how = "of disjoint parts" if query.composition == "parallel" else "of the same people"
         typer.echo(
             f"  {query.name}: {query.mechanism}, {_each(query)}, "
-            f"asked {query.asked:,} times {how}, costs {_all(query)}"
+            f"asked {number_of(query.asked, 'time', 'times')} {how}, costs {_all(query)}"
         )
     typer.echo(
         f"  claim: {loss_in_words(float(ledger.epsilon), float(ledger.delta))} "

@@ -63,9 +63,9 @@ class Budget:
     >>> copy.deepcopy(budget).spend(0.75, "a fit")
     >>> budget.left
     0.25
-    >>> budget.spend(0.5, "another")
+    >>> budget.spend(0.5, "it")
     Traceback (most recent call last):
-    treeaudit.errors.PrivacyError: the budget is spent: 0.25 of 1 are left and another needs 0.5
+    treeaudit.errors.PrivacyError: the budget does not cover it: 0.25 of 1 are left and it needs 0.5
     """
 
     def __init__(self, epsilon: Epsilon, path: str | os.PathLike[str] | None = None) -> None:
@@ -179,7 +179,7 @@ class Budget:
                 return
             left = self._epsilon - _sum(self._read())
         raise PrivacyError(
-            f"the budget is spent: {float(left):g} of {self.epsilon:g} are left "
+            f"the budget does not cover it: {float(left):g} of {self.epsilon:g} are left "
             f"and {what} needs {float(amount):g}"
         )
 
