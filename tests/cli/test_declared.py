@@ -75,6 +75,11 @@ def test_every_command_is_there(cancer_file) -> None:
     assert short.stdout == run("scan", cancer_file, "-q", "-v").stdout
 
 
+def test_a_line_without_a_command_shows_the_front_page() -> None:
+    done = run()
+    assert (done.returncode, done.stdout) == (2, run("--help").stdout)
+
+
 def words(text: str) -> list[str]:
     """What is said, whatever the boxes; typer adds the type of flags."""
     return re.sub(r"[╭╮╰╯│─]|<bool>", " ", text).split()

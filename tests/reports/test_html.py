@@ -495,3 +495,19 @@ def test_what_is_in_the_report_is_in_the_page(cancer_tree):
         assert f"{finding.people:,}" in text
         for leaf in finding.evidence:
             assert f"Leaf {leaf.leaf}" in text
+
+
+def test_nothing_found_on_people_is_not_said_to_be_of_the_file_alone(tmp_path) -> None:
+    people = pd.DataFrame({"age": np.repeat([20, 40], 100), "ill": np.tile([0, 1], 100)})
+    stump = Tree(
+        parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF, -INF, 30], high=[INF, 30, INF],
+        n_records=[200, 100, 100], counts=[[100, 100], [50, 50], [50, 50]],
+    )  # fmt: skip
+    forest = Forest(trees=(stump,), schema=Schema.numeric(["age"], (0, 1)), counts_are="exact",
+                    records_are="all", n_records=200)  # fmt: skip
+    alone, held = (
+        to_html(scan(forest, policy="observe", attacks=["TA101"], **given))
+        for given in ({}, {"train": people, "target": "ill"})
+    )
+    assert "This is what the file alone says, not a proof" in alone
+    assert "This is what these attacks on the file and the people say, not a proof" in held

@@ -52,8 +52,10 @@ def _run(words: Sequence[str]) -> None:
         if given is not None:
             function(**given)
             return
-    if words in (["--help"], ["-h"]) and (told := _front_page()):
+    if words in ([], ["--help"], ["-h"]) and (told := _front_page()):
         page(told)
+        if not words:
+            sys.exit(2)
         return
     from treeaudit.cli.typed import run
 

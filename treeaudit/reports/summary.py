@@ -73,7 +73,7 @@ def reasons(report: Report) -> list[str]:
     if any(finding.status == "found" for finding in report.findings):
         lines.append("Reading the file is enough: no training data and no queries are needed.")
     else:
-        lines.append(
-            "This is what the file alone says, not a proof: see what a pass does not mean."
-        )
+        whose = "these attacks on the file and the people" if report.people else "the file alone"
+        said = "say" if report.people else "says"
+        lines.append(f"This is what {whose} {said}, not a proof: see what a pass does not mean.")
     return [line[:1].upper() + line[1:] for line in lines if line]

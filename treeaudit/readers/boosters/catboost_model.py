@@ -14,6 +14,7 @@ from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import number_of
 from treeaudit.readers.boosters.catboost_beside import in_catboost
 from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
 from treeaudit.readers.boosters.catboost_hashes import keys_of
@@ -159,11 +160,12 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
     first = first_counts(stored[0], params, classes) if told[0] else None
     warnings = []
     if columns.derived:
+        many = number_of(len(columns.derived), "statistic", "statistics")
         warnings.append(
-            f"the trees ask about {len(columns.derived):,} statistics that CatBoost computes from "
-            "categories and the labels of training rows: they cannot be undone and are shown as "
-            "columns of their own; in trees that ask them, people were counted by what their "
-            "statistic was at that moment of training, so leaf weights are not taken as people"
+            f"the trees ask about {many} that CatBoost computes from categories and labels of the "
+            "training rows, which cannot be undone and stand in columns of their own; in trees "
+            "that ask, people were counted by what their statistic was at that moment of training, "
+            "so leaf weights are not taken as people"
         )
 
     plain = stored.builder(columns, told)
