@@ -122,6 +122,7 @@ def _warm_up() -> None:
     import treeaudit.readers.estimators.precision
     import treeaudit.readers.estimators.rounds
     import treeaudit.readers.leftovers.category_lists
+    import treeaudit.readers.leftovers.group_sizes
     import treeaudit.readers.leftovers.leftover_draws
     import treeaudit.readers.leftovers.predictors
     import treeaudit.readers.leftovers.routing

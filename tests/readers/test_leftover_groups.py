@@ -6,11 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.cluster import AffinityPropagation, Birch, KMeans
+from sklearn.cluster import AffinityPropagation, Birch, KMeans, MiniBatchKMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import RandomForestClassifier, VotingClassifier
-from sklearn.mixture import GaussianMixture
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import NearestCentroid
@@ -145,3 +154,129 @@ def test_counts_of_labels_of_rare_categories(few, told, tmp_path) -> None:
     model = vote(CategoricalNB()).fit(columns, TWO)
     found = left(tmp_path, model, ("category-counts", "records"))[1]
     assert found == [("category-counts", told)] * told
+
+
+ON_COLUMNS = {
+    "BernoulliNB": BernoulliNB,
+    "MultinomialNB": MultinomialNB,
+    "ComplementNB": ComplementNB,
+    "CategoricalNB": CategoricalNB,
+    "GaussianNB": GaussianNB,
+    "LinearDiscriminantAnalysis": LinearDiscriminantAnalysis,
+    "NearestCentroid": NearestCentroid,
+}
+COUNTED = ("category-counts", "records", "unseen")
+
+
+@pytest.mark.parametrize("kind", ON_COLUMNS)
+@pytest.mark.parametrize(("few", "told"), [(1, 1), (4, 1), (5, 0), (200, 0)])
+def test_a_column_of_zeros_and_ones_is_a_category(kind, few, told, tmp_path) -> None:
+    """How often it is one in each class tells the label of the one person who has it."""
+    columns = np.column_stack([np.arange(N) % 2, np.arange(N) % 3 > 0, np.arange(N) < few])
+    path, found = left(tmp_path, vote(ON_COLUMNS[kind]()).fit(columns, TWO), COUNTED)
+    assert found == [("category-counts", told)] * told
+    assert audit_all(Request(model=path))[0].verdict == ("review" if told else "pass")
+
+
+def test_few_who_do_not_have_it_are_a_category(tmp_path) -> None:
+    columns = np.column_stack([np.arange(N) % 2, np.arange(N) >= 3])
+    found = left(tmp_path, vote(BernoulliNB()).fit(columns, TWO), COUNTED)[1]
+    assert found == [("category-counts", 1)]
+
+
+@pytest.mark.parametrize("kind", ["BernoulliNB", "MultinomialNB", "CategoricalNB", "GaussianNB"])
+def test_a_category_in_which_everybody_has_one_label(kind, tmp_path) -> None:
+    columns = np.column_stack([np.arange(N) % 2, np.arange(N) < 40]).astype(float)
+    labels = TWO.copy()
+    labels[:40] = "p"
+    found = left(tmp_path, vote(ON_COLUMNS[kind]()).fit(columns, labels), COUNTED)[1]
+    assert found == [("category-counts", 1)]
+
+
+def test_shares_of_labels_without_their_counts(tmp_path) -> None:
+    model = vote(BernoulliNB()).fit(X, TWO)
+    del model.estimators_[1].feature_count_
+    assert left(tmp_path, model, COUNTED)[1] == [("category-counts", 8)]
+
+
+OTHERS = {
+    "mixture": lambda x, y: GaussianMixture(2, random_state=0).fit(x),
+    "discriminant": lambda x, y: LinearDiscriminantAnalysis().fit(x, y),
+    "centroids": lambda x, y: NearestCentroid().fit(x, y),
+    "bayes": lambda x, y: GaussianNB().fit(x, y),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_shares_are_of_nobody_knows_how_many_where_no_tree_saw_the_same(kind, tmp_path) -> None:
+    """A share of 1/60 of 60 people is one person, beside a tree of 600, too."""
+    far, labels = X[:60].copy(), rare(2)[:60]
+    far.iloc[0] = 9000.0
+    other = OTHERS[kind](far, labels)
+    told = [("records", 2)] if kind == "bayes" else [("unseen", 1)]
+    fitted = tree().fit(X, rare(100))
+    assert left(tmp_path, {"tree": fitted, "other": other})[1] == told
+    frozen = VotingClassifier([("t", FrozenEstimator(fitted)), ("k", GaussianNB())])
+    frozen.fit(X, rare(100))
+    frozen.estimators_[1] = frozen.named_estimators_["k"] = other
+    assert left(tmp_path, frozen)[1] == told
+
+
+def test_a_bundle_of_models_of_the_same_people_is_explained(tmp_path) -> None:
+    both = {"tree": tree().fit(X, TWO), "bayes": GaussianNB().fit(X, TWO)}
+    assert left(tmp_path, both)[1] == []
+    both["bayes"].fit(X[:500], TWO[:500])
+    assert left(tmp_path, both)[1] == [("unseen", 1)]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        RandomForestClassifier(2, max_depth=2, min_samples_leaf=50),
+        ExtraTreesClassifier(2, max_depth=2, min_samples_leaf=50),
+        GradientBoostingClassifier(n_estimators=2, max_depth=2),
+        AdaBoostClassifier(tree(), n_estimators=2),
+        BaggingClassifier(tree(), 2),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_ensembles_tell_of_how_many_they_are(first, tmp_path) -> None:
+    found = left(tmp_path, vote(LinearDiscriminantAnalysis(), first).fit(X, TWO))[1]
+    assert found == []
+    found = left(tmp_path, vote(LinearDiscriminantAnalysis(), first).fit(X, rare(3)))[1]
+    assert found == [("records", 3)]
+
+
+def test_in_a_draw_nobody_knows(tmp_path) -> None:
+    """Of 60 drawn people 3 are as large a share as 30 of 600."""
+    inside = vote(LinearDiscriminantAnalysis())
+    bag = BaggingClassifier(inside, 2, max_samples=0.5, bootstrap=False, random_state=0)
+    found = left(tmp_path, bag.fit(X, TWO))[1]
+    assert found == [("unseen", 1), ("unseen", 1)]
+
+
+def test_stacks_and_steps_hand_everybody_on(tmp_path) -> None:
+    for model in (
+        StackingClassifier([("t", tree()), ("k", LinearDiscriminantAnalysis())], cv=2),
+        make_pipeline(ColumnTransformer([("k", LinearDiscriminantAnalysis(), ["a", "b"])]), tree()),
+    ):
+        assert left(tmp_path, model.fit(X, TWO))[1] == []
+        assert left(tmp_path, model.fit(X, rare(2)))[1] == [("records", 2)]
+
+
+@pytest.mark.parametrize("kind", ["dirichlet_distribution", "dirichlet_process"])
+def test_weights_of_a_bayesian_mixture_are_no_shares(kind, tmp_path) -> None:
+    """They are drawn to those that were expected: 0.385 of 600 people were one."""
+    far = X.copy()
+    far.iloc[0] = 9000.0
+    mixed = vote(GaussianNB()).fit(X, TWO)
+    given = {"weight_concentration_prior": 1e3, "weight_concentration_prior_type": kind}
+    mixed.note_ = BayesianGaussianMixture(n_components=2, random_state=0, **given).fit(far)
+    assert ("records", 1) in left(tmp_path, mixed)[1]
+
+
+@pytest.mark.parametrize("kind", [KMeans, MiniBatchKMeans])
+def test_labels_that_are_none_of_the_clusters_count_nobody(kind, tmp_path) -> None:
+    clusters = make_pipeline(kind(3, random_state=0), tree()).fit(X, TWO)
+    clusters[0].labels_ = np.zeros(599, np.int32)
+    assert ("unseen", 1) in left(tmp_path, clusters)[1]
