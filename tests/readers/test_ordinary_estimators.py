@@ -12,8 +12,10 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
+    StackingClassifier,
 )
 from sklearn.feature_selection import SelectFromModel
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -25,8 +27,17 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 5))
 Y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
 WEIGHT = RNG.random(300)
+THREE = np.digitize(X[:, 0], [-0.5, 0.5])
+MEMBERS = [("tree", DecisionTreeClassifier(max_depth=2)), ("line", LogisticRegression())]
 
 MODELS = {
+    **{
+        f"stack of {first}{', handed through' * through}": lambda m=m, p=through: (
+            StackingClassifier(m, cv=2, passthrough=p).fit(X, THREE)
+        )
+        for first, m in (("a tree first", MEMBERS), ("a tree last", MEMBERS[::-1]))
+        for through in (False, True)
+    },
     "weights": lambda: HistGradientBoostingClassifier(max_iter=4).fit(X, Y, sample_weight=WEIGHT),
     "weights of numbers": lambda: HistGradientBoostingRegressor(max_iter=4).fit(
         X, X[:, 0], sample_weight=WEIGHT

@@ -143,6 +143,7 @@ class Facts:
     rounds: set[int] = field(default_factory=set)
     columns: set[tuple[str, ...]] = field(default_factory=set)
     _tested: dict[int, set[int]] = field(default_factory=dict)
+    _stacks: list[tuple[set[int], int]] = field(default_factory=list)
 
     @property
     def n_tested(self) -> float:
@@ -235,6 +236,10 @@ class Facts:
         estimators
             Each holds one.
         """
+        # Beside the answers, a stack may hand the columns on that its members see.
+        widest = max(self.sizes)
+        for answers, wide in self._stacks:
+            self.sizes |= {n + wide for n in answers} if wide <= widest else set()
         tables: dict[tuple[int, np.dtype[Any]], list[Table]] = {}
         for one in estimators:
             tree = arrived(one.get("tree_")) if isinstance(one, Inert) else None
@@ -250,14 +255,15 @@ class Facts:
 
     def _stacked(self, model: Inert, state: Mapping[Any, object]) -> None:
         """Take in what the last model of a stack sees: an answer of each member."""
-        members, classes = arrived(state.get("estimators_")), arrived(state.get("classes_"))
-        n = len(members) if isinstance(members, list) else 0
+        stored, classes = arrived(state.get("estimators_")), arrived(state.get("classes_"))
+        members = stored if isinstance(stored, list) else []
+        n = len(members)
         k = len(classes) if isinstance(classes, np.ndarray) and classes.ndim == 1 else 1
         if k <= 20 or k in self.classes:
-            wide = width_of(model) or 0
-            self.sizes.update(
-                a + b for a in (n, n * k, n * (k - 1)) for b in (0, wide) if wide <= max(self.sizes)
-            )
+            answers = {n, n * k, n * (k - 1)}
+            self.sizes |= answers
+            widths = [width_of(one) for one in map(arrived, members) if isinstance(one, Inert)]
+            self._stacks.append((answers, max((wide or 0 for wide in widths), default=0)))
 
     def _add(self, stored: object) -> None:
         if isinstance(stored, np.ndarray) and stored.dtype.kind in "OUS":
