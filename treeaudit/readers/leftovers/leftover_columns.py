@@ -13,9 +13,10 @@ __all__ = ["columns"]
 
 _MANY = 20
 """So many values of a column are more than a public scale has."""
+_FEWEST = 5
 _NAMES = frozenset(
     "bin_thresholds_ bin_edges_ quantiles_ data_min_ data_max_ max_abs_ X_thresholds_ categories "
-    "_necessary_X_ vocabulary_".split()
+    "_necessary_X_ vocabulary_ bsplines_ n_samples_seen_".split()
 )
 
 
@@ -40,7 +41,9 @@ def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
     yield from _bins(place, attributes.get("bin_thresholds_"))
     yield from _edges(place, attributes.get("bin_edges_"))
     yield from _quantiles(place, attributes.get("quantiles_"), n_records)
+    yield from _knots(place, attributes)
     yield from _extremes(place, attributes)
+    yield from _of_few(place, attributes)
     yield from _calibration(place, attributes)
     learned = attributes.get("categories")
     if isinstance(learned, str) and learned == "auto":
@@ -105,6 +108,40 @@ def _quantiles(place: Place, stored: object, n_records: int | None) -> Iterator[
     if each == n_records:
         says = f"every value of {_of(width)}, sorted"
     yield _values(place, "quantiles_", stored.size, says)
+
+
+def _knots(place: Place, attributes: dict[str, object]) -> Iterator[Leftover]:
+    """Yield where the pieces of splines meet, unless somebody said where."""
+    stored, how = attributes.get("bsplines_"), attributes.get("knots")
+    if not isinstance(stored, list) or not isinstance(how, str):
+        return
+    splines = [one for one in map(arrived, stored) if isinstance(one, Inert)]
+    # Its name since scipy 1.15, and before.
+    both = [(arrived(one.get("_t")), arrived(one.get("t"))) for one in splines]
+    knots = [one if isinstance(one, np.ndarray) else other for one, other in both]
+    # They go on beyond the ends by as many as their degree.
+    degree = attributes.get("degree")
+    beyond = 2 * degree if isinstance(degree, int) else 0
+    sizes = [max(0, size - beyond) for size in _sizes(knots)]
+    n, most, total = _large(sizes) if how == "quantile" else (0, 0, 0)
+    if n:
+        says = f"{most:,} quantiles of {_of(n)}, from the smallest to the largest value"
+        yield _values(place, "bsplines_", total, says)
+    elif sizes:
+        says = f"the exact smallest and largest value of {_of(len(sizes))}, as this step gets them"
+        yield Leftover(kind="extremes", where=place.at("bsplines_"), n=2 * len(sizes), says=says)
+
+
+def _of_few(place: Place, attributes: dict[str, object]) -> Iterator[Leftover]:
+    """Yield the means of columns that hardly anybody has a value in."""
+    seen, means = attributes.get("n_samples_seen_"), attributes.get("mean_")
+    if not isinstance(seen, np.ndarray) or seen.ndim != 1 or seen.dtype.kind not in "iuf":
+        return
+    if isinstance(means, np.ndarray) and means.shape == seen.shape:
+        n = int(np.count_nonzero((seen > 0) & (seen < _FEWEST)))
+        if n:
+            says = f"the mean of {_of(n)} that fewer than {_FEWEST} people have a value in"
+            yield _values(place, "mean_", n, says)
 
 
 def _extremes(place: Place, attributes: dict[str, object]) -> Iterator[Leftover]:

@@ -58,7 +58,7 @@ _USUAL_NUMBERS = 128
 _SORTED = frozenset(
     (
         "quantiles_ references_ bin_thresholds_ bin_edges_ X_thresholds_ y_thresholds_ "
-        "_necessary_X_ _necessary_y_"
+        "_necessary_X_ _necessary_y_ t _t"
     ).split()
 )
 
