@@ -102,6 +102,18 @@ def test_orders_of_names_are_counted() -> None:
     assert named({"model": model, "orders": orders}) == ["what no tree needs"]
 
 
+ROWS = ["0.13;-0.13;0.64;no", "1.33;0.25;-0.04;yes"]
+
+
+@pytest.mark.parametrize("by", [pickle.dumps, by_joblib])
+@pytest.mark.parametrize("made", [list, tuple, lambda rows: np.array(rows, dtype=object)])
+@pytest.mark.parametrize("rows", [ROWS, ["\U0001f600\u0301\x07", "\u2801\u2802"]])
+def test_rows_are_no_list_of_names(made, rows, by) -> None:
+    """As many texts as columns, of which none reads as a name."""
+    assert named({"model": PLAIN, "names": made(rows)}, by)
+    assert named([PLAIN, made(rows)], by)
+
+
 def test_what_is_set_on_an_ordered_dictionary_is_named() -> None:
     held = OrderedDict(model=PLAIN)
     held.note = "Ann;33;ill"
@@ -151,6 +163,7 @@ ORDINARY = {
     "models": {f"fold_{i}": {"tree": PLAIN, "features": ["age", "dose"]} for i in "abcdefghij"},
     "pairs": [(f"fold{i}", PLAIN) for i in "abcdefghij"],
     "kinds of columns": {"model": PLAIN, "columns": {"numbers": ["dose"], "all": ["age", "dose"]}},
+    "names of its own": {"model": PLAIN, "columns": ["Age (years)", "dose in mg/kg, 2nd visit"]},
     "nothing": {"model": PLAIN, "encoder": None, "more": [], "about": {}},
 }
 

@@ -14,6 +14,7 @@ from treeaudit.readers.leftovers.attributes import listed
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.inner_objects import InnerObjects
 from treeaudit.readers.leftovers.sizes import Facts
+from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.leftovers.values import MOST_OBJECTS
 from treeaudit.readers.pickles.arrays import arrived
@@ -21,6 +22,9 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
 __all__ = ["Bundles", "is_shared"]
+
+_LONGEST = 64
+"""Of a name in a list that no model states."""
 
 
 def is_shared(place: Place, value: object) -> bool:
@@ -149,7 +153,8 @@ class Bundles(InnerObjects):
             # Which of them stand there, and in which order.
             self.spare += len(texts) * math.log2(len(known)) / 8
             return True
-        if len(texts) not in (self._facts.classes | self._facts.sizes) or max(map(len, texts)) > 64:
+        as_many = len(texts) in self._facts.classes | self._facts.sizes
+        if not as_many or not all(reads_as_name(text, _LONGEST) for text in texts):
             return False
         if not self._lists:
             for text in texts:
