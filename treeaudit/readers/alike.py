@@ -10,8 +10,8 @@ Numbers of nodes are looked at for all trees, elsewhere.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from itertools import chain, compress
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from itertools import chain, compress, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ from treeaudit.readers.pickles.inert import Global, Inert
 __all__ = ["Alike", "Kin", "Quiet"]
 
 _MOST_FORMS = 4
-"""So many forms the trees of a list may have: they may be changed between the rounds of a fit."""
+"""So many forms the trees of a list may have, one after the other: they may be changed between the
+rounds of a fit."""
 _MOST_BYTES = 1 << 16
 """So many the arrays of a tree may hold beside its nodes: they are compared with all others."""
 _SEED, _TREE = "random_state", "tree_"
@@ -78,6 +79,10 @@ class Alike:
             kin = self._kin(member, forms)
             if kin is not None:
                 found[id(member)] = kin
+        runs = [kin.form for kin in found.values()]
+        if sum(one != other for one, other in pairwise(runs)) >= self._most:
+            # Which form each has may be a text.
+            return
         held = list(chain.from_iterable(kin.parts for kin in found.values()))
         if len(set(held)) < len(held):
             twice = {part for part, n in Counter(held).items() if n > 1}
@@ -184,7 +189,8 @@ class _Form:
 
     __slots__ = (
         *("_arrays", "_classes", "_cls", "_columns", "_kinds", "_made_of", "_names"),
-        *("_outputs", "_pick", "_plain", "_seeded", "_table", "_tables", "_types", "_width"),
+        *("_outputs", "_pick", "_plain", "_seeded", "_signs", "_table", "_tables", "_types"),
+        *("_width", "_zeros"),
         "number",
     )
 
@@ -198,6 +204,8 @@ class _Form:
             plain.remove(_SEED)
         self._pick = itemgetter(*plain)
         self._plain = self._pick(state)
+        self._zeros = [name for name in plain if type(state[name]) is float and not state[name]]
+        self._signs = _signs(state, self._zeros)
         held = [(name, arrived(one)) for name, one in state.items()]
         self._arrays = [(name, found) for name, one in held if (found := _content(one))]
         self._table, self._columns = tree.cls, [*table]
@@ -218,6 +226,8 @@ class _Form:
         if self._pick(state) != self._plain or (self._seeded and state[_SEED] not in _SEEDS):
             return None
         if not _same_class(member, self._cls) or member.args:
+            return None
+        if self._zeros and _signs(state, self._zeros) != self._signs:
             return None
         arrays = []
         for name, known in self._arrays:
@@ -276,6 +286,11 @@ def _tree_of(member: object) -> Inert | None:
 def _attributes(one: Inert) -> dict[Any, Any]:
     """Return a copy of the state of an object; empty where it is no mapping."""
     return dict(one.state) if type(one.state) is dict else {}
+
+
+def _signs(state: Mapping[Any, object], zeros: Sequence[str]) -> str:
+    """Return what tells zeros of one sign from those of the other: they are equal."""
+    return str([state[name] for name in zeros])
 
 
 def _content(value: object) -> tuple[object, ...] | None:

@@ -32,23 +32,26 @@ from treeaudit.readers.leftovers.nodes import Sound, unused_in_trees
 from treeaudit.readers.leftovers.searches import (
     are_scores_of_thresholds,
     follows_from_settings,
+    is_own_method,
     names_a_setting,
 )
+from treeaudit.readers.leftovers.settled import is_one_setting
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
 from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
 from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.walk import Place
 
 if TYPE_CHECKING:
     from treeaudit.readers.boosters.wrappers import handle_name
-    from treeaudit.readers.leftovers.routing import stated_by, written_by_all
+    from treeaudit.readers.leftovers.routing import said_by, stated_by, written_by_all
     from treeaudit.readers.leftovers.trained_values import contradicts
 else:
     _ROUTING = "treeaudit.readers.leftovers.routing"
     stated_by, written_by_all = later(_ROUTING, "stated_by"), later(_ROUTING, "written_by_all")
+    said_by = later(_ROUTING, "said_by")
     contradicts = later("treeaudit.readers.leftovers.trained_values", "contradicts")
     handle_name = later("treeaudit.readers.boosters.wrappers", "handle_name")
 
@@ -56,6 +59,7 @@ __all__ = ["Account"]
 
 _WRITTEN_BY_ALL = ("_metadata_request", "_sklearn_output_config")
 _COMMON = {"feature_names_in_": "n1"}
+_NO_NUMBERS = NAMING | {"classes_", "_sklearn_version"}
 _DEEPEST = 6
 _LENT = (
     *("SearchCV", "StackingClassifier", "StackingRegressor"),
@@ -80,7 +84,7 @@ def _is_plain(value: object) -> bool:
 
 def _is_no_seed(value: object) -> bool:
     # A word may be one: "deprecated".
-    held = isinstance(value, float | dict | list | tuple)
+    held = isinstance(value, float | dict | list | tuple | Global | np.ndarray)
     return held or (isinstance(value, int) and not 0 <= value < 1 << 32)
 
 
@@ -179,9 +183,11 @@ class Account(Bundles):
             alike = {name: value for name, value in part.items() if _is_plain(value)}
             alike.pop("random_state", None)
             width = self._settled.told(part.get("n_features_in_"))
-            plain_parts = frozenset((name, type(value), value) for name, value in alike.items())
+            plain_parts = frozenset((name, repr(value)) for name, value in alike.items())
             settled = model.cls.module, model.kind, self._ensemble, width, plain_parts
-            alike = alike if settled in self._alike else {}
+            same = self._ensemble is None or self._runs.get(self._ensemble) == settled
+            alike = alike if settled in self._alike and same else {}
+            self._runs[self._ensemble] = settled
             n_left = len(self._left)
             boosted, trained = is_boosted(model), model.cls.module.startswith("treeaudit.")
             if boosted:
@@ -201,25 +207,26 @@ class Account(Bundles):
                             self._todo.append((Place(one, f"{name}.owner", place), sizes))
                         elif not isinstance(one, str):
                             self._seen.add(id(one))
-                    if not written:
+                    if not written or not self._asks(model.kind, name, written):
                         self.leave(place, name, value)
                     continue
                 plain = _is_plain(value)
+                single = plain or is_one_setting(arrived(value))
+                # It turns the answers of a wrapper into labels.
                 asked = boosted and name == "n_classes_" and bool(self._facts.rounds)
-                if asked and value not in self._facts.classes:
-                    # It turns the answers of a wrapper into labels.
+                odd = asked and value not in self._facts.classes
+                odd |= name == "random_state" and _is_no_seed(arrived(value))
+                odd |= single and value is not None and name in _NO_NUMBERS and name in known
+                if odd:
                     self.leave(place, name, value)
                     continue
-                if name == "random_state" and _is_no_seed(value):
-                    self.leave(place, name, value)
-                    continue
-                told = plain or (self._ensemble is not None and isinstance(value, str))
+                told = single or (self._ensemble is not None and isinstance(value, str))
                 if name in known and told:
                     ensemble: Hashable = self._ensemble
                     if name == "max_features_" and ensemble is not None:
                         # A chain sees more columns each time.
                         ensemble = (ensemble, width)
-                    if not self._settled.takes(model.kind, name, value, ensemble):
+                    if not self._settled.takes(model.kind, name, arrived(value), ensemble):
                         self.leave(place, name, value)
                         continue
                     if plain:
@@ -229,12 +236,8 @@ class Account(Bundles):
                     continue
                 forms = _COMMON.get(name, known.get(name)) if isinstance(name, str) else None
                 if forms is None:
-                    shown = (
-                        name
-                        if isinstance(name, str) and NAME.fullmatch(name)
-                        else masked(str(name))
-                    )
-                    self.leave(place, shown, value, name)
+                    named = isinstance(name, str) and NAME.fullmatch(name)
+                    self.leave(place, name if named else masked(str(name)), value, name)
                 else:
                     self._attribute(value, forms, place, model, name, sizes)
             if len(self._left) == n_left and len(self._alike) < _MOST_ALIKE:
@@ -292,7 +295,7 @@ class Account(Bundles):
                 self.leave(place, name, value)
         elif name in ("_average_path_length_per_tree", "_decision_path_lengths"):
             self.path_lengths(value, model, place, name)
-        elif name == "_raw_predict" and _is_own(value, model, name):
+        elif name == "_raw_predict" and is_own_method(value, model, name):
             self._seen.add(id(value))
         elif name in CONSTRAINTS and is_constraint(value, max(sizes, default=0), self._facts.texts):
             size_of(value, self._seen)
@@ -317,19 +320,15 @@ class Account(Bundles):
             self._listed -= 0 if len(value) in sizes else len(value)
         return self._listed >= 0 and only_words(name, value)
 
+    def _asks(self, kind: str, name: str, written: list[object]) -> bool:
+        """Tell whether what scikit-learn wrote is one of the first few; weigh its names once."""
+        said, weight = said_by(written)
+        self.spare += 0 if said in self._counted else weight
+        self._counted.add(said)
+        return self._settled.takes(kind, name[1:], said, self._ensemble)
+
     def _takes(self, kind: str, name: str, value: object) -> bool:
         return self._settled.takes(kind, name, self._settled.told(value), self._ensemble)
-
-
-def _is_own(value: object, model: Inert, name: str) -> bool:
-    """Tell whether a value is the method of this name of the object that holds it.
-
-    scikit-learn leaves one behind where boosting stopped by a score.
-    """
-    if not isinstance(value, Inert) or len(value.args) != 1 or value.args[0] is not model:
-        return False
-    bare = value.state is None and not value.items and not value.pairs
-    return bare and str(value.cls) == f"{model.cls}.{name}"
 
 
 def _ensemble_of(place: Place) -> int | None:

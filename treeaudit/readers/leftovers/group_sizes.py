@@ -59,8 +59,7 @@ def sizes_of(
     if bayesian is not None:
         # Its weights are drawn to those that were expected.
         before = model.get("mean_precision_prior_")
-        known = isinstance(before, int | float)
-        return (bayesian - before, True) if known else (None, False)
+        return (bayesian - before, True) if isinstance(before, int | float) else (None, False)
     labels = arrived(model.get("labels_"))
     if isinstance(labels, np.ndarray):
         people = _labelled(model, labels, n)
@@ -70,7 +69,8 @@ def sizes_of(
     weighed = any(heavy for _, heavy, _ in with_it)
     own = _numbers(model, "class_count_", n)
     if own is not None:
-        whole = float(own.sum()) in (told or {n_records}) and _is_handed_on(place)
+        all_ = told or ({n_records} if n_records is not None else set())
+        whole = float(own.sum()) in all_ and _is_handed_on(place)
         return (own, whole and not weighed) if _are_people(own) else (None, False)
     if len(told) != 1 or weighed:
         return None, False

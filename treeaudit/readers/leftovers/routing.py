@@ -9,7 +9,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
-__all__ = ["stated_by", "written_by_all"]
+__all__ = ["said_by", "stated_by", "written_by_all"]
 
 _OUTPUTS = frozenset(("default", "pandas", "polars"))
 _METHODS = frozenset(
@@ -53,6 +53,22 @@ def written_by_all(name: str, value: object, model: Inert, texts: Set[str]) -> l
         return []
     known = all(isinstance(one, str) and one in _OUTPUTS for one in value.values())
     return [value] if known else []
+
+
+def said_by(written: list[object]) -> tuple[str, int]:
+    """Return what the parts of `written_by_all` say, and how many letters are of names of metadata.
+
+    Examples
+    --------
+    >>> said_by([{"sample_weight": True, "eval_set": "gini"}])
+    ("[[('sample_weight', True), ('eval_set', 'gini')]]", 12)
+    """
+    parts = [list(part.items()) for part in written if isinstance(part, dict)]
+    texts = [one for part in parts for pair in part for one in pair if isinstance(one, str)]
+    told = [one for one in texts if one not in _METADATA | _OUTPUTS]
+    methods = [str(part.get("method")) for part in written if isinstance(part, Inert)]
+    said = str([parts, methods]) if methods else str(parts)
+    return said, sum(map(len, told))
 
 
 def stated_by(place: Place) -> Inert:

@@ -21,6 +21,7 @@ __all__ = [
     "follows_from_an_order",
     "follows_from_settings",
     "is_fitted_name",
+    "is_own_method",
     "is_to_be_tried",
     "names_a_setting",
 ]
@@ -206,3 +207,14 @@ def follows_from_an_order(widths: Array, ranking: object, support: object) -> bo
     # What was left out last has rank 2.
     since = np.cumsum(~has[::-1], axis=0)[::-1]
     return nested and bool((rank == 1 + since).all())
+
+
+def is_own_method(value: object, model: Inert, name: str) -> bool:
+    """Tell whether a value is the method of this name of the object that holds it.
+
+    scikit-learn leaves one behind where boosting stopped by a score.
+    """
+    if not isinstance(value, Inert) or len(value.args) != 1 or value.args[0] is not model:
+        return False
+    bare = value.state is None and not value.items and not value.pairs
+    return bare and str(value.cls) == f"{model.cls}.{name}"

@@ -4,12 +4,16 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-__all__ = ["Settled"]
+from treeaudit.readers.pickles.dtypes import DType
+from treeaudit.readers.pickles.inert import Global
+
+__all__ = ["Settled", "is_one_setting"]
 
 _FEW = 16
 """So many different values of one setting the objects of a class may have in a file."""
 _ROUNDS = 4
-"""So many the members of one ensemble: they may be changed between the rounds of a warm start."""
+"""So many the members of one ensemble, one after the other: they may be changed between the rounds
+of a warm start, and which of them each member has would be a text."""
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _DEEPEST, _WIDE = 16, 1 << 12
 _ROOM = 1 << 21
@@ -29,12 +33,15 @@ class Settled:
     def __init__(self, few: int = _FEW) -> None:
         self._few = few
         self._known: dict[Hashable, set[object]] = {}
+        # Of each setting of an ensemble: its last value, and the how many-th that is.
+        self._last: dict[Hashable, tuple[object, int]] = {}
         self._room = _ROOM
         self._said: dict[int, str] = {}
 
     def __len__(self) -> int:
-        """How many values are known."""
-        return sum(map(len, self._known.values()))
+        """How many values are known, and how often one came after another."""
+        changes = sum(n for _, n in self._last.values())
+        return changes + sum(map(len, self._known.values()))
 
     def takes(self, kind: str, name: str, value: object, ensemble: Hashable = None) -> bool:
         """Tell whether a value is one of the first few.
@@ -45,7 +52,7 @@ class Settled:
             The class and the attribute; what was learned may differ from object to object, and
             seeds are told of elsewhere.
         value
-            None, a logical value, a number, or a text.
+            None, a logical value, a number, a text, or what else `is_one_setting`.
         ensemble
             Of which ensemble the object is a member, a copy of one estimator; None of none.
 
@@ -58,16 +65,24 @@ class Settled:
         (True, True)
         >>> [settled.takes("Tree", "beta", i / 7, "forest") for i in range(17)].count(False)
         13
+        >>> [settled.takes("Tree", "gamma", i % 2, "grove") for i in range(17)].count(False)
+        13
         """
-        counted = name in _COUNTED
+        counted, named = name in _COUNTED, isinstance(value, Global | DType)
         learned = name[0] == "_" or (name[-1] == "_" and not counted)
-        if learned or name == "random_state":
+        if (learned or name == "random_state") and not (named or isinstance(value, str)):
             return True
-        one = (type(value), value if value == value else None)
+        part = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+        # Zeros of two signs are equal, and a number that is none to nothing.
+        one = (type(part), str(part) if named or isinstance(part, float) else part)
         taken = self._adds((kind, name), one, self._few)
         if ensemble is None or (counted and name != "max_features_"):
             return taken
-        return self._adds((kind, name, ensemble), one, _ROUNDS) and taken
+        last, n = self._last.get((kind, name, ensemble), (None, 0))
+        if last != one:
+            n += 1
+            self._last[kind, name, ensemble] = one, n
+        return n <= _ROUNDS and taken
 
     def told(self, value: object) -> str:
         """Return what a value says; of what is deep, or says much in all, which object it is.
@@ -109,3 +124,15 @@ class Settled:
         if one not in known and len(known) < few:
             known.add(one)
         return one in known
+
+
+def is_one_setting(value: object) -> bool:
+    """Tell whether a value is the name of a class or function, a type of numbers, or one number.
+
+    Examples
+    --------
+    >>> is_one_setting(np.array(0.5)), is_one_setting(np.array([0.5]))
+    (True, False)
+    """
+    number = isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "biuf"
+    return number or isinstance(value, Global | DType)

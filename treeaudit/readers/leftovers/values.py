@@ -100,6 +100,8 @@ class Values:
         self._listed = 0
         # Settings of objects of which none was left: more of the same are passed over.
         self._alike: set[Hashable] = set()
+        # Of the last member of each ensemble: the settings that differ by rounds are few.
+        self._runs: dict[int | None, Hashable] = {}
 
     def leave(self, place: Place, step: str, value: object, name: object = "") -> None:
         """Note a value, and the text that it is called by, as not explained."""
