@@ -280,3 +280,29 @@ def test_labels_that_are_none_of_the_clusters_count_nobody(kind, tmp_path) -> No
     clusters = make_pipeline(kind(3, random_state=0), tree()).fit(X, TWO)
     clusters[0].labels_ = np.zeros(599, np.int32)
     assert ("unseen", 1) in left(tmp_path, clusters)[1]
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(9, "fail"), (10, "pass"), (60, "pass")])
+def test_a_policy_asks_for_larger_groups(n, verdict, tmp_path) -> None:
+    path, found = left(tmp_path, vote(GaussianNB()).fit(X, rare(n)))
+    assert found == []
+    rows = {
+        policy: {one.name: one for one in audit_all(Request(model=path, policy=policy))[0].checks}
+        for policy in ("default", "strict")
+    }
+    name = "max-training-rows-inside"
+    assert rows["default"][name].status == "pass"
+    assert (rows["strict"][name].status, rows["strict"][name].measured) == (
+        verdict,
+        n if verdict == "fail" else 0,
+    )
+
+
+@pytest.mark.parametrize(("few", "status"), [(9, "skipped"), (10, "pass")])
+def test_a_policy_asks_for_larger_categories(few, status, tmp_path) -> None:
+    columns = np.column_stack([np.arange(N) % 2, np.arange(N) < few])
+    path, found = left(tmp_path, vote(BernoulliNB()).fit(columns, TWO), COUNTED)
+    assert found == []
+    for policy, told in (("default", "pass"), ("strict", status)):
+        checks = audit_all(Request(model=path, policy=policy))[0].checks
+        assert [one.status for one in checks if one.name == "max-training-rows-inside"] == [told]

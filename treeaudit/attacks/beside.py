@@ -71,7 +71,8 @@ def beside(attack: Sorts, case: Case, clear: str) -> Finding | Skipped:
     they are the same people; otherwise it is the sum.
     """
     grades, leftovers = attack.grades, case.forest.leftovers
-    found = [one for one in leftovers.found if one.kind in grades]
+    held = [one for least, one in leftovers.groups if least < case.k]
+    found = [one for one in (*leftovers.found, *held) if one.kind in grades]
     hiding = frozenset() if "calls" in grades else _BLIND - set(grades)
     needed = (*grades, *sorted(hiding))
     missing = [kind for kind in needed if kind not in leftovers.looked_for]

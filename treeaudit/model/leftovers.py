@@ -71,6 +71,9 @@ class Leftovers:
         What is there, in the order of the file.
     looked_for
         The kinds that the reader looked for. Nothing unless a reader says so.
+    groups
+        Statistics of groups of people, with the people of the smallest: records where that is
+        fewer than somebody asks for. Those of fewer than five are among what was found.
 
     Raises
     ------
@@ -86,6 +89,7 @@ class Leftovers:
 
     found: tuple[Leftover, ...] = ()
     looked_for: frozenset[Kind] = frozenset()
+    groups: tuple[tuple[int, Leftover], ...] = ()
 
     def __post_init__(self) -> None:
         if strange := self.looked_for - KINDS:
@@ -105,7 +109,11 @@ class Leftovers:
         """
         found = (*self.found, *other.found)
         both = self.looked_for & other.looked_for
-        return Leftovers(found=found, looked_for=both | {one.kind for one in found})
+        return Leftovers(
+            found=found,
+            looked_for=both | {one.kind for one in found},
+            groups=(*self.groups, *other.groups),
+        )
 
     def only(self, kinds: frozenset[Kind]) -> "Leftovers":
         """Return what is left where everything but some kinds is taken out.
@@ -116,4 +124,5 @@ class Leftovers:
         return Leftovers(
             found=tuple(one for one in self.found if one.kind in kinds),
             looked_for=self.looked_for | (KINDS - kinds),
+            groups=tuple(pair for pair in self.groups if pair[1].kind in kinds),
         )

@@ -55,7 +55,10 @@ def holds_groups(value: Inert) -> bool:
 
 
 def groups(
-    places: Sequence[Place], trees: Sequence[Place], n_records: int | None
+    places: Sequence[Place],
+    trees: Sequence[Place],
+    n_records: int | None,
+    larger: list[tuple[int, Leftover]],
 ) -> Iterator[Leftover]:
     """Yield the statistics that are those of too few people, or of nobody knows how many.
 
@@ -67,6 +70,8 @@ def groups(
         Those that have a ``tree_``.
     n_records
         Training records of the model, where known.
+    larger
+        Takes those that are large enough by the usual policy, with the people of the smallest.
     """
     for place in places:
         model = place.value
@@ -76,7 +81,7 @@ def groups(
         n = 0 if name is None else _n_groups(model, name)
         sizes, certain = sizes_of(place, n, trees, n_records) if name else (None, False)
         yield from _of_labels(place, model)
-        yield from _by_category(place, model, sizes)
+        yield from _by_category(place, model, sizes, larger)
         if name is None:
             continue
         where, what = place.at(name), f"statistics of {n:,} {'group' if n == 1 else 'groups'}"
@@ -95,6 +100,10 @@ def groups(
         elif sizes is None or not certain:
             says = f"{what} of people, of nobody knows how many each: one of a single person would "
             yield Leftover(kind="unseen", where=where, n=1, says=f"{says}be the whole record")
+        elif sizes.any():
+            least = round(float(sizes[sizes > 0].min()))
+            says = f"{what}, the smallest of {least:,} people"
+            larger.append((least, Leftover(kind="records", where=where, n=least, says=says)))
 
 
 def _of_labels(place: Place, model: Inert) -> Iterator[Leftover]:
@@ -113,7 +122,9 @@ def _of_labels(place: Place, model: Inert) -> Iterator[Leftover]:
             yield Leftover(kind="category-counts", where=where, n=n, says=says)
 
 
-def _by_category(place: Place, model: Inert, sizes: Float | None) -> Iterator[Leftover]:
+def _by_category(
+    place: Place, model: Inert, sizes: Float | None, larger: list[tuple[int, Leftover]]
+) -> Iterator[Leftover]:
     """Yield counts of labels for categories of few people, or in which all have one label."""
     few: dict[str, int] = {}
     alike: dict[str, int] = {}
@@ -121,6 +132,11 @@ def _by_category(place: Place, model: Inert, sizes: Float | None) -> Iterator[Le
         people, largest = table.sum(axis=0), table.max(axis=0, initial=0.0)
         small = (people > 0) & (people < _FEWEST)
         of_one = (people >= _FEWEST) & (largest >= people) & (len(table) > 1)
+        if (people >= _FEWEST).any():
+            least = int(people[people >= _FEWEST].min())
+            says = f"counts of labels by category, the smallest of {least:,} people"
+            one = Leftover(kind="category-counts", where=place.at(name), n=1, says=says)
+            larger.append((least, one))
         few[name] = few.get(name, 0) + int(np.count_nonzero(small))
         alike[name] = alike.get(name, 0) + int(np.count_nonzero(of_one))
     both = ((few, f"of fewer than {_FEWEST} people"), (alike, "in which everybody has one label"))

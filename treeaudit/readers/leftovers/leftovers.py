@@ -88,7 +88,8 @@ def leftovers(
     """
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
-        beside, untold = _find(root, n_records, mentioned, sound or Sound(), boosted)
+        larger: list[tuple[int, Leftover]] = []
+        beside, untold = _find(root, n_records, mentioned, sound or Sound(), boosted, larger)
     says = "nothing in the model needs it, and it was not read"
     beside += [Leftover(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
     beside += flaws(*written_by) if written_by is not None else ()
@@ -97,7 +98,7 @@ def leftovers(
     looked_for -= untold - {one.kind for one in found}
     if n_records is not None and n_records < FEWEST_RECORDS:
         looked_for -= {"records"} - {one.kind for one in found}
-    return Leftovers(found=found, looked_for=looked_for)
+    return Leftovers(found=found, looked_for=looked_for, groups=tuple(larger))
 
 
 def _find(
@@ -106,8 +107,12 @@ def _find(
     mentioned: Sequence[Global],
     sound: Sound,
     boosted: Forest | None,
+    larger: list[tuple[int, Leftover]],
 ) -> tuple[list[Leftover], frozenset[Kind]]:
-    """Return what was found, and what may be told by numbers of nobody knows how many people."""
+    """Return what was found, and what may be told by numbers of nobody knows how many people.
+
+    `larger` takes the groups that are large enough by the usual policy.
+    """
     found: list[Leftover] = []
     trees: list[Place] = []
     grouped: list[Place] = []
@@ -150,7 +155,7 @@ def _find(
     facts.note_tested([place.value for place in passed])
     told_targets, untold_target = targets(trees)
     found += told_targets
-    found += groups(grouped, trees, n_records)
+    found += groups(grouped, trees, n_records, larger)
     found += calls(mentioned, nested)
     found += Account(facts, claimed)(root, sound)
     if walk.cut is not None:
