@@ -108,3 +108,13 @@ def test_metadata_is_asked_for_alike_and_its_names_are_weighed() -> None:
 def test_members_have_one_form_of_output() -> None:
     forms = [{"transform": str(RNG.choice(["default", "pandas"]))} for _ in range(40)]
     assert named(FOREST, _sklearn_output_config=forms) == {"_sklearn_output_config"}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_number_refers_to_nothing_else_in_the_file(name) -> None:
+    """Which of forty lists of labels, that are all the same, is a text."""
+    forest = pickle.loads(pickle.dumps(FOREST))
+    labels = [one.classes_ for one in forest.estimators_]
+    for i, one in enumerate(forest.estimators_):
+        setattr(one, name, labels[RNG.integers(i, 40)])
+    assert named(forest) == {name}

@@ -40,8 +40,11 @@ def is_shared(place: Place, value: object) -> bool:
     owner = place.above.value if place.above is not None else None
     if not isinstance(owner, Inert) or owner.cls.module.startswith("treeaudit."):
         return False
-    known = listed(owner) or ()
-    return place.step in known and sum(one is value for one in owner.attributes.values()) > 1
+    # What holds a number or an option holds nothing that is elsewhere, too.
+    known = listed(owner) or {}
+    return (
+        bool(known.get(place.step)) and sum(one is value for one in owner.attributes.values()) > 1
+    )
 
 
 class Bundles(InnerObjects):

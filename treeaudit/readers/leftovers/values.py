@@ -180,9 +180,10 @@ class Values:
                 else:
                     self.leave(place, step, value)
             case _ if id(value) in self._seen:
-                # Which of many stands where is a text; an attribute alone, or a few, share one.
+                # Which of many stands where is a text; an attribute alone, or a few, share one,
+                # and none of a number does.
                 self._shared -= depth > 0
-                if self._shared < 0:
+                if self._shared < 0 or not (depth or forms):
                     self.leave(place, step, value)
                 return
             case np.ndarray():
