@@ -32,6 +32,12 @@ MEMBERS = [("tree", DecisionTreeClassifier(max_depth=2)), ("line", LogisticRegre
 
 MODELS = {
     **{
+        f"columns above {threshold}": lambda one=threshold: make_pipeline(
+            SelectFromModel(LogisticRegression(), threshold=one), DecisionTreeClassifier()
+        ).fit(X, Y)
+        for threshold in ("1.25*mean", "0.5 * median", "mean", 0.01, None)
+    },
+    **{
         f"stack of {first}{', handed through' * through}": lambda m=m, p=through: (
             StackingClassifier(m, cv=2, passthrough=p).fit(X, THREE)
         )

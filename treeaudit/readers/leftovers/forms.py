@@ -40,6 +40,7 @@ _PHRASE = pattern(
 _OBJECTIVE = pattern(r"[a-z]{3,8}:[a-z_]{2,24}")
 _METRIC = pattern(r"[a-z]{2,10}(-[a-z]{3,9})?@[0-9]{1,3}(\.[0-9]{1,3})?-?")
 _SET = pattern(r"[A-Za-z_ ]{2,16}[0-9]{0,2}")
+_THRESHOLD = pattern(r"(\d{1,3}(\.\d{0,4})?|\.\d{1,4}) ?\* ?(mean|median)")
 _FREE = frozenset("fill_value missing_values".split())
 _LONGEST_FREE = 40
 _MOST_WORDS = 6
@@ -59,6 +60,8 @@ def is_setting(text: str, name: str) -> bool:
         return True
     if name in _FREE:
         return len(text) <= _LONGEST_FREE
+    if name == "threshold":
+        return _THRESHOLD.fullmatch(text) is not None
     if name == "objective":
         return _OBJECTIVE.fullmatch(text) is not None
     if name == "eval_metric":
