@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import (
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     RandomForestClassifier,
     StackingClassifier,
     VotingClassifier,
@@ -72,6 +73,16 @@ FOUND = {
             SelectFromModel(RandomForestClassifier(2)), DecisionTreeClassifier(max_depth=2)
         ).fit(X, Y),
         ["steps['decisiontreeclassifier']", "steps['selectfrommodel'].estimator_"],
+    ),
+    "boosting in a step": (
+        make_pipeline(
+            SelectFromModel(GradientBoostingClassifier(n_estimators=3)), DecisionTreeClassifier()
+        ).fit(X, Y),
+        ["steps['decisiontreeclassifier']", "steps['selectfrommodel'].estimator_"],
+    ),
+    "boosting in a list": (
+        beside([GradientBoostingRegressor(n_estimators=3).fit(X, Y)]),
+        ["", "note_[0]"],
     ),
     "array at the top": ([TREE, objects(OTHER)], ["[0]", "[1][0]"]),
     "start of a boosting": (

@@ -157,6 +157,9 @@ def _is_fitted(found: Found, looks: Allowance) -> bool:
         return is_read_apart(value)
     if elements(value.get("_predictors")):
         return True
+    if value.kind.startswith("GradientBoosting"):
+        # Its trees are steps, and no models.
+        return bool(elements(value.get("estimators_")))
     if value.kind in PASSED or next(children(found), None) is None:
         return False
     return any(_holds_trees(member) for member in members_of(found, looks).trees)
