@@ -11,6 +11,7 @@ from treeaudit.dp.forms import contradicted
 from treeaudit.dp.gaussian import GAUSSIAN
 from treeaudit.dp.ledger import Ledger, Query, factor
 from treeaudit.dp.rational import rational
+from treeaudit.dp.row_numbers import left_tell_more
 from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.dp.shapes import fits_of, grown_beyond
 from treeaudit.errors import DataError, PrivacyError
@@ -38,8 +39,8 @@ _COUNTED = {"discrete Laplace", GAUSSIAN}
 _NEARLY = 1 + 1e-9
 _ROUNDED = Fraction(1, 10**6)
 _LARGEST_DELTA = Fraction(1, 10**5)
-_CHOICE = re.compile(r"the best of (\d{1,4}) candidates", re.ASCII)
-_CANDIDATE = re.compile(r"candidate (\d{1,4}): ", re.ASCII)
+_CHOICE = re.compile(r"the best of ([1-9]\d{0,3}) candidates", re.ASCII)
+_CANDIDATE = re.compile(r"candidate ([1-9]\d{0,3}): ", re.ASCII)
 
 
 def bounded(forest: Forest) -> bool:
@@ -100,6 +101,7 @@ def unbounded_because(forest: Forest) -> str | None:
             f"the ledger states a delta of {float(ledger.delta):g}: above "
             f"{float(_LARGEST_DELTA):g} an epsilon promises little"
         )
+    left = [q for q in ledger.queries if (q.name, q.mechanism) == (NOT_ASKED, "none")]
     asked = [q for q in ledger.queries if (q.name, q.mechanism) != (NOT_ASKED, "none")]
     if any(q.mechanism not in (_CONCENTRATED if q.rho else _MECHANISMS) for q in asked):
         return "the ledger names a mechanism that is not known to protect anybody"
@@ -113,7 +115,7 @@ def unbounded_because(forest: Forest) -> str | None:
     told = (privacy.get("epsilon"), privacy.get("used", float(ledger.used)))
     if told != (float(ledger.epsilon), float(ledger.used)) or ledger.epsilon > ledger.budget:
         return "the rows of the ledger do not sum to what it claims, or to more than its budget"
-    if _falls_short(ledger) or not _all_candidates(ledger.queries):
+    if _falls_short(ledger) or not _all_candidates(asked, least):
         return "rows are missing in the ledger: they sum to less than was spent"
     if forest.counts_are not in ("noisy", "label-only"):
         return "the counts of the model are not said to be noise"
@@ -129,7 +131,8 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the counts have less noise than the ledger tells"
     if holds_more(forest):
         return "the model holds numbers that no row of its ledger accounts for"
-    if contradicted(forest, fits_of(asked), least):
+    fits = fits_of(asked)
+    if contradicted(forest, fits, least) or left_tell_more(left, len(fits)):
         return "the rows of the ledger are not those of its trainer, or of the trees in the file"
     return _set_otherwise(forest.source.parameters, ledger)
 
@@ -171,12 +174,20 @@ def _set_otherwise(set_to: Mapping[str, Any], ledger: Ledger) -> str | None:
     return None
 
 
-def _all_candidates(queries: Sequence[Query]) -> bool:
-    """Tell whether a search tells what it asked for each of its candidates, and for the choice."""
-    names = [query.name for query in queries]
-    chosen = [found[1] for name in names if (found := _CHOICE.fullmatch(name))]
-    tried = {int(found[1]) for name in names if (found := _CANDIDATE.match(name))}
-    return tried == {i for most in chosen[:1] for i in range(1, int(most) + 1)}
+def _all_candidates(queries: Sequence[Query], units: int) -> bool:
+    """Tell whether a search tells what it asked for each of its candidates, and for the choice.
+
+    Nothing else is asked of all candidates together.
+    """
+    chosen = [q for q in queries if _CHOICE.fullmatch(q.name)]
+    tried = {int(found[1]) for q in queries if (found := _CANDIDATE.match(q.name))}
+    most = [int(found[1]) for q in chosen if (found := _CHOICE.fullmatch(q.name))]
+    if tried != {i for n in most[:1] for i in range(1, n + 1)}:
+        return False
+    alone = [q for q in queries if not _CANDIDATE.match(q.name)]
+    if not tried:
+        return True
+    return alone == chosen and all(q.asked == 1 and q.sensitivity == units for q in chosen)
 
 
 def _rate(query: Query) -> float:

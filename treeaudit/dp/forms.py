@@ -15,10 +15,11 @@ from treeaudit.dp.missing_rows import (
     fewer_below,
     pays_for_draws,
 )
+from treeaudit.dp.row_numbers import tell_more
 from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.model.forest import Forest
 
-__all__ = ["FORMS", "STUMPS", "Form", "contradicted"]
+__all__ = ["FORMS", "STUMPS", "Form", "contradicted", "is_row"]
 
 STUMPS = "columns"
 """The row of the tables of all columns, each of which asks everybody anew."""
@@ -160,6 +161,41 @@ _CHOSEN = re.compile(
 )
 """Answered by a choice; all others are counts, or pay for draws."""
 _LABELS = "leaf labels"
+_EVERY = re.compile(
+    "|".join(dict.fromkeys(name for form in FORMS.values() for name in (*form.needs, *form.may))),
+    re.ASCII | re.DOTALL,
+)
+_OF_SEARCH = re.compile(
+    r"not asked: the trees stopped early|the best of [1-9]\d{0,3} candidates"
+    r"|earlier fits of the same account",
+    re.ASCII,
+)
+_CANDIDATE = re.compile(r"candidate [1-9]\d{0,3}: ", re.ASCII)
+_POINTS = re.compile(r"points of (.*), level \d{1,3}", re.ASCII | re.DOTALL)
+
+
+def is_row(name: str, columns: Sequence[str]) -> bool:
+    """Tell whether a row of this name is one that a trainer writes for such columns.
+
+    Examples
+    --------
+    >>> names = "points of km/h, level 1", "points of km, level 1", "leaf counts", "ann is ill"
+    >>> [is_row(name, ["km/h"]) for name in (*names, "candidate 2: tree 10: splits of level 3")]
+    [True, False, True, False, True]
+    """
+    found = _CANDIDATE.match(name)
+    asked = name[found.end() :] if found else name
+    if found is None and _OF_SEARCH.fullmatch(asked):
+        return True
+    about = _POINTS.fullmatch(asked)
+    if about is not None:
+        return _as_read(about[1]) in map(_as_read, columns)
+    return _EVERY.fullmatch(asked) is not None
+
+
+def _as_read(name: str) -> str:
+    """Return a name as it comes out of a file, which holds no half characters."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def contradicted(forest: Forest, fits: Sequence[Sequence[Query]], units: int) -> bool:
@@ -177,27 +213,42 @@ def contradicted(forest: Forest, fits: Sequence[Sequence[Query]], units: int) ->
     form = FORMS.get(forest.source.estimator)
     if form is not None and not _is_of(form, forest, fits):
         return True
-    if form is not None and form.each:
-        if not any(counted_all(rows, forest.trees) for rows in fits):
-            return True
-        ranges = forest.source.parameters.get("numbers", "ranges") == "ranges"
-        if not all(all_points(rows, forest.schema, ranges=ranges) for rows in fits):
-            return True
+    if form is None and not all(is_row(row.name, forest.schema.names) for f in fits for row in f):
+        return True
+    if form is not None and form.each and not _asks_each(forest, fits):
+        return True
+    n_trees = forest.n_trees if len(fits) == 1 else None
+    if any(tell_more(rows, units, n_trees) for rows in fits):
+        return True
     return any(_costs_more(forest, rows, form, units) for rows in fits)
+
+
+def _asks_each(forest: Forest, fits: Sequence[Sequence[Query]]) -> bool:
+    """Tell whether a fit asked for all nodes of the trees, and each fit for points of the root.
+
+    Candidates of a search may cut numbers otherwise than the one that was chosen.
+    """
+    ranges = forest.source.parameters.get("numbers", "ranges") == "ranges"
+    mine = [rows for rows in fits if all_points(rows, forest.schema, ranges=ranges)]
+    others = [rows for rows in fits if all_points(rows, forest.schema, ranges=not ranges)]
+    if any(rows not in mine and rows not in others for rows in fits):
+        return False
+    return any(counted_all(rows, forest.trees) for rows in mine)
 
 
 def _is_of(form: Form, forest: Forest, fits: Sequence[Sequence[Query]]) -> bool:
     """Tell whether the file and the names of the rows are those of a trainer."""
-    known = re.compile("|".join((*form.needs, *form.may)), re.DOTALL)
+    known = re.compile("|".join((*form.needs, *form.may)), re.ASCII | re.DOTALL)
     # Which records a tree saw is not told beside labels that were made of counts.
     labels = forest.counts_are == "label-only"
     if forest.records_are not in ((*form.records, "unknown") if labels else form.records):
         return False
     if forest.noise is not None and (*forest.noise.afterwards,) != form.afterwards:
         return False
+    columns = forest.schema.names
     for rows in fits:
         names = [row.name for row in rows]
-        if not all(known.fullmatch(name) for name in names):
+        if not all(known.fullmatch(name) and is_row(name, columns) for name in names):
             return False
         if not all(any(re.fullmatch(need, name) for name in names) for need in form.needs):
             return False
@@ -207,7 +258,8 @@ def _is_of(form: Form, forest: Forest, fits: Sequence[Sequence[Query]]) -> bool:
 def _costs_more(forest: Forest, rows: Sequence[Query], form: Form | None, units: int) -> bool:
     """Tell whether asking costs more than the composition of a row says, or a row is missing."""
     names = {row.name for row in rows}
-    own = 1 if STUMPS in names else forest.n_trees
+    # Without stumps there was a tree alone, whatever a search chose.
+    own = 1 if STUMPS in (*names, *(() if form is None else form.may)) else forest.n_trees
     apart = forest.records_are == "disjoint" or (form is not None and "disjoint" in form.records)
     for row in rows:
         if row.rho and form is not None and not form.concentrated:

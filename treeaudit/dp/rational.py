@@ -78,11 +78,20 @@ def exact(text: object) -> Fraction:
     Raises
     ------
     ValueError
-        If it is none, or of more digits than any budget: 1e999999999 would take all memory.
+        If it is none, or of more digits than any budget: 1e999999999 would take all memory. If
+        it is not in lowest terms: 0/173 says more than 0.
+
+    Examples
+    --------
+    >>> exact("1/3"), exact("7")
+    (Fraction(1, 3), Fraction(7, 1))
     """
     if not isinstance(text, str) or not _FRACTION.fullmatch(text):
         raise ValueError(f"{str(text)[:40]!r} is no fraction")
-    return Fraction(text)
+    found = Fraction(text)
+    if str(found) != text:
+        raise ValueError(f"{text[:40]!r} is not in lowest terms")
+    return found
 
 
 def _is_positive(epsilon: object) -> bool:

@@ -14,7 +14,7 @@ from treeaudit.model.tree import Tree, depths_of
 
 __all__ = ["fits_of", "grown_beyond", "trees_counted"]
 
-_CANDIDATE = re.compile(r"candidate (\d{1,4}): (.*)", re.ASCII | re.DOTALL)
+_CANDIDATE = re.compile(r"candidate ([1-9]\d{0,3}): (.*)", re.ASCII | re.DOTALL)
 _OF_TREE = re.compile(r"(?:leaf counts of tree (\d{1,6})|tree (\d{1,6}): leaf counts)", re.ASCII)
 _TOGETHER = frozenset(("leaf counts", "leaf labels", "leaf sums", "groups"))
 _NODES = re.compile(r"tree (\d{1,6}): classes of level (\d{1,3})", re.ASCII)
@@ -25,6 +25,7 @@ _SPLITS = re.compile(
 )
 _STEP = re.compile(r"specialization \d{1,5}", re.ASCII)
 _STUMPS = "columns"
+_ADDED = "PrivateAdditiveTreeClassifier"
 _TAUGHT = "SemiSupervisedForestClassifier"
 _ALL = 0
 
@@ -94,6 +95,8 @@ def _holds(forest: Forest, asked: Sequence[Query]) -> bool:
         trees, stumps = trees[:1], trees[1:]
         if not _are_stumps(stumps, rows[_STUMPS]):
             return False
+    elif forest.source.estimator == _ADDED and len(trees) > 1:
+        return False
     if nodes:
         return _within(trees, nodes, inner=False) and _within(trees, splits, inner=True)
     if own:

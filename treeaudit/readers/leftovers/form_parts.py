@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.dp.bounded import bounded
+from treeaudit.dp.forms import is_row
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.attributes import attributes_of, is_option
@@ -137,7 +138,7 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     """
     found = few(
         [
-            *unexplained(data, _KEYS),
+            *unexplained(data, _keys(forest)),
             *_parameters(forest),
             *_seeds(forest),
             *_not_asked(forest),
@@ -155,6 +156,22 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     if forest.schema.classes is not None or (silent and bounded(forest)):
         return beside
     return beside.beside(single_targets(forest.trees, means=forest.source.estimator in _MEANS))
+
+
+def _keys(forest: Forest) -> Keys:
+    """Return what the form of a model may hold; of the rows of its ledger those for its columns."""
+    if forest.privacy is None:
+        return _KEYS
+    columns = forest.schema.names
+
+    def is_asked(part: object) -> bool:
+        return isinstance(part, str) and is_row(part, columns)
+
+    ledger = _KEYS["privacy"]
+    return {
+        **_KEYS,
+        "privacy": {**ledger, "queries": {**ledger["queries"], "name": is_asked}},
+    }
 
 
 def _parameters(forest: Forest) -> Iterator[Leftover]:
