@@ -185,3 +185,17 @@ def test_persons_without_a_plain_name_are_persons() -> None:
     told = in_array([10**5000, Fraction(10**5000, 3), 10**5000, Fraction(10**5000, 7), "\ud800"])
     assert persons_of(told, 5).tolist() == [0, 1, 0, 2, 3]
     assert persons_of(["a", "\ud800", "a"], 3).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("more", [[4, "x", 0.5], [[4], ["f"], [0.5]], [np.zeros(2)] * 3])
+def test_lists_in_all_cells_are_cells(more) -> None:
+    listed = [[[1], ["f"], [0.5]], [[2], ["m"], [-1]], [[3], ["x"], [0]]]
+    check_same(listed, ILL, [*listed, more], [*ILL, "no"])
+    few, odd = ([[np.zeros((1, n))] * 3] * 3 for n in (2, 3))
+    check_same(few, ILL, [*few, odd[0]], [*ILL, "no"])
+
+
+@pytest.mark.parametrize("last", ["no", ["no"], ("no", "yes"), np.zeros((1, 1)), None])
+def test_a_label_in_a_list_of_its_own_is_that_label(last) -> None:
+    for labels in ([["no"], ["yes"], ["no"]], (np.array(["no"]), ("yes",), "no")):
+        check_same(rows(COLUMNS), labels, [*rows(COLUMNS), rows(COLUMNS)[0]], [*labels, last])

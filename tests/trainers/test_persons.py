@@ -62,6 +62,13 @@ def test_a_person_is_one_however_the_number_is_written() -> None:
             persons_of([1, lost, 2], 3)
 
 
+def test_floats_of_other_widths_make_no_two_persons_one() -> None:
+    narrow, wide = np.float32(0.1), float(np.float32(0.1))
+    assert persons_of([wide, 0.1], 2).tolist() == [0, 1]
+    for more in (narrow, np.float16(0.1), 0.1):
+        assert len(set(persons_of([more, wide, 0.1], 3)[1:].tolist())) == 2
+
+
 @pytest.mark.parametrize("person", ["x", [1, 2], [[1]] * 3, None, pd.DataFrame({"a": [1, 2, 3]})])
 def test_what_names_no_persons(person) -> None:
     with pytest.raises(DataError, match="one name or number for each of the 3 rows"):

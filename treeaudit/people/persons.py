@@ -151,7 +151,11 @@ def _names(told: "pd.Series[Any]") -> list[str]:
 
     held = told.astype(object)
     plain = told.dtype != object and not isinstance(told.dtype, pd.CategoricalDtype)
-    if not plain and pd.api.types.infer_dtype(held, skipna=False) not in _OF_ONE_KIND:
+    # Floats of two widths may be equal, and are named by their own digits.
+    if not plain and (
+        pd.api.types.infer_dtype(held, skipna=False) not in _OF_ONE_KIND
+        or len(set(map(type, held))) > 1
+    ):
         return [_plain(one) for one in held]
     codes, found = pd.factorize(held)
     names = [_plain(one) for one in found]

@@ -135,7 +135,32 @@ def in_cells(told: Any) -> Any:  # noqa: ANN401  # a table, or a column, of any 
         if hasattr(stored, "schema"):
             return frame_of(stored)
         return in_array(read_apart(len(stored), lambda i, end: stored[i:end].to_pylist()))
+    if isinstance(told, list | tuple):
+        return _listed_cells(told)
     return np.asarray(told, dtype=None if hasattr(told, "__array__") else object)
+
+
+def _listed_cells(told: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return what a list holds: rows of as many cells each, or else one cell after the other.
+
+    Numpy would take lists in the cells for more dimensions, where all cells are lists.
+    """
+    rows = [_cells_of(row) for row in told]
+    width = {len(row) for row in rows if row is not None}
+    if None in rows or len(width) != 1:
+        return in_array(told)
+    held = [cell for row in rows if row is not None for cell in row]
+    return in_array(held).reshape(len(rows), width.pop())
+
+
+def _cells_of(row: Any) -> Sequence[Any] | None:  # noqa: ANN401  # whatever stands in a list
+    """Return the cells of a row; None of what is no row."""
+    if isinstance(row, pd.Series):
+        row = row.to_numpy()
+    if isinstance(row, np.ndarray):
+        cells: list[Any] = row.tolist()
+        return cells if row.ndim == 1 else None
+    return row if isinstance(row, list | tuple) else None
 
 
 def _values(column: "pd.Series[Any]") -> npt.NDArray[Any]:

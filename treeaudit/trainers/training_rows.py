@@ -12,6 +12,7 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Schema
+from treeaudit.people.each_cell import in_array
 from treeaudit.trainers.columns import (
     Columns,
     Outside,
@@ -144,7 +145,15 @@ def _read(
 def _in_cells(y: object) -> Any:  # noqa: ANN401  # an array of one or two dimensions
     if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
         return in_cells(y.iloc[:, 0])[:, None]
+    if isinstance(y, list | tuple):
+        # A label in a list of its own is that label, whatever the others stand in.
+        return in_array([_alone(label) for label in y])
     return in_cells(y)
+
+
+def _alone(label: Any) -> Any:  # noqa: ANN401  # whatever stands for a label
+    listed = isinstance(label, list | tuple) or (isinstance(label, np.ndarray) and label.ndim == 1)
+    return label[0] if listed and len(label) == 1 else label
 
 
 def column_order(names: Sequence[str] | None, table: Columns, schema: Schema) -> list[int] | None:
