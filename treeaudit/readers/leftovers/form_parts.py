@@ -14,6 +14,7 @@ from treeaudit.readers.leftovers.attributes import attributes_of, is_option
 from treeaudit.readers.leftovers.attributes import is_name as is_parameter
 from treeaudit.readers.leftovers.booster_parts import is_name, row_seed
 from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
+from treeaudit.readers.leftovers.form_trees import beside_edges, untested_bounds
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.leftovers.texts import reads_as_name
@@ -143,6 +144,7 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
             *_seeds(forest),
             *_not_asked(forest),
             *_columns(forest),
+            *beside_edges(forest),
             *_not_answered(forest),
         ]
     )
@@ -212,7 +214,8 @@ def _not_asked(forest: Forest) -> Iterator[Leftover]:
     categories = {
         i: one.categories for i, one in enumerate(features) if one.categories and i not in asked
     }
-    yield from spare_columns("schema.features", [one.name for one in features], categories, asked)
+    names, more = [one.name for one in features], untested_bounds(forest, asked)
+    yield from spare_columns("schema.features", names, categories, asked, more)
 
 
 def _columns(forest: Forest) -> Iterator[Leftover]:
