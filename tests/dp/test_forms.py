@@ -17,6 +17,7 @@ from treeaudit.trainers import (
     ALGORITHMS,
     BootstrapForestClassifier,
     DiffPID3Classifier,
+    DPDFClassifier,
     MidpointForestClassifier,
     PrivateAdditiveTreeClassifier,
     PrivateForestClassifier,
@@ -89,6 +90,22 @@ def test_nodes_hold_what_their_leaves_hold() -> None:
     assert unbounded_because(replace(labels, trees=(replace(tree, label=other),))) == BESIDE
     none = np.where(tree.is_leaf, tree.label, 0)
     assert unbounded_because(replace(labels, trees=(replace(tree, label=none),))) is None
+
+
+@pytest.mark.parametrize(
+    "trainer", [RandomCountForestClassifier, DPDFClassifier, SulqID3Classifier]
+)
+def test_whole_noise_leaves_whole_numbers(trainer) -> None:
+    forest = fitted(trainer)
+    first, *others = forest.trees
+    more = np.array(first.counts)
+    node, shares = int(first.leaves[-1]), []
+    while node >= 0:
+        shares.append(node)
+        node = int(first.parent[node])
+    more[shares, 0] += 0.0061
+    told = (replace(first, counts=more), *others)
+    assert unbounded_because(replace(forest, trees=told)) == BESIDE
 
 
 def test_leaves_that_stand_in_for_those_that_were_cut_hold_nobody() -> None:

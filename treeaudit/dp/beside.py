@@ -19,7 +19,8 @@ def holds_more(forest: Forest) -> bool:
     """Tell whether a model holds numbers that follow from none of its noisy answers.
 
     A classifier has noisy counts or labels alone, and no values; only stumps weigh classes; and
-    a node holds what its leaves hold together, unless its trainer writes noise of its own there.
+    a node holds what its leaves hold together, unless its trainer writes noise of its own there;
+    and noise is whole numbers, which stay so where nothing is done to them afterwards.
 
     Examples
     --------
@@ -45,7 +46,18 @@ def _tells_more(tree: Tree, forest: Forest) -> bool:
         return True
     if tree.label is not None:
         return not _labels_follow(tree, len(forest.schema.classes))
-    return tree.counts is not None and _adds_up(forest) and not _counts_follow(tree)
+    if tree.counts is None:
+        return False
+    return not _are_whole(tree, forest) or (_adds_up(forest) and not _counts_follow(tree))
+
+
+def _are_whole(tree: Tree, forest: Forest) -> bool:
+    """Tell whether leaves hold whole numbers, if their trainer adds such noise and nothing else."""
+    form = FORMS.get(forest.source.estimator)
+    if form is None or form.afterwards != ():
+        return True
+    counts = np.asarray(tree.counts)[tree.is_leaf]
+    return bool((np.rint(counts) == counts).all())
 
 
 def _adds_up(forest: Forest) -> bool:
