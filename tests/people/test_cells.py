@@ -182,3 +182,10 @@ def test_what_unpacks_to_too_much(tmp_path, monkeypatch) -> None:
     path.write_bytes(gzip.compress(b"a" * (1 << 22)))
     with pytest.raises(DataError, match="its first line is longer than"):
         read_table(path)
+
+
+def test_names_that_differ_in_blanks_alone_are_known_as_they_stand() -> None:
+    code = code_of({" a": 0, "a ": 1, " b": 2, " 7": 3})
+    assert [code(name) for name in (" a", "a ", "a", "  a")] == [0, 1, None, None]
+    assert [code(name) for name in (" b", "b", "b  ", " 7", "7", 7.0)] == [2, 2, 2, 3, 3, 3]
+    assert [code_of({" a": 0, "a": 1})(name) for name in (" a", "a", "a ")] == [0, 1, 1]

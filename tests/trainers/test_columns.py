@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+import treeaudit as ta
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
+from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.columns import _ends, code_columns, columns_of, derive_features, names_of
 from treeaudit.trainers.training_rows import read_rows
 
@@ -229,3 +231,23 @@ def test_the_ends_of_many_records_are_those_of_each_column(n, order) -> None:
     values = np.asarray(values, order=order)
     for of in (np.fmin, np.fmax):
         assert np.array_equal(_ends(values, of), of.reduce(values, axis=0), equal_nan=True)
+
+
+@pytest.mark.parametrize("outside", ["raise", "clip"])
+def test_names_with_blanks_around_them_are_known(outside, tmp_path) -> None:
+    # As in a table of which nobody skipped the blanks behind commas.
+    jobs = [" Private", " State-gov", " Private", " State-gov"] * 50
+    table = pd.DataFrame({"job": jobs, "income": [" <=50K", " >50K"] * 100})
+    schema = ta.Schema.from_public(table, target="income")
+    read = read_rows(table[["job"]], table["income"], schema, outside, "T")
+    assert read.values[:2, 0].tolist() == [0, 1]
+    assert read.labels[:2].tolist() == [0, 1]
+    assert read.used.all()
+    bare = table.map(str.strip)
+    read = read_rows(bare[["job"]], bare["income"], schema, outside, "T")
+    assert read.values[:2, 0].tolist() == read.labels[:2].tolist() == [0, 1]
+    model = PrivateTreeClassifier(epsilon=9.0, schema=schema).fit(table[["job"]], table["income"])
+    assert model.predict(bare[["job"]])[:2].tolist() == [" <=50K", " >50K"]
+    path = ta.save(model.forest_, tmp_path / "m.json")
+    report = ta.scan(path, train=table, target="income", policy="private")
+    assert [check.name for check in report.checks if check.status != "pass"] == ["max-epsilon"]

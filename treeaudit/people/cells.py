@@ -122,9 +122,10 @@ def numbers_spelled(texts: Sequence[str]) -> Float | None:
 def code_of(
     known: Mapping[str, int], names: Callable[[Any], str] = label_text
 ) -> Callable[[object], int | None]:
-    """Return what gives the code of a value: as it stands, else by the number that it spells.
+    """Return what gives the code of a value: as it stands, without blanks, or by its number.
 
-    Where several names spell that number, only their own spelling, or the plain one, is known.
+    Where several names spell that number, only their own spelling, or the plain one, is known;
+    and only their own where they differ in the blanks around them alone.
 
     Examples
     --------
@@ -133,16 +134,22 @@ def code_of(
     (0, 0, 1, 1, 3, 2, 2)
     >>> code_of({"01": 0, "1.0": 1})("1") is None
     True
+    >>> code = code_of({" Private": 0, " Self-employed": 1})
+    >>> code(" Private"), code("Private"), code("Self-employed ")
+    (0, 0, 1)
     """
     spelled: dict[str, int | None] = {}
     for name, code in known.items():
-        number = respelled(name)
-        spelled[number] = code if spelled.get(number, code) == code else None
+        for form in dict.fromkeys((name.strip(), respelled(name))):
+            spelled[form] = code if spelled.get(form, code) == code else None
     spelled |= known
 
     def code_in(value: object) -> int | None:
-        name = names(value).strip()
-        return known[name] if name in known else spelled.get(respelled(name))
+        told = names(value)
+        if told in known:
+            return known[told]
+        name = told.strip()
+        return spelled[name] if name in spelled else spelled.get(respelled(name))
 
     return code_in
 
