@@ -28,6 +28,7 @@ from treeaudit.people.label_codes import class_apart, own_classes
 from treeaudit.people.leaf_means import values_fit
 from treeaudit.people.rank_correlation import rise_together
 from treeaudit.people.records import Records
+from treeaudit.people.units import changed_target
 
 __all__ = ["beyond_chance", "labels_not_held"]
 
@@ -36,7 +37,6 @@ _FAR, _OF_MOST = 3.5, 0.75
 _OF_LEAST, _SLACK = 0.8, 3.0
 """Of what true labels reach at least, and by how many deviations they may miss it."""
 _ROWS, _NOTHING = 50_000, 1e-9
-_CHANGED = "units of the changed target"
 _OF_VALUES = ("mean", "sum", "weighted")
 _SOME = 2.0
 """Deviations from which labels go with the leaves better than most others would."""
@@ -139,7 +139,7 @@ def _numbers_not_held(forest: Forest, train: Records, targets: Float) -> str:
     if np.ptp(numbers) == 0:
         return said + _NO_BETTER.format("numbers")
     found = rise_together(total, numbers)
-    if forest.source.library != "scikit-learn" or any(_CHANGED in one for one in forest.warnings):
+    if forest.source.library != "scikit-learn" or changed_target(forest):
         # Of some targets the leaves hold what falls where they rise.
         found = max(found, rise_together(total, -numbers))
     if found >= min(_FAR, _OF_MOST * float(np.sqrt(len(rows) - 1))):

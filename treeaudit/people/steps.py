@@ -11,6 +11,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 
 __all__ = [
+    "adds_up",
     "begins_with",
     "called",
     "column_of_each_tree",
@@ -24,6 +25,8 @@ __all__ = [
 _LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _SQUARED = ("reg:squarederror", "reg:linear")
+_ADDED_UP = ("squared_error", "ls", "least_squares", "regression", "regression_l2")
+"""Losses of numbers by which steps add up to what is answered, and tell what numbers add up to."""
 
 
 def column_of_each_tree(forest: Forest) -> Wide | None:
@@ -61,7 +64,7 @@ def start_of(forest: Forest, each: Float | Int) -> Float | None:
         The labels of the people as positions, or the number that is predicted.
     """
     column, stated = column_of_each_tree(forest), forest.source.parameters
-    if column is None:
+    if column is None or not adds_up(forest):
         return None
     none: Float = np.zeros(int(column.max()) + 1)
     match forest.source.library:
@@ -76,9 +79,17 @@ def start_of(forest: Forest, each: Float | Int) -> Float | None:
         case "scikit-learn" if stated.get("init") == "zero":
             return none
         case "scikit-learn" if "init" in stated or "max_iter" in stated:
-            plain = stated.get("loss") not in ("exponential", "absolute_error", "huber", "quantile")
-            return begins_with(forest, each) if plain else None
+            return begins_with(forest, each) if stated.get("loss") != "exponential" else None
     return None
+
+
+def adds_up(forest: Forest) -> bool:
+    """Tell whether steps are of numbers themselves: not of their logarithm, nor medians."""
+    if forest.schema.classes is not None or forest.source.library == "XGBoost":
+        return True
+    stated = forest.source.parameters
+    loss = stated.get("loss", stated.get("objective"))
+    return loss is None or str(loss).split(" ")[0] in _ADDED_UP
 
 
 def begins_with(forest: Forest, each: Float | Int) -> Float | None:

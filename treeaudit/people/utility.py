@@ -9,6 +9,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
 from treeaudit.people.predictions import class_shares
 from treeaudit.people.records import Records
+from treeaudit.people.units import changed_target
 from treeaudit.stats import Estimate, wilson
 
 __all__ = ["Utility", "explained", "utility"]
@@ -76,6 +77,11 @@ def explained(forest: Forest, records: Records) -> Estimate:
     """
     if records.targets is None:
         raise DataError(f"{records.origin} has no numbers to compare the answers with")
+    if changed_target(forest):
+        raise DataError(
+            "the numbers in the leaves are in units of the changed target: treeaudit cannot tell "
+            "from the file what the model predicts"
+        )
     values = [tree.value for tree in forest.trees]
     if forest.answers != "mean" or any(one is None for one in values):
         raise DataError(

@@ -21,7 +21,7 @@ from treeaudit.errors import DataError, ReadError
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
-from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.model.tree import CategorySets, SpreadIs, Tree
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.form_parts import beside_form
@@ -38,6 +38,7 @@ FORMAT = "treeaudit-model"
 VERSION = 1
 _WHOLE, _NUMBER = "iu", "iuf"
 _MOST_RATE, _MOST_NOISY = 2.0**60, 2.0**90
+_CHANGED = "the numbers in its leaves are in units of the changed target"
 _EXPECTED = {_WHOLE: "whole numbers", _NUMBER: "numbers", "b": "true or false"}
 
 
@@ -95,7 +96,11 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
     """Return the model that plain data describes; arrays may stand for lists of numbers."""
     schema = _schema(data["schema"])
     counts_are, records_are = data["counts_are"], data["records_are"]
-    trees = tuple(_tree(tree, schema) for tree in data["trees"])
+    values_are = data.get("values_are")
+    if values_are not in (None, "changed", "medians"):
+        raise ReadError("the JSON model does not say what its values are")
+    kind: SpreadIs = "absolute" if values_are == "medians" else "deviation"
+    trees = tuple(_tree(tree, schema, kind) for tree in data["trees"])
     if not trees:
         raise ReadError("the JSON model has no trees")
     if counts_are not in get_args(CountsAre) or records_are not in get_args(RecordsAre):
@@ -127,7 +132,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         n_records=n_records,
         single_precision=bool(data.get("single_precision", False)),
         privacy=privacy,
-        warnings=_not_private(privacy),
+        warnings=(*_not_private(privacy), *([_CHANGED] if values_are == "changed" else [])),
         class_weights=_class_weights(data.get("class_weights"), len(trees), schema),
         tree_classes=_tree_classes(data.get("tree_classes"), len(trees), schema),
         source=replace(
@@ -231,7 +236,7 @@ def _bound(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:
+def _tree(data: Mapping[str, Any], schema: Schema, spread_is: SpreadIs) -> Tree:
     tree = Tree(
         parent=_column(data["parent"], _WHOLE, Most.nodes),
         feature=_column(data["feature"], _WHOLE, Most.nodes),
@@ -243,6 +248,7 @@ def _tree(data: Mapping[str, Any], schema: Schema) -> Tree:
         counts=_column(data.get("counts"), _NUMBER, ndim=2),
         label=_column(data.get("label"), _WHOLE, Most.nodes),
         value=_column(data.get("value"), _NUMBER),
+        spread_is=spread_is,
     )
     width = 0 if schema.classes is None else len(schema.classes)
     if tree.counts is not None and tree.counts.shape[1] != width:

@@ -14,6 +14,7 @@ from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
 from treeaudit.people.records import Records, routed
+from treeaudit.people.units import changed_target
 from treeaudit.repair.attempts import Attempt, attempt
 from treeaudit.repair.counting import Counting, attacks_of
 
@@ -108,6 +109,8 @@ def right(forest: Forest, people: Records) -> float | None:
         return float((shares.argmax(axis=1) == people.labels).mean())
     values = [tree.value for tree in forest.trees]
     if people.targets is None or forest.answers != "mean" or any(one is None for one in values):
+        return None
+    if changed_target(forest):
         return None
     node = routed(forest, people.values)
     said = np.mean([v[node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)

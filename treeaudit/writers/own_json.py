@@ -12,6 +12,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.columns import made_by
+from treeaudit.people.units import changed_target
 from treeaudit.readers.own_json import FORMAT, VERSION
 
 __all__ = ["to_dict", "to_json"]
@@ -57,6 +58,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         "counts_are": forest.counts_are,
         "counts_reason": forest.counts_reason,
         "answers": forest.answers,
+        **_values(forest),
         "noise": None if forest.noise is None else asdict(forest.noise),
         "records_are": forest.records_are,
         "n_records": forest.n_records,
@@ -72,6 +74,16 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         },
         "trees": [_tree(tree) for tree in forest.trees],
     }
+
+
+def _values(forest: Forest) -> dict[str, str]:
+    """Return what is to be known of numbers in leaves that are no means of what is predicted."""
+    if forest.schema.classes is not None:
+        return {}
+    if changed_target(forest):
+        return {"values_are": "changed"}
+    medians = any(tree.spread_is == "absolute" for tree in forest.trees)
+    return {"values_are": "medians"} if medians else {}
 
 
 def _alone(privacy: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -7,11 +7,14 @@ from treeaudit.later import later
 from treeaudit.model.forest import Forest, all_count
 
 if TYPE_CHECKING:
-    from treeaudit.people.steps import column_of_each_tree, start_of, told_of
+    from treeaudit.people.steps import adds_up, column_of_each_tree, start_of, told_of
+    from treeaudit.people.units import changed_target
 else:
+    adds_up = later("treeaudit.people.steps", "adds_up")
     column_of_each_tree = later("treeaudit.people.steps", "column_of_each_tree")
     start_of = later("treeaudit.people.steps", "start_of")
     told_of = later("treeaudit.people.steps", "told_of")
+    changed_target = later("treeaudit.people.units", "changed_target")
 
 __all__ = ["NEEDS", "adds_steps", "grown_at_once", "not_applicable"]
 
@@ -55,7 +58,11 @@ def adds_steps(forest: Forest) -> bool:
 def _not_judged(forest: Forest) -> str | None:
     """Say why trees that may give something away together are not attacked."""
     said = "trees together were not judged: "
+    if forest.schema.classes is None and changed_target(forest):
+        return said + "the numbers in their leaves are in units of the changed target"
     if adds_steps(forest):
+        if not adds_up(forest):
+            return said + "by their loss, steps are not of the numbers that are predicted"
         told = column_of_each_tree(forest) is not None
         return None if told else said + "which class a tree is of is not told"
     if forest.tree_classes is not None:
@@ -67,13 +74,23 @@ def _not_judged(forest: Forest) -> str | None:
         return said + "an ONNX file does not tell whether its leaves hold shares or steps"
     if not at_once and forest.answers not in ("mean", "vote", "confidence"):
         return said + _JOINED.get(forest.answers, "what joins their answers is not known")
-    if forest.source.parameters.get("criterion") == "absolute_error":
+    if forest.schema.classes is None and _medians(forest):
         return said + "their leaves hold medians"
     tree = forest.trees[0]
     held = (tree.counts, tree.label) if forest.schema.classes is not None else (tree.value,)
     if all(one is None for one in held):
         return said + (forest.counts_reason or "their leaves hold no labels")
     return None
+
+
+def _medians(forest: Forest) -> bool:
+    """Tell whether trees were grown by absolute errors, also those of a bag."""
+    stated = forest.source.parameters.get("criterion") in ("absolute_error", "mae")
+    return (
+        stated
+        or forest.values_are == "medians"
+        or any(tree.spread_is == "absolute" for tree in forest.trees)
+    )
 
 
 def _people(case: Case) -> str | None:

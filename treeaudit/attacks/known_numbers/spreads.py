@@ -9,13 +9,13 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
+from treeaudit.people.units import changed_target
 
 __all__ = ["Spreads", "records_in", "records_of_one", "spreads"]
 
 _MOST_DRAWN = 3
 """Draws per person of a leaf, as a rule fewer."""
 _OF_DEVIATION = 0.01
-_CHANGED = "units of the changed target"
 _LOST = 2.0**-52
 """Of the square of a mean, per number that is added up: what a variance may be off."""
 _NOTHING = 1e-6
@@ -77,7 +77,7 @@ def spreads(case: Case) -> Spreads:
     spread, reach, mean, scale = np.full((4, len(table)), np.nan)
     untold, rounded = np.zeros((2, len(table)), dtype=np.bool_)
     targets = None if train is None else train.targets
-    changed = any(_CHANGED in said for said in case.forest.warnings)
+    changed = changed_target(case.forest)
     # In which units somebody's tolerance is, the file does not know.
     blind = changed and (targets is not None or case.tolerance is not None)
     roots, by_people, whole = list[float](), list[bool](), list[bool]()

@@ -22,6 +22,7 @@ from treeaudit.attacks.sides import Sides
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
 from treeaudit.people.records import Records
+from treeaudit.people.units import changed_target
 
 __all__ = ["Reason", "Scores", "lira", "loss"]
 
@@ -68,6 +69,8 @@ def _nearness(forest: Forest, records: Records, rows: Index) -> Float | Reason:
         return f"the answer of {forest.source.estimator} is not the mean of its leaves"
     if records.targets is None:
         return "the model does not tell how sure it is"
+    if changed_target(forest):
+        return "the numbers in its leaves are in units of the changed target"
     total = np.zeros(len(rows))
     for i, tree in enumerate(forest.trees):
         if tree.value is None:

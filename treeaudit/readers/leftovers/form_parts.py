@@ -66,7 +66,7 @@ def _is_flag(part: object) -> bool:
 
 
 _KEYS: Keys = {
-    **_each("counts_are records_are n_records answers", _SHORT),
+    **_each("counts_are records_are n_records answers values_are", _SHORT),
     "format": lambda part: part == "treeaudit-model",
     "version": lambda part: type(part) is int and part == 1,
     "single_precision": _is_flag,
