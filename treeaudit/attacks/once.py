@@ -108,7 +108,9 @@ def in_any_tree(
     # Records are in one of these trees, persons may be in several.
     apart = forest.records_are == "disjoint" and not table.in_persons
     low = total if apart else int(each[tree])
-    high = total if known is None else max(min(total, known), low)
+    # Nobody tells whether the records of a leaf are of as few persons as can be, or of one each.
+    most_of_them = total * (case.most if table.in_persons else 1)
+    high = most_of_them if known is None else max(min(most_of_them, known), low)
     if (
         train is not None
         and forest.counts_are != "noisy"

@@ -51,8 +51,9 @@ def dominating(case: Case, known: Spreads) -> tuple[Flag, Flag]:
             continue
         certain, possible = _by_people(case, i, n)
         if known.all_there[i]:
-            # Nobody is behind the leaf but who ends there.
-            surely[rows], perhaps[rows] = certain, False
+            # Nobody is behind the leaf but who ends there, though perhaps with several records.
+            unnamed = case.most > 1 and train is not None and train.persons is None
+            surely[rows], perhaps[rows] = certain, possible & unnamed
         else:
             surely[rows] = certain | (surely[rows] & possible)
             perhaps[rows] &= possible
@@ -189,6 +190,8 @@ def _by_people(case: Case, index: int, n: Wide) -> tuple[Flag, Flag]:
     place = table.positions(index, train.node[:, index]) - int(table.start[index])
     inside = (place >= 0) & (place < len(n))
     place, number = place[inside], np.abs(train.targets[inside])
+    if train.persons is None and case.most > 1:
+        return _by_records(place, number, n, case.most)
     who = np.flatnonzero(inside) if train.persons is None else train.persons[inside]
     key, pair = np.unique(place * (int(who.max(initial=0)) + 1) + who, return_inverse=True)
     pair = pair.reshape(-1)
@@ -211,3 +214,19 @@ def _by_people(case: Case, index: int, n: Wide) -> tuple[Flag, Flag]:
     possible = (n > 1) & (largest > 0) & (largest >= _OF_TOTAL * (largest + least) * (1 - 1e-9))
     # Of those who are not at hand nothing is known.
     return certain, possible | certain | (ends < n)
+
+
+def _by_records(place: Wide, number: Float, n: Wide, most: int) -> tuple[Flag, Flag]:
+    """Return the same where a person may have any so many of the records."""
+    order = np.lexsort((-number, place))
+    leaf, number = place[order], number[order]
+    first = np.searchsorted(leaf, np.arange(len(n)))
+    rank = np.arange(len(leaf)) - first[leaf]
+    total = np.bincount(leaf, number, len(n))
+    one, several = (
+        np.bincount(leaf[rank < k], number[rank < k], len(n)) >= _OF_TOTAL * total * (1 - 1e-12)
+        for k in (1, most)
+    )
+    some = (n > 1) & (total > 0)
+    # Of those who are not at hand nothing is known, nor who of these was drawn.
+    return some & one, (some & several) | (np.bincount(leaf, minlength=len(n)) != n)

@@ -48,9 +48,9 @@ def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
         leaf, size = table.leaf[rows], table.size[rows]
         held = np.flatnonzero(size > 0)
         leaf, size, n = leaf[held], size[held], n[held]
+        # Of two people one knows the other: the mean is told.
+        found[rows][held] = (size <= 2) | (n <= 2)
         if not known.whole[i]:
-            # Of two people one knows the other: the mean is told.
-            found[rows][held] = (size <= 2) | (n <= 2)
             told = (
                 held
                 if tree.spread is None
@@ -61,7 +61,7 @@ def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
             )
             found[rows][told] |= near
             perhaps[rows][told] = may
-        if targets is not None and train is not None and known.by_people[i]:
+        if targets is not None and train is not None and known.about[i]:
             tolerance = float(np.nan_to_num(known.tolerance[rows][held].max(initial=0.0)))
             alike = alike_in(
                 targets,
@@ -70,10 +70,12 @@ def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
                 tolerance=tolerance,
                 persons=train.persons,
             )
-            others = alike.others[leaf].astype(np.float64)
+            # Where nobody tells whose records are, as few persons as can have so many.
+            each = most if train.persons is None else 1
+            others = np.ceil(alike.others[leaf] / each)
             near = nearly_certain(alike.share[leaf], others, case.k)
             found[rows][held] |= (alike.people[leaf] > 0) & near
-            if known.all_there[i]:
+            if known.all_there[i] and known.by_people[i]:
                 perhaps[rows] = False
     return found, perhaps & ~found
 

@@ -39,8 +39,11 @@ class Spreads:
     untold, lost
         Where the file holds a spread and people are not at hand: but not of people, or smaller
         than what rounding leaves of numbers that are far from zero.
+    about
+        Per tree, whether its numbers may be those of the training people.
     by_people
-        Per tree, whether the training people tell of its numbers.
+        Per tree, whether these tell of its numbers: they do not where another member predicts
+        others of the same people, and nothing in its leaves bears them out.
     whole, all_there
         Per tree, whether they tell all of it, and whether they are all who are counted in its
         leaves.
@@ -59,6 +62,7 @@ class Spreads:
     scale: Float
     untold: Flag
     lost: Flag
+    about: Sequence[bool]
     by_people: Sequence[bool]
     whole: Sequence[bool]
     all_there: Sequence[bool]
@@ -80,8 +84,9 @@ def spreads(case: Case) -> Spreads:
     changed = changed_target(case.forest)
     # In which units somebody's tolerance is, the file does not know.
     blind = changed and (targets is not None or case.tolerance is not None)
-    roots, by_people, whole = list[float](), list[bool](), list[bool]()
-    all_there = list[bool]()
+    roots, about, by_people = list[float](), list[bool](), list[bool]()
+    whole, all_there = list[bool](), list[bool]()
+    several = len(case.forest.members) > 1
     told = filled = False
     for i, tree in enumerate(trees):
         rows = table.rows_of(i)
@@ -94,13 +99,16 @@ def spreads(case: Case) -> Spreads:
         if has and tree.value is not None and tree.spread_is != "absolute":
             mean[rows], rounded[rows] = np.abs(tree.value[leaf]), True
         open_, full, fits, there = np.isnan(file), False, True, False
+        shown = not several
         if train is not None and targets is not None:
             people = np.bincount(train.node[:, i], minlength=tree.n_nodes)[leaf]
             each = _of_people(targets, train.node[:, i], tree)[leaf]
             there = case.forest.records_are == "all" and np.array_equal(people, n)
             full = there and (i == 0 or case.forest.answers != "sum")
             fits = not (full and has) or _is_about(tree, targets)
+            asked = full and has and not open_.all()
             full = full and fits and _bears_out(tree, leaf, n, each, file)
+            shown = full if asked else shown
             here = np.ones(len(leaf), dtype=np.bool_) if full else open_
             at = np.arange(len(table))[rows][here]
             spread[at], rounded[at] = each[here], False
@@ -110,7 +118,8 @@ def spreads(case: Case) -> Spreads:
         elif tree.spread is not None:
             untold[rows] = open_ & (n > 1)
         filled |= targets is not None and bool(open_.any())
-        by_people.append(targets is not None and fits)
+        about.append(targets is not None and fits)
+        by_people.append(about[-1] and shown)
         whole.append(full)
         all_there.append(there)
         root = float(targets.std()) if targets is not None and fits and (
@@ -138,6 +147,7 @@ def spreads(case: Case) -> Spreads:
         scale=scale,
         untold=untold,
         lost=lost,
+        about=about,
         by_people=by_people,
         whole=whole,
         all_there=all_there,
