@@ -85,3 +85,45 @@ def test_honest_numbers_pass_by_the_file_alone() -> None:
             for least in (20, 100):
                 model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=least)
                 assert _check(model.fit(rows, numbers))[0] == "pass"
+
+
+@given(
+    n=st.integers(5, 400),
+    most=st.integers(0, 99),
+    other=st.integers(0, 99),
+    unit=st.sampled_from([1.0, 3.0, 1000.0, 2500.0, 1e5]),
+    more=st.sampled_from([0.0, 52_340.0, 1e6]),
+)
+def test_one_exception_is_seen_however_large_the_numbers_are(n, most, other, unit, more) -> None:
+    if most == other:
+        other += 1
+    numbers = np.full(n, most * unit + more)
+    numbers[0] = other * unit + more
+    mean = numbers.mean()
+    spread = np.sqrt((numbers**2).mean() - mean**2)
+    column = np.array([mean]), np.array([spread]), np.array([n])
+    assert fewest_others(*column, "deviation", k=5, drawn=False).tolist() == [1.0]
+
+
+def test_salaries_of_which_all_but_one_are_the_same_do_not_pass() -> None:
+    group = np.repeat(np.arange(10), 100)
+    for base, step in ((52_000.0, 3000.0), (52_340.0, 3001.0)):
+        numbers = base + step * group
+        numbers[::100] += 2 * step
+        model = DecisionTreeRegressor(min_samples_leaf=50).fit(group[:, None], numbers)
+        (check,) = (one for one in ta.scan(model).checks if one.name == "max-nearly-certain-share")
+        assert (check.status, check.reason) == (
+            "skipped",
+            "of 100.0% of the people the file does not tell how many have another number than most "
+            "of their leaf: give the training data (--train)",
+        )
+
+
+def test_honest_salaries_pass() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1000, 2))
+    for unit in (1.0, 10.0, 500.0):
+        numbers = np.rint((5e4 + 8e3 * rows[:, 0] + rng.normal(size=1000) * 4e3) / unit) * unit
+        model = DecisionTreeRegressor(min_samples_leaf=10).fit(rows, numbers)
+        told = ta.scan(model, attacks=["TA109"], policy="observe")["TA109"].details
+        assert told.nearly_certain_at_most <= 0.02

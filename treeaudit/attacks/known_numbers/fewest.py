@@ -12,11 +12,16 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 
-__all__ = ["fewest_others", "single_non_zero"]
+__all__ = ["DIGITS", "are_whole", "fewest_others", "single_non_zero"]
 
 _WHOLE = 1e-3
 _EXACT = 1e-7
 _FINEST = 3
+DIGITS = range(-6, _FINEST + 1)
+"""Digits behind the point, or noughts before it, of numbers that are looked for as a grid."""
+_ERRORS = 2.0**-50
+"""Of a sum, per root of the numbers that are added up: what rounding may leave of it."""
+_SHARP = 0.1
 _MOST_FEW = 4
 """Exceptions that are looked for one by one."""
 _NEAR = 1.25
@@ -113,18 +118,15 @@ def _by_squares(
 ) -> None:
     """Write down what follows of numbers on a grid by their sums and sums of squares."""
     n = size.astype(np.int64)
-    for digits in range(_FINEST + 1):
+    for digits in DIGITS:
         scale = 10.0**digits
         total, square = n * value * scale, n * (spread**2 + value**2) * scale**2
         # Sums may be whole by chance where the numbers are not.
-        told = (
-            (size > 2)
-            & (np.maximum(np.abs(total), square) * 1e-13 <= _WHOLE)
-            & (square * n < 2**53)
-        )
-        told &= (np.abs(total - np.rint(total)) <= _WHOLE) & (
-            np.abs(square - np.rint(square)) <= _WHOLE
-        )
+        whole = (size > 2) & (np.abs(total) * 1e-13 <= _WHOLE) & are_whole(total, n, digits)
+        told = whole & (square * 1e-13 <= _WHOLE) & (square * n < 2**53)
+        told &= are_whole(square, n, digits)
+        far = whole & ~told & _one_far(n, value * scale, spread * scale)
+        fewest[far] = np.minimum(fewest[far], 1.0)
         at = np.flatnonzero(told)
         if not len(at):
             continue
@@ -134,6 +136,44 @@ def _by_squares(
         for step in {1, _step(s, q)}:
             few = np.minimum(few, _few_near(of, s / step, q / step**2, k, positive=positive))
         fewest[at] = np.minimum(fewest[at], few)
+
+
+def are_whole(sums: Float, size: Wide, digits: int) -> Flag:
+    """Tell which sums are whole numbers, but for rounding.
+
+    In units of ten or more, of which small numbers have hardly any, but for no more than that.
+
+    Examples
+    --------
+    >>> are_whole(np.array([52.0, 52.00001, 1e-5]), np.array([9, 9, 9]), 0).tolist()
+    [True, True, True]
+    >>> are_whole(np.array([52.0, 52.00001, 1e-5]), np.array([9, 9, 9]), -3).tolist()
+    [True, False, False]
+    """
+    near: Float | float = _WHOLE
+    if digits < 0:
+        near = np.minimum(_WHOLE, _ERRORS * (8 + np.sqrt(size)) * np.abs(sums))
+    return np.asarray(np.abs(sums - np.rint(sums)) <= near)
+
+
+def _one_far(n: Wide, mean: Float, spread: Float) -> Flag:
+    """Tell the same as `_one_other`, where squares are too large to be told to the unit.
+
+    One who is off the others by d leaves a spread of ``d sqrt(n - 1) / n``, which is sharp.
+
+    Examples
+    --------
+    >>> n, off = np.array([100, 100]), np.array([6000.0, 6000.4])
+    >>> _one_far(n, 52340 + np.rint(off) / 100, off * np.sqrt(99) / 100).tolist()
+    [True, False]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = n * spread / np.sqrt(n - 1.0)
+        error = _ERRORS * (8 + np.sqrt(n)) * (spread**2 + mean**2) / spread**2 * off
+        step, total = np.rint(off), np.rint(n * mean)
+        fits = (error <= _SHARP) & (step > 0) & (np.abs(off - step) <= _WHOLE + error)
+        one = ((total - step) % n == 0) | ((total + step) % n == 0)
+    return np.asarray(fits & one)
 
 
 def _one_other(n: Wide, total: Wide, square: Wide) -> Flag:

@@ -11,7 +11,12 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.known_numbers.alike import alike_in
-from treeaudit.attacks.known_numbers.fewest import fewest_others, single_non_zero
+from treeaudit.attacks.known_numbers.fewest import (
+    DIGITS,
+    are_whole,
+    fewest_others,
+    single_non_zero,
+)
 from treeaudit.attacks.known_numbers.spreads import Spreads, records_in, records_of_one
 from treeaudit.model.tree import Tree
 from treeaudit.table.labels import nearly_certain
@@ -25,8 +30,8 @@ _ROUNDING = 1e-13
 _DRAWS = 1.582
 """Draws per person that a draw with replacement chooses, e / (e - 1)."""
 _MOST_DRAWN = 3
-_FINEST = 3
-"""Digits behind the point of numbers that are looked for as a grid."""
+_MANY = 3
+"""Leaves of which sums are multiples of ten or more, not by chance."""
 
 
 def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
@@ -177,14 +182,17 @@ def _of_zero_and_one(value: Float, spread: Float) -> Float | None:
 def _on_a_grid(value: Float, spread: Float, size: Wide, kind: str) -> Float:
     """Return how many people are off the nearest number of a grid; everybody without one."""
     absolute = kind == "absolute"
-    for digits in range(_FINEST + 1):
+    for digits in DIGITS:
         scale = 10.0**digits
+        if digits < 0 and len(value) < _MANY:
+            continue
         # Of medians twice, as they may stand half way between two numbers.
         total = np.rint(2 * value * scale) if absolute else size * value * scale
         off = size * (spread * scale if absolute else (spread**2 + value**2) * scale**2)
         if max(np.abs(total).max(), off.max()) * 1e-13 > _WHOLE:
             break
-        if not _whole(2 * value * scale if absolute else total) or not _whole(off):
+        sums = (2 * value * scale if absolute else total, off)
+        if not all(are_whole(one, size, digits).all() for one in sums):
             continue
         if absolute:
             steps = np.where(total % 2 == 0, off, size)
