@@ -131,7 +131,7 @@ class Rule:
     measure: Measure
     missing: str = ""
     unsure: Callable[[Sequence[Finding], Forest], str | None] | None = None
-    perhaps: Callable[[Sequence[Finding]], tuple[float, str]] | None = None
+    perhaps: Callable[[Sequence[Finding], Forest], tuple[float, str]] | None = None
     holds: Callable[[float, float], bool] = holds_at_most
     share: bool = False
     among: bool = False

@@ -161,7 +161,7 @@ def _check(
         if rule.unsure is not None and (unsure := rule.unsure(findings, forest)) is not None:
             return replace(check, reason=unsure)
         if rule.perhaps is not None:
-            at_most, why = rule.perhaps(findings)
+            at_most, why = rule.perhaps(findings, forest)
             if not rule.holds(at_most, threshold):
                 return replace(check, reason=why)
     return replace(

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
@@ -117,3 +118,35 @@ def test_persons_are_counted_as_by_hand(records, tolerance) -> None:
         assert alone.others[leaf] == len(inside) - max(same, default=0)
         assert told.others[leaf] <= alone.others[leaf]
         assert told.share[leaf] >= alone.share[leaf]
+
+
+def test_of_draws_the_people_tell_what_may_be_nearly_certain() -> None:
+    # Five or six of about eight are drawn into each leaf, of whom five have the same number.
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(60), 8)
+    numbers = np.where(np.arange(480) % 8 < 5, 7.0, rng.uniform(0, 99, 480)) + 100.0 * group
+    rows = group[:, None] + rng.normal(size=(480, 2)) * 0.01
+    model = RandomForestRegressor(8, min_samples_leaf=4, random_state=0).fit(rows, numbers)
+    inside = {}
+    for tree, seed in zip(model.estimators_, range(8), strict=True):
+        draw = np.random.RandomState(tree.random_state).randint(0, 480, 480)
+        drawn, leaf = np.unique(draw), tree.apply(rows)
+        for one in np.unique(leaf[drawn]):
+            held = numbers[drawn][leaf[drawn] == one]
+            inside[seed, one] = len(held) - np.unique(held, return_counts=True)[1].max()
+    assert sum(others <= 1 for others in inside.values()) > 100
+    policy = ta.Policy(name="nearly", values={"max-nearly-certain-share": 0.5})
+    options = {"train": (rows, numbers), "attacks": ["TA109"], "tolerance": 0.0}
+    report = ta.scan(model, policy=policy, **options)
+    assert report.checks[0].status == "skipped"
+    assert report.checks[0].reason is not None
+    assert report.checks[0].reason.endswith("or, of draws, train larger leaves")
+
+
+def test_draws_of_smooth_numbers_are_not() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3))
+    model = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
+    model.fit(rows, numbers := rows[:, 0] + rng.normal(size=400))
+    told = ta.scan(model, train=(rows, numbers), attacks=["TA109"], policy="observe")["TA109"]
+    assert told.details.nearly_certain_at_most <= 0.05

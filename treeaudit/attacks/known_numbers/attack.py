@@ -79,7 +79,7 @@ def _one_number(case: Case) -> str | None:
     return missing
 
 
-def _dominating_at_most(findings: Sequence[Finding]) -> tuple[float, str]:
+def _dominating_at_most(findings: Sequence[Finding], _: Forest) -> tuple[float, str]:
     most = max(details_of(one, KnownNumbersDetails).dominating_at_most for one in findings)
     return float(most), (
         f"of {most:,} {'leaf' if most == 1 else 'leaves'} the file does not tell whether one "

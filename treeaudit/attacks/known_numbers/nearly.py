@@ -30,6 +30,8 @@ _ROUNDING = 1e-13
 _DRAWS = 1.582
 """Draws per person that a draw with replacement chooses, e / (e - 1)."""
 _MOST_DRAWN = 3
+_NEVER = 1e-3
+"""The chance, in all trees together, that is left out: in one of 1,000 people."""
 _MANY = 3
 """Leaves of which sums are multiples of ten or more, not by chance."""
 
@@ -82,7 +84,54 @@ def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
             found[rows][held] |= (alike.people[leaf] > 0) & near
             if known.all_there[i] and known.by_people[i]:
                 perhaps[rows] = False
+            elif case.forest.records_are != "all":
+                people, never = alike.people[leaf], _NEVER / case.forest.n_trees
+                same = people - alike.others[leaf]
+                perhaps[rows][held] |= may_be_drawn(people, same, size, case.k, never)
     return found, perhaps & ~found
+
+
+def may_be_drawn(people: Wide, alike: Wide, drawn: Wide, k: int, never: float = _NEVER) -> Flag:
+    """Tell where of those who end in a leaf only so many may have been drawn that it is so.
+
+    Nobody tells who was: of others, a draw holds a hypergeometric number.
+
+    Parameters
+    ----------
+    people, alike
+        Who end there, and how many of them have the commonest number.
+    drawn
+        How many of them the leaf holds.
+    never
+        A chance that is too small to count.
+
+    Examples
+    --------
+    Of eight people four have the same number. Five are drawn, and with 7 % all of these four; of
+    fifty out of eighty, forty of whom have it, never so few others.
+
+    >>> people, alike, drawn = np.array([8, 80]), np.array([4, 40]), np.array([5, 50])
+    >>> may_be_drawn(people, alike, drawn, 5).tolist()
+    [True, False]
+    """
+    people = np.maximum(people, drawn)
+    product = np.log(np.arange(1, int(people.max(initial=0)) + 1))
+    product = np.concatenate([[0.0], np.cumsum(product)])
+
+    def ways(of: Wide, some: Wide) -> Float:
+        there = (some >= 0) & (some <= of)
+        some = np.clip(some, 0, of)
+        told: Float = product[of] - product[some] - product[of - some]
+        return np.where(there, told, -np.inf)
+
+    chance = np.zeros(len(people))
+    for other in range(k):
+        share = (drawn - other) / np.maximum(drawn, 1)
+        near = nearly_certain(share, np.full(len(people), float(other)), k)
+        rest = ways(people - alike, np.full_like(people, other))
+        told = rest + ways(alike, drawn - other) - ways(people, drawn)
+        chance += np.where(near, np.exp(told), 0.0)
+    return np.asarray((chance > never) & (drawn > 0))
 
 
 def _by_file(case: Case, tree: Tree, leaf: Int, n: Wide, most: int) -> tuple[Flag, Flag]:

@@ -75,13 +75,19 @@ def _neither(forest: Forest) -> str | None:
     return None if _predicts_number(forest) else no_labels(forest)
 
 
-def _nearly_at_most(findings: Sequence[Finding]) -> tuple[float, str]:
+def _nearly_at_most(findings: Sequence[Finding], forest: Forest) -> tuple[float, str]:
     """Return what share it may be, where numbers that fit the file are nearly certain or not."""
     most = max(getattr(one.details, "nearly_certain_at_most", 0.0) for one in findings)
     return most, (
         f"of {in_percent(most)} of the people the file does not tell how many have another number "
-        "than most of their leaf: give the training data (--train)"
+        f"than most of their leaf: {_what_tells(forest)}"
     )
+
+
+def _what_tells(forest: Forest) -> str:
+    """Say what would: of draws nobody does, of however many people."""
+    larger = "" if forest.records_are == "all" else ", or, of draws, train larger leaves"
+    return f"give the training data (--train){larger}"
 
 
 NEARLY = Rule(
