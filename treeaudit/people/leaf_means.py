@@ -10,7 +10,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["OtherValue", "other_value", "values_fit"]
+__all__ = ["OtherValue", "means_add_up", "other_value", "values_fit"]
 
 _OF_SPREAD, _OF_SIZE = 1e-6, 2.0**-23
 """How far a mean may be off: by rounding of sums, and by numbers of single precision as text."""
@@ -54,7 +54,7 @@ def other_value(forest: Forest, train: Records, i: int) -> OtherValue | None:
         return None
     node, leaf = train.node[:, i], int(wrong[0])
     medians = forest.values_are == "medians"
-    if not (_inner_differ(tree, targets, node) if medians else _adds_up(tree, tree.value)):
+    if not (_inner_differ(tree, targets, node) if medians else means_add_up(tree, tree.value)):
         return None
     real = targets[node == leaf]
     return OtherValue(
@@ -168,7 +168,7 @@ def _inner_differ(tree: Tree, targets: Float, node: Int) -> bool:
     return False
 
 
-def _adds_up(tree: Tree, value: Float) -> bool:
+def means_add_up(tree: Tree, value: Float) -> bool:
     """Tell whether every node has the mean of those below it: not so once a leaf was changed."""
     n = np.zeros(tree.n_nodes) if tree.n_records is None else tree.n_records.astype(np.float64)
     below = np.bincount(tree.parent[1:], (n * value)[1:], tree.n_nodes)

@@ -1,10 +1,12 @@
 """In which units the numbers of a model are: those of a table, or of a target that was changed."""
 
 from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
+from treeaudit.people.leaf_means import means_add_up
 
-__all__ = ["changed_target"]
+__all__ = ["changed_target", "may_be_clipped"]
 
-_CHANGED = "units of the changed target"
+_CHANGED, _CLIPPED = "units of the changed target", "clip the numbers in its leaves"
 
 
 def changed_target(forest: Forest) -> bool:
@@ -28,3 +30,14 @@ def changed_target(forest: Forest) -> bool:
     False
     """
     return any(_CHANGED in said for said in forest.warnings)
+
+
+def may_be_clipped(forest: Forest, tree: Tree) -> bool:
+    """Tell whether leaves may hold other numbers than means, which constraints keep in order.
+
+    Nothing was clipped in a tree of everybody whose nodes have the means of those below them.
+    """
+    if not any(_CLIPPED in said for said in forest.warnings):
+        return False
+    whole = forest.records_are == "all" and tree.value is not None
+    return not whole or tree.value is None or not means_add_up(tree, tree.value)

@@ -22,6 +22,7 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.known_numbers.spreads import Spreads, records_in, records_of_one
 from treeaudit.model.tree import Tree
+from treeaudit.people.units import may_be_clipped
 
 __all__ = ["dominated", "dominating"]
 
@@ -140,8 +141,9 @@ def _by_file(
 ) -> tuple[Flag, Flag]:
     """Return what the leaves of a tree say."""
     nowhere = np.zeros(len(n), dtype=np.bool_)
-    if tree.spread is None or tree.value is None or blind or case.forest.answers == "sum":
-        # Nor is the mean told by trees that add up.
+    silent = blind or case.forest.answers == "sum" or may_be_clipped(case.forest, tree)
+    if tree.spread is None or tree.value is None or silent:
+        # Nor is the mean told by trees that add up, or whose numbers were clipped.
         return nowhere, n > 1
     leaf = case.table.leaf[case.table.rows_of(index)]
     mean, spread, size = np.abs(tree.value[leaf]), tree.spread[leaf], n.astype(np.float64)

@@ -29,6 +29,8 @@ from treeaudit.readers.types import Wide
 
 __all__ = ["read_trees"]
 
+_BOUNDED = "monotonicity constraints clip the numbers in its leaves, which may be no means"
+
 
 def read_trees(found: Found, budget: Budget) -> Grove:
     """Return the trees of a stored tree, forest, bag or boosting.
@@ -69,6 +71,8 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     records_are = _records_are(found, seen, records)
     n_records = _n_records(found, records, seen)
     warnings = _remarks(records, seen)
+    if classes is None and _are_bounded(trees):
+        warnings = (*warnings, _BOUNDED)
     # All trees of a forest at hand at once would be too much; a single one is built next.
     if len(records) > 1:
         for record in records:
@@ -99,10 +103,18 @@ def _values_are(
 ) -> ValuesAre:
     """Say what values are of people who all weigh the same, where no value was bounded."""
     alike = all(record.total == record.people for record in records)
-    bounded = any(tree.get("monotonic_cst") is not None for tree in trees)
-    if spreads is None or not alike or bounded or model.kind.startswith("GradientBoosting"):
+    if (
+        spreads is None
+        or not alike
+        or _are_bounded(trees)
+        or model.kind.startswith("GradientBoosting")
+    ):
         return "unknown"
     return "medians" if spreads == "absolute" else "means"
+
+
+def _are_bounded(trees: Sequence[Inert]) -> bool:
+    return any(arrived(tree.get("monotonic_cst")) is not None for tree in trees)
 
 
 def _class_weights(
