@@ -82,3 +82,21 @@ def test_numbers_of_one_output_say_nothing_of_another(named) -> None:
     options = {"train": table, "target": named, "repeats": "people"}
     check = _checks(model, **options)["max-nearly-certain-share"]
     assert check.status == ("skipped" if named == "smooth" else "fail")
+
+
+def test_totals_of_one_output_are_not_those_of_all() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 2))
+    even = 50 + 10 * rows[:, 0] + rng.normal(size=400)
+    skewed = np.where(np.arange(400) % 50 == 0, 1e6, 1.0) + rng.random(400)
+    model = MultiOutputRegressor(DecisionTreeRegressor(min_samples_leaf=20, random_state=0))
+    model.fit(rows, np.column_stack([even, skewed]))
+    table = pd.DataFrame({"x": rows[:, 0], "z": rows[:, 1], "even": even, "skewed": skewed})
+    options = {"train": table, "target": "even", "policy": "acro"}
+    check = _checks(model, **options)["max-nk-leaves"]
+    assert (check.status, check.reason) == (
+        "skipped",
+        "the model predicts 2 numbers, and those of even alone were looked at: name the columns "
+        "of the others (--sensitive)",
+    )
+    assert _checks(model, sensitive=["skewed"], **options)["max-nk-leaves"].status == "fail"

@@ -41,6 +41,8 @@ else:
 __all__ = ["Sensitive"]
 
 _MOST_EVIDENCE = 5
+_OF_SEVERAL = ("MultiOutputRegressor", "RegressorChain")
+"""Models of which every member predicts another number."""
 _MOST_KINDS = 20
 """A column of numbers with more values than this is told of as a magnitude."""
 
@@ -55,11 +57,14 @@ def _not_looked_at(findings: Sequence[Finding], forest: Forest) -> str | None:
     if forest.schema.classes is not None or forest.answers in ("path", "leaf"):
         return None
     details = [details_of(finding, SensitiveDetails) for finding in findings]
-    if any(
-        c.column == forest.schema.target and c.nk_leaves is not None
-        for one in details
-        for c in one.columns
-    ):
+    numbers = {c.column for one in details for c in one.columns if c.nk_leaves is not None}
+    outputs = len(forest.members) if forest.source.estimator in _OF_SEVERAL else 1
+    if forest.schema.target in numbers and len(numbers) < outputs:
+        return (
+            f"the model predicts {outputs:,} numbers, and those of {forest.schema.target} alone "
+            "were looked at: name the columns of the others (--sensitive)"
+        )
+    if forest.schema.target in numbers:
         return None
     return "the numbers that the model predicts were not looked at (--train, --target)"
 
