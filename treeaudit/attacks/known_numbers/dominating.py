@@ -53,6 +53,7 @@ def dominating(case: Case, known: Spreads) -> tuple[Flag, Flag]:
         certain, possible = _by_people(case, i, n)
         if known.all_there[i]:
             # Nobody is behind the leaf but who ends there, though perhaps with several records.
+            train = case.train
             unnamed = case.most > 1 and train is not None and train.persons is None
             surely[rows], perhaps[rows] = certain, possible & unnamed
         else:
