@@ -46,15 +46,20 @@ def fit(folder: Path) -> None:
         with contextlib.suppress(Exception):
             words |= _stated(type(model))
         for name, y in targets.items():
-            for frame in (False, True):
+            for form, data in (("array", x), ("frame", _frame(x)), ("holes", _with_holes(x))):
                 with contextlib.suppress(Exception):
-                    data = _frame(x) if frame else x
                     copy = pickle.loads(pickle.dumps(model))
                     made = copy.fit(data) if y is None else copy.fit(data, y)
-                    kind = f"{i}-{type(model).__name__}-{name}-{frame}.pkl"
+                    kind = f"{i}-{type(model).__name__}-{name}-{form}.pkl"
                     (folder / kind).write_bytes(pickle.dumps(made))
     (folder / "stated.json").write_text(json.dumps(words))
     print(len(list(folder.glob("*.pkl"))), "models of", len(words), "classes")
+
+
+def _with_holes(x):
+    holes = x.copy()
+    holes[::7, 1] = float("nan")
+    return holes
 
 
 def _frame(x):
