@@ -229,7 +229,7 @@ def _asked_the_same(report: Report, forest: Forest, people: _People) -> Report |
         raise DataError("what was asked is no longer at hand")
     return scan(
         forest, train=train, test=test, target=target, policy=report.policy, person=asked.person,
-        rows_per_person=asked.rows_per_person, attacks=asked.attacks,
+        rows_per_person=asked.rows_per_person,
         seconds=asked.seconds, seed=asked.seed, **beside,
     )  # fmt: skip
 

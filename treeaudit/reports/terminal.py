@@ -85,7 +85,7 @@ def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
     yield Line()
     sizes = _group_sizes(report, width)
     if sizes is not None:
-        title = "people per leaf, all trees" if _many(report) else "people per leaf"
+        title = f"people per leaf, {_told_of(report)}" if _many(report) else "people per leaf"
         title += "; a person counts in every leaf with a record of theirs" * report.unit.spread
         yield Line(((title, ""),), style="dim")
         yield sizes
@@ -230,6 +230,12 @@ def _leaves(report: Report, *, verbose: bool) -> list[Line]:
         told = [c.sentence for f in report.findings for c in f.controls if c.sentence]
         blocks += [Line(((plain(sentence, 600), ""),)) for sentence in told]
     return blocks
+
+
+def _told_of(report: Report) -> str:
+    """Return of which trees people are counted: some may not tell."""
+    trees, silent = report.forest.n_trees, report.table.n_silent
+    return f"{trees - silent:,} of {trees:,} trees" if silent else "all trees"
 
 
 def _many(report: Report) -> bool:
