@@ -307,7 +307,7 @@ def numbers(narrow: float):
     """Return a regressor of ten leaves of twenty people whose numbers are so close."""
     rng = np.random.default_rng(0)
     x = np.repeat(np.arange(10), 20).astype(float)
-    y = x * 100 + rng.normal(0, narrow, 200)
+    y = (x + 1) * 100 + rng.normal(0, narrow, 200)
     return DecisionTreeRegressor(min_samples_leaf=20).fit(pd.DataFrame({"a": x}), y)
 
 
