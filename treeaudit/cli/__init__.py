@@ -52,9 +52,11 @@ def _run(words: Sequence[str]) -> None:
         if given is not None:
             function(**given)
             return
-    if words in ([], ["--help"], ["-h"]) and (told := _front_page()):
+    # A shell that asks how a word goes on gives none of them here.
+    nothing = not words and "_TREEAUDIT_COMPLETE" not in os.environ
+    if (nothing or words in (["--help"], ["-h"])) and (told := _front_page()):
         page(told)
-        if not words:
+        if nothing:
             sys.exit(2)
         return
     from treeaudit.cli.typed import run
