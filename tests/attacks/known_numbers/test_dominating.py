@@ -5,7 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
+from sklearn.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
@@ -162,3 +166,24 @@ def test_people_tell_as_many_as_grouping_them_does(seed) -> None:
         assert report.checks[0].measured == expected
         if person is None and expected:
             assert _check(model)[0] != "pass"
+
+
+def _draws(seed: int) -> np.ndarray:
+    """Return whom the first tree of a forest of sixty people draws."""
+    tree = np.random.RandomState(seed).randint(np.iinfo(np.int32).max)
+    return np.random.RandomState(tree).randint(0, 60, 60, dtype=np.int32)
+
+
+def test_who_is_drawn_often_dominates_as_one_person_does() -> None:
+    """Of a tree that drew its people: by those who were drawn, each once."""
+    often = [seed for seed in range(15_000) if (_draws(seed) == 0).sum() > 5]
+    assert len(often) > 4
+    for seed in often:
+        numbers = np.random.default_rng(seed).integers(1, 4, 60).astype(float)
+        people = np.unique(_draws(seed))
+        numbers[0] = 9.1 * numbers[people[people > 0]].sum()
+        model = RandomForestRegressor(1, random_state=seed).fit(np.zeros((60, 1)), numbers)
+        assert model.estimators_[0].tree_.value[0, 0, 0] == pytest.approx(
+            numbers[_draws(seed)].mean()
+        )
+        assert _check(model)[0] != "pass"

@@ -34,9 +34,8 @@ _ENTROPY = -_OF_TOTAL * np.log(_OF_TOTAL) - _REST * np.log(_REST)
 _ROUNDING = 1e-9
 _OFF = 1e-6
 _ZERO = 1e-12
-_MOST_DRAWN = 3
-# Whoever else is drawn thrice takes away thrice as much.
-_OF_DRAWN = (_OF_TOTAL**2 + _MOST_DRAWN * _REST**2) / (_OF_TOTAL - _MOST_DRAWN * _REST) ** 2
+_MOST_DRAWN = 10
+"""Draws of one person: of a hundred million people one is drawn more often."""
 
 
 def dominating(case: Case, known: Spreads) -> tuple[Flag, Flag]:
@@ -127,9 +126,8 @@ def _by_squares(squares: Float, size: Float, most: int, *, drawn: bool) -> tuple
     rest = np.maximum(items - most, 1.0)
     least = (_OF_TOTAL**2 / most + _REST**2 / rest) * (1 - _ROUNDING)
     two = (size == 2) & (most == 1) & (not drawn)
-    high = _OF_DRAWN if drawn else _OF_BOTH
-    # What one person has in several records may cancel out.
-    high = np.inf if most > (_MOST_DRAWN if drawn else 1) else high + _OFF
+    # What one person has in several records, or is drawn of others below zero, may cancel out.
+    high = np.inf if drawn or most > 1 else _OF_BOTH + _OFF
     with np.errstate(invalid="ignore"):
         possible = squares <= high
         surely = squares >= (_OF_TOTAL if drawn else _OF_TOTAL**2 + _REST**2)
