@@ -3,33 +3,28 @@
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
+from treeaudit.reconstruction.asked import Asked, asked_by
 from treeaudit.reconstruction.complete import complete
 from treeaudit.reconstruction.domain import Domain, Variable
-from treeaudit.reconstruction.nodes import Nodes, chunks, nodes_of
 from treeaudit.reconstruction.scope import assumed
 
 __all__ = ["domain_of"]
 
 _SIGNS = re.compile(r"[_:=.,;|/\- ]+")
-_HALF = 0.5
-_BETWEEN = (_HALF, float(np.nextafter(1.0, 0.0)), float(np.float32(1e-35)))
-"""Where libraries put a threshold between 0 and 1: half way, ``x < 1``, and next to 0."""
 _EXPECTED, _FEWEST = 25, 3
 """Without names: edges of a column to be expected below the others of its group, and members."""
-_QUESTIONS, _AGAIN, _CUTS = 20, 10, 3
-"""Questions below members of a group, questions to be expected again about a column of 0 and 1, and
-thresholds of a column of whole numbers: with fewer it is not believed."""
-_BITS = 64
+_QUESTIONS, _CUTS = 20, 3
+"""Questions below members of a group, and thresholds of a column of whole numbers: with fewer it is
+not believed."""
 
 
 def domain_of(
@@ -58,8 +53,8 @@ def domain_of(
         the training data.
     """
     features = forest.schema.features
-    asked = _asked(complete(forest, forest.trees if trees is None else trees), len(features))
-    asked = asked.and_so(_asked(again, len(features)))
+    asked = asked_by(complete(forest, forest.trees if trees is None else trees), len(features))
+    asked = asked.and_so(asked_by(again, len(features)))
     flags = asked.zero_or_one()
     known, groups = _described(public, features)
     said = [*assumed(forest)]
@@ -129,151 +124,7 @@ def _whole(cuts: Float) -> bool:
     return bool((at == np.floor(at)).all())
 
 
-def _between(cuts: Float) -> bool:
-    """Tell whether the only threshold is one between 0 and 1."""
-    return len(cuts) == 1 and float(cuts[0]) in _BETWEEN
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Asked:
-    """What trees ask: thresholds per column, columns of sets, and columns below a 1 of others.
-
-    ``halves`` counts the edges between 0 and 1 per column, and ``flags`` are the columns that have
-    any. ``below[i, j]`` counts the edges of the j-th of them below those on which the i-th is above
-    that.
-    """
-
-    cuts: tuple[Float, ...]
-    sets: frozenset[int]
-    halves: Wide
-    flags: Wide
-    below: Int
-
-    def and_so(self, other: "_Asked") -> "_Asked":
-        """Return what both ask, where neither of them is evidence besides the other."""
-        flags = np.union1d(self.flags, other.flags)
-        below = self.below
-        if len(other.flags):
-            mine, theirs = (_among(one.below, one.flags, flags) for one in (self, other))
-            below = np.maximum(mine, theirs)
-        return _Asked(
-            cuts=tuple(map(np.union1d, self.cuts, other.cuts)),
-            sets=self.sets | other.sets,
-            halves=np.maximum(self.halves, other.halves),
-            flags=flags,
-            below=below,
-        )
-
-    def about(self, column: int) -> bool:
-        return len(self.cuts[column]) > 0 or column in self.sets
-
-    def zero_or_one(self) -> Flag:
-        """Tell which columns are asked one thing alone, where more was to be expected.
-
-        A column with more values would be asked about again where it is above the threshold.
-        """
-        again = np.zeros(len(self.cuts))
-        again[self.flags] = np.prod(self.expected(np.arange(len(self.flags))), axis=0)
-        between = np.array([_between(cuts) for cuts in self.cuts], dtype=np.bool_)
-        silent = np.array([len(cuts) == 0 for cuts in self.cuts], dtype=np.bool_)
-        only = bool((silent | between).all()) and not self.sets
-        enough = (again >= _AGAIN) | (only and again.sum() >= 2 * _AGAIN)
-        return np.asarray(enough & between)
-
-    @property
-    def half_way(self) -> bool:
-        """Tell whether no threshold is between 0 and 1 but 0.5."""
-        return not any(np.isin(_BETWEEN[1:], cuts).any() for cuts in self.cuts)
-
-    def places(self, columns: Sequence[int]) -> Wide:
-        """Return where those of some columns that are asked between 0 and 1 stand in ``flags``."""
-        return np.flatnonzero(np.isin(self.flags, columns))
-
-    def expected(self, places: Wide) -> tuple[Float, Float]:
-        """Return what ``below`` would be if what is asked did not depend on what was asked.
-
-        For some of the flags: the questions below each of them, and the share of all questions that
-        are about each; their products.
-        """
-        share = self.halves[self.flags[places]] / max(int(self.halves.sum()), 1)
-        return self.below.sum(axis=1)[places].astype(np.float64), share
-
-
-def _asked(trees: Iterable[Tree], n_features: int) -> _Asked:
-    halves, sets = np.zeros(n_features, dtype=np.int64), set[int]()
-    half_way = np.zeros(n_features, dtype=np.bool_)
-    other: list[tuple[Wide, Float]] = []
-    flags, below = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int32)
-    for held in chunks(_distinct(trees)):
-        nodes = nodes_of(held)
-        sets |= {*np.unique(nodes.feature[nodes.owner]).tolist()}
-        ones = np.isin(nodes.low, _BETWEEN)
-        for side in (nodes.low, nodes.high):
-            between = ones if side is nodes.low else np.isin(side, _BETWEEN)
-            halves += np.bincount(nodes.feature[between], minlength=n_features)
-            half_way[nodes.feature[side == _HALF]] = True
-            at = np.flatnonzero((side != _HALF) & np.isfinite(side) & (nodes.parent >= 0))
-            at = at[np.lexsort((side[at], nodes.feature[at]))]
-            column, cut = nodes.feature[at], side[at]
-            fresh = (np.diff(column, prepend=-1) != 0) | (np.diff(cut, prepend=0) != 0)
-            other.append((column[fresh].astype(np.int64), cut[fresh]))
-        before, flags = flags, np.flatnonzero(halves)
-        more = _below(nodes, ones, flags)
-        below = more if not len(before) else _among(below, before, flags) + more
-    column = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in other)])
-    cut = np.concatenate([np.zeros(0), *(one for _, one in other)])
-    order = np.argsort(column, kind="stable")
-    ends = np.searchsorted(column[order], np.arange(1, n_features))
-    cuts = [np.unique(one) for one in np.split(cut[order], ends)]
-    for i in np.flatnonzero(half_way).tolist():
-        cuts[i] = np.union1d(cuts[i], _HALF)
-    return _Asked(cuts=tuple(cuts), sets=frozenset(sets), halves=halves, flags=flags, below=below)
-
-
-def _among(below: Int, flags: Wide, more: Wide) -> Int:
-    """Return counts of pairs of columns as those of more columns, all of them among these."""
-    place = np.searchsorted(more, flags)
-    found = np.zeros((len(more), len(more)), dtype=np.int32)
-    found[np.ix_(place, place)] = below
-    return found
-
-
-def _distinct(trees: Iterable[Tree]) -> Iterator[Tree]:
-    """Yield each tree once: those that ask the same are no evidence besides each other."""
-    seen = set[int]()
-    for tree in trees:
-        key = hash((tree.feature.tobytes(), tree.low.tobytes(), tree.high.tobytes()))
-        if key not in seen:
-            seen.add(key)
-            yield tree
-
-
-def _below(nodes: Nodes, one: Flag, flags: Wide) -> Int:
-    """Count the edges of each of some columns below those on which another is above 0.5.
-
-    ``one`` marks the edges into such nodes. What is above a node is a bit a column.
-    """
-    at = np.flatnonzero(one)
-    # Each of them is among the columns.
-    column, parent = np.searchsorted(flags, nodes.feature[at]), nodes.parent[at]
-    n = len(flags)
-    found = np.zeros((n, n), dtype=np.int32)
-    asked = np.flatnonzero(np.bincount(column, minlength=n))
-    for columns in np.split(asked, range(_BITS, len(asked), _BITS)):
-        bit = np.zeros(n, dtype=np.uint64)
-        bit[columns] = np.uint64(1) << np.arange(len(columns), dtype=np.uint64)
-        ones = np.zeros(len(nodes.parent), dtype=np.uint64)
-        ones[at] = bit[column]
-        for level in nodes.levels:
-            ones[level] |= ones[nodes.parent[level]]
-        above = ones[parent]
-        for i in columns.tolist():
-            # One edge of each question whether a column is above 0.5.
-            found[i] = np.bincount(column[(above & bit[i]) != 0], minlength=n)
-    return found
-
-
-def _groups(features: Sequence[Feature], asked: _Asked, alone: Flag) -> list[Variable]:
+def _groups(features: Sequence[Feature], asked: Asked, alone: Flag) -> list[Variable]:
     """Return the one-hot groups that names and questions agree on, longest names first."""
     by_prefix = defaultdict(list)
     for i, feature in enumerate(features):
@@ -296,7 +147,7 @@ def _groups(features: Sequence[Feature], asked: _Asked, alone: Flag) -> list[Var
     return found
 
 
-def _unnamed_groups(features: Sequence[Feature], asked: _Asked, alone: Flag) -> list[Variable]:
+def _unnamed_groups(features: Sequence[Feature], asked: Asked, alone: Flag) -> list[Variable]:
     """Return the groups of which no tree asks for two, where many questions were to be expected."""
     left = np.array([_may_be_flag(one) for one in features], dtype=np.bool_) & alone
     place = asked.places(np.flatnonzero(left).tolist())
