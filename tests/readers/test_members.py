@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit.readers import load
@@ -48,6 +48,23 @@ def named(model, **change):
 
 def test_members_as_they_are_are_explained() -> None:
     assert named(FOREST) == set()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 1.0, 1: 2.5}},
+        {"class_weight": "balanced", "monotonic_cst": [1, 0, -1, 0]},
+        {"max_features": "sqrt", "criterion": "entropy", "splitter": "random"},
+    ],
+    ids=["text", "weights", "constraints", "options"],
+)
+def test_members_that_all_have_a_setting_are_explained(setting) -> None:
+    tree = DecisionTreeClassifier(max_depth=2, min_samples_leaf=20, **setting)
+    for model in (BaggingClassifier(tree, 12), AdaBoostClassifier(tree, n_estimators=8)):
+        found = load(model.fit(X, Y)).leftovers.found
+        assert not [one for one in found if one.kind == "unexplained"]
 
 
 @pytest.mark.parametrize("name", PLAIN)

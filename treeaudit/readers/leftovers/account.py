@@ -328,7 +328,8 @@ class Account(Bundles):
         return self._settled.takes(kind, name[1:], said, self._ensemble)
 
     def _takes(self, kind: str, name: str, value: object) -> bool:
-        return self._settled.takes(kind, name, self._settled.told(value), self._ensemble)
+        told = value if isinstance(value, str) else self._settled.told(value)
+        return self._settled.takes(kind, name, told, self._ensemble)
 
 
 def _ensemble_of(place: Place) -> int | None:
