@@ -11,16 +11,11 @@ a few far ones where the others differ anyway: those of nearly any leaf could be
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.attacks.known_numbers.grid import DIGITS, ERRORS, WHOLE, are_whole, step_of
 
-__all__ = ["DIGITS", "are_whole", "fewest_others", "single_non_zero"]
+__all__ = ["fewest_others", "single_non_zero"]
 
-_WHOLE = 1e-3
 _EXACT = 1e-7
-_FINEST = 3
-DIGITS = range(-6, _FINEST + 1)
-"""Digits behind the point, or noughts before it, of numbers that are looked for as a grid."""
-_ERRORS = 2.0**-50
-"""Of a sum, per root of the numbers that are added up: what rounding may leave of it."""
 _SHARP = 0.1
 _MOST_FEW = 4
 """Exceptions that are looked for one by one."""
@@ -122,8 +117,8 @@ def _by_squares(
         scale = 10.0**digits
         total, square = n * value * scale, n * (spread**2 + value**2) * scale**2
         # Sums may be whole by chance where the numbers are not.
-        whole = (size > 2) & (np.abs(total) * 1e-13 <= _WHOLE) & are_whole(total, n, digits)
-        told = whole & (square * 1e-13 <= _WHOLE) & (square * n < 2**53)
+        whole = (size > 2) & (np.abs(total) * 1e-13 <= WHOLE) & are_whole(total, n, digits)
+        told = whole & (square * 1e-13 <= WHOLE) & (square * n < 2**53)
         told &= are_whole(square, n, digits)
         far = whole & ~told & _one_far(n, value * scale, spread * scale)
         fewest[far] = np.minimum(fewest[far], 1.0)
@@ -133,27 +128,9 @@ def _by_squares(
         of, s, q = n[at], np.rint(total[at]).astype(np.int64), np.rint(square[at]).astype(np.int64)
         one = _one_other(of, s, q)
         few = np.where(one, 1.0, fewest[at])
-        for step in {1, _step(s, q)}:
+        for step in {1, step_of(s, q) if len(s) > 1 else 1}:
             few = np.minimum(few, _few_near(of, s / step, q / step**2, k, positive=positive))
         fewest[at] = np.minimum(fewest[at], few)
-
-
-def are_whole(sums: Float, size: Wide, digits: int) -> Flag:
-    """Tell which sums are whole numbers, but for rounding.
-
-    In units of ten or more, of which small numbers have hardly any, but for no more than that.
-
-    Examples
-    --------
-    >>> are_whole(np.array([52.0, 52.00001, 1e-5]), np.array([9, 9, 9]), 0).tolist()
-    [True, True, True]
-    >>> are_whole(np.array([52.0, 52.00001, 1e-5]), np.array([9, 9, 9]), -3).tolist()
-    [True, False, False]
-    """
-    near: Float | float = _WHOLE
-    if digits < 0:
-        near = np.minimum(_WHOLE, _ERRORS * (8 + np.sqrt(size)) * np.abs(sums))
-    return np.asarray(np.abs(sums - np.rint(sums)) <= near)
 
 
 def _one_far(n: Wide, mean: Float, spread: Float) -> Flag:
@@ -169,9 +146,9 @@ def _one_far(n: Wide, mean: Float, spread: Float) -> Flag:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         off = n * spread / np.sqrt(n - 1.0)
-        error = _ERRORS * (8 + np.sqrt(n)) * (spread**2 + mean**2) / spread**2 * off
+        error = ERRORS * (8 + np.sqrt(n)) * (spread**2 + mean**2) / spread**2 * off
         step, total = np.rint(off), np.rint(n * mean)
-        fits = (error <= _SHARP) & (step > 0) & (np.abs(off - step) <= _WHOLE + error)
+        fits = (error <= _SHARP) & (step > 0) & (np.abs(off - step) <= WHOLE + error)
         one = ((total - step) % n == 0) | ((total + step) % n == 0)
     return np.asarray(fits & one)
 
@@ -221,7 +198,7 @@ def _on_steps(fewest: Float, value: Float, spread: Float, n: Float, step: float,
             with np.errstate(divide="ignore", invalid="ignore"):
                 least = np.where(rest > 0, rest * np.log(rest / few), 0.0)
                 largest = np.where(rest > 0, rest * np.log(rest), 0.0)
-            fits = (rest >= -_WHOLE) & (of_few >= least - slack) & (of_few <= largest + slack)
+            fits = (rest >= -WHOLE) & (of_few >= least - slack) & (of_few <= largest + slack)
             fits &= (deviance > 0) & (near | (few == 1))
             np.minimum(fewest, few, out=fewest, where=fits)
 
@@ -235,19 +212,11 @@ def _by_medians(fewest: Float, value: Float, spread: Float) -> None:
 
 def _grids(numbers: Float) -> set[float]:
     """Return the finest and the coarsest step of which all numbers are multiples, if any."""
-    for digits in range(_FINEST + 1):
+    for digits in range(DIGITS.stop):
         whole = numbers * 10.0**digits
-        if np.abs(whole).max(initial=0.0) * 1e-13 > _WHOLE:
+        if np.abs(whole).max(initial=0.0) * 1e-13 > WHOLE:
             break
-        if np.all(np.abs(whole - np.rint(whole)) <= _WHOLE):
+        if np.all(np.abs(whole - np.rint(whole)) <= WHOLE):
             step = int(np.gcd.reduce(np.rint(np.abs(whole)).astype(np.int64)))
             return {1 / 10.0**digits, max(step, 1) / 10.0**digits}
     return set()
-
-
-def _step(total: Wide, square: Wide) -> int:
-    """Return the largest step of which all sums are multiples, and all sums of squares."""
-    step = int(np.gcd.reduce(np.abs(total)))
-    if len(total) < 2 or step <= 1 or step * step > int(square.max()):
-        return 1
-    return 1 if np.any(square % (step * step)) else step

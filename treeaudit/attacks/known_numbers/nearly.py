@@ -11,19 +11,14 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.known_numbers.alike import alike_in
-from treeaudit.attacks.known_numbers.fewest import (
-    DIGITS,
-    are_whole,
-    fewest_others,
-    single_non_zero,
-)
+from treeaudit.attacks.known_numbers.fewest import fewest_others, single_non_zero
+from treeaudit.attacks.known_numbers.grid import DIGITS, WHOLE, are_whole, step_of
 from treeaudit.attacks.known_numbers.spreads import Spreads, records_in, records_of_one
 from treeaudit.model.tree import Tree
 from treeaudit.table.labels import nearly_certain
 
 __all__ = ["few_others", "nearly_known"]
 
-_WHOLE = 1e-3
 """Counts and sums are whole numbers to within this."""
 _ROUNDING = 1e-13
 """Of the squares of what is added up, what may be lost to rounding."""
@@ -191,9 +186,9 @@ def few_others(value: Float, spread: Float, size: Wide, kind: str, *, drawn: boo
         if _whole(others):
             found = np.rint(others)
         elif drawn and len(np.unique(np.round(share, 9))) > 3:
-            few: Float = np.ceil(others * _DRAWS / _MOST_DRAWN - _WHOLE)
+            few: Float = np.ceil(others * _DRAWS / _MOST_DRAWN - WHOLE)
             # Somebody has it where anybody was drawn who has.
-            found = np.where(others > _WHOLE, np.maximum(few, 1), 0.0)
+            found = np.where(others > WHOLE, np.maximum(few, 1), 0.0)
     return found if kind == "poisson" else np.minimum(found, _on_a_grid(value, spread, size, kind))
 
 
@@ -211,7 +206,7 @@ def _of_two(value: Float, spread: Float) -> Float | None:
     if apart <= 0 or noise > 1e-7 * apart:
         return None
     share: Float = (x - slope / 2) / (2 * np.sqrt(apart)) + 0.5
-    inside = share.min() >= -_WHOLE and share.max() <= 1 + _WHOLE
+    inside = share.min() >= -WHOLE and share.max() <= 1 + WHOLE
     return np.clip(share, 0, 1) if inside else None
 
 
@@ -238,7 +233,7 @@ def _on_a_grid(value: Float, spread: Float, size: Wide, kind: str) -> Float:
         # Of medians twice, as they may stand half way between two numbers.
         total = np.rint(2 * value * scale) if absolute else size * value * scale
         off = size * (spread * scale if absolute else (spread**2 + value**2) * scale**2)
-        if max(np.abs(total).max(), off.max()) * 1e-13 > _WHOLE:
+        if max(np.abs(total).max(), off.max()) * 1e-13 > WHOLE:
             break
         sums = (2 * value * scale if absolute else total, off)
         if not all(are_whole(one, size, digits).all() for one in sums):
@@ -246,22 +241,14 @@ def _on_a_grid(value: Float, spread: Float, size: Wide, kind: str) -> Float:
         if absolute:
             steps = np.where(total % 2 == 0, off, size)
         else:
-            grid = _step(total, off) / scale
+            sums_of = np.rint(total).astype(np.int64), np.rint(off).astype(np.int64)
+            grid = step_of(*sums_of) / scale
             centre = np.rint(value / grid) * grid
             steps = size * (spread**2 + (value - centre) ** 2) / grid**2
-        off_it: Float = np.minimum(np.floor(steps + _WHOLE), size)
+        off_it: Float = np.minimum(np.floor(steps + WHOLE), size)
         return off_it
     return size.astype(np.float64)
 
 
-def _step(total: Float, square: Float) -> float:
-    """Return the largest step of which all sums are multiples, and all sums of squares."""
-    step = int(np.gcd.reduce(np.rint(np.abs(total)).astype(np.int64)))
-    whole = np.rint(square).astype(np.int64)
-    if step <= 1 or step * step > int(whole.max()):
-        return 1.0
-    return 1.0 if np.any(whole % (step * step)) else float(step)
-
-
 def _whole(numbers: Float) -> bool:
-    return bool(np.all(np.abs(numbers - np.rint(numbers)) <= _WHOLE))
+    return bool(np.all(np.abs(numbers - np.rint(numbers)) <= WHOLE))
