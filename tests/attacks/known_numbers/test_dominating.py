@@ -187,3 +187,20 @@ def test_who_is_drawn_often_dominates_as_one_person_does() -> None:
             numbers[_draws(seed)].mean()
         )
         assert _check(model)[0] != "pass"
+
+
+def test_people_tell_where_impurities_are_lost_to_rounding() -> None:
+    """Of thousandths on both sides of zero a file does not keep all digits of the impurities."""
+    in_all = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        rows = rng.integers(0, 10, (300, 3)).astype(float)
+        far, near = rng.random(300) < 0.03, rng.integers(-2, 4, 300)
+        numbers = np.where(far, rng.choice([50.0, -50, 500]), near) * 0.001
+        model = DecisionTreeRegressor(max_leaf_nodes=11, random_state=0).fit(rows, numbers)
+        of = pd.Series(np.abs(numbers)).groupby(model.apply(rows)).agg(["max", "sum", "size"])
+        expected = int(((of["size"] > 1) & (of["sum"] > 0) & (of["max"] >= 0.9 * of["sum"])).sum())
+        in_all += expected
+        people = {"train": (rows, numbers), "repeats": "people"}
+        assert _check(model, **people) == ("fail" if expected else "pass", expected)
+    assert in_all > 10

@@ -108,7 +108,7 @@ def spreads(case: Case) -> Spreads:
             fits = not (full and has) or _is_about(tree, targets)
             asked = full and has and not open_.all()
             full = full and fits and _bears_out(tree, leaf, n, each, file)
-            shown = full if asked else shown
+            shown = shown or (asked and full)
             here = np.ones(len(leaf), dtype=np.bool_) if full else open_
             at = np.arange(len(table))[rows][here]
             spread[at], rounded[at] = each[here], False
