@@ -120,7 +120,7 @@ def test_every_kind_has_one_attack() -> None:
         "out-of-bag": ("TA202", "high"),
         "records": ("TA202", "high"),
         "targets": ("TA202", "high"),
-        "unexplained": ("TA206", "medium"),
+        "extra": ("TA206", "medium"),
         "unseen": ("TA206", "medium"),
         "category-counts": ("TA202", "medium"),
         "seeds": ("TA203", "medium"),
@@ -143,7 +143,7 @@ def test_details_hold_stable_numbers_for_checks() -> None:
         "TA203": {"people", "seeds"},
         "TA204": {"people", "exact_values", "first_round_counts"},
         "TA205": {"people", "calls", "code", "flaws"},
-        "TA206": {"people", "unexplained_bytes", "unread_parts"},
+        "TA206": {"people", "extra_bytes", "unread_parts"},
     }
     empty = scan_with()
     for attack, names in numbers.items():

@@ -13,14 +13,14 @@ from treeaudit.attacks import ATTACKS, all_checks
 from treeaudit.attacks.leftovers import (
     CodeInside,
     ExactValues,
+    ExtraContent,
     ReproducibleDraws,
     TrainingData,
-    UnexplainedContent,
 )
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.readers import READERS
 
-BESIDE = (TrainingData, ReproducibleDraws, ExactValues, CodeInside, UnexplainedContent)
+BESIDE = (TrainingData, ReproducibleDraws, ExactValues, CodeInside, ExtraContent)
 CHECKS = all_checks()
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3)).astype(np.float32)
@@ -180,14 +180,14 @@ READS = {
     "sklearn-pickle": (in_pickle, KINDS, "records"),
     "sklearn-joblib": (in_joblib, KINDS, "records"),
     "sklearn-skops": (in_skops, KINDS, "unseen"),
-    "treeaudit-json": (in_own_json, KINDS, "unexplained"),
+    "treeaudit-json": (in_own_json, KINDS, "extra"),
     "treeaudit-pickle": (in_trainer, KINDS, "unseen"),
-    "xgboost-json": (in_xgboost, KINDS, "unexplained"),
-    "xgboost-ubjson": (in_xgboost_binary, KINDS, "unexplained"),
-    "lightgbm-text": (in_lightgbm_text, KINDS, "unexplained"),
-    "lightgbm-json": (in_lightgbm_json, BOOSTED, "unexplained"),
-    "catboost-json": (in_catboost, KINDS - {"seeds"}, "unexplained"),
-    "onnx": (in_onnx, KINDS, "unexplained"),
+    "xgboost-json": (in_xgboost, KINDS, "extra"),
+    "xgboost-ubjson": (in_xgboost_binary, KINDS, "extra"),
+    "lightgbm-text": (in_lightgbm_text, KINDS, "extra"),
+    "lightgbm-json": (in_lightgbm_json, BOOSTED, "extra"),
+    "catboost-json": (in_catboost, KINDS - {"seeds"}, "extra"),
+    "onnx": (in_onnx, KINDS, "extra"),
     "pmml": (in_pmml, KINDS, "records"),
 }
 
@@ -228,7 +228,7 @@ def test_every_reader_says_what_it_looks_for(read, form) -> None:
     forest = read(form)
     assert forest.source.format == form
     assert forest.leftovers.looked_for == READS[form][1]
-    assert not {one.kind for one in forest.leftovers.found} & {"unseen", "unexplained"}
+    assert not {one.kind for one in forest.leftovers.found} & {"unseen", "extra"}
 
 
 @pytest.mark.parametrize("form", READS)

@@ -154,4 +154,4 @@ def test_rows_of_a_ledger_are_named_where_they_are_about_no_column(tmp_path) -> 
     forest = with_rows(fitted(DiffPID3Classifier), points)
     report = ta.scan(ta.save(forest, tmp_path / "m.json"), policy="private")
     status = {check.name: check.status for check in report.checks}
-    assert status["max-unexplained-bytes"] == status["max-epsilon"] == "fail"
+    assert status["max-extra-bytes"] == status["max-epsilon"] == "fail"

@@ -134,7 +134,7 @@ def test_a_skipped_check_says_why(figure_3) -> None:
         ("max-training-rows-inside", "skipped"),
         ("max-exact-values", "skipped"),
         ("max-calls", "skipped"),
-        ("max-unexplained-bytes", "skipped"),
+        ("max-extra-bytes", "skipped"),
     ]
     assert checks[2].reason == "no classes"
     assert checks[2].measured is None

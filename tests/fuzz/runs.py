@@ -36,7 +36,7 @@ _ROUND, _BATCH = 1_000, 250
 _SCANNED = 100
 FILE_CHECKS = Policy(
     name="file",
-    values={"max-training-rows-inside": 0, "max-calls": 0, "max-unexplained-bytes": 0},
+    values={"max-training-rows-inside": 0, "max-calls": 0, "max-extra-bytes": 0},
 )
 _FORBIDDEN = frozenset("unexplained unseen calls code labels out-of-bag records targets".split())
 _FORBIDDEN |= {"category-counts"}

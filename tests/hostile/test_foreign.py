@@ -46,7 +46,7 @@ def found(path: Path, content: bytes | str) -> int:
         left = load(path).leftovers.found
     except ReadError:
         return -1
-    return sum(one.n for one in left if one.kind in ("unexplained", "unseen"))
+    return sum(one.n for one in left if one.kind in ("extra", "unseen"))
 
 
 # -- XGBoost -------------------------------------------------------------------------

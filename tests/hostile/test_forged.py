@@ -37,7 +37,7 @@ def test_bytes_that_change_nothing_are_named(name: str, tmp_path: Path) -> None:
     data, n = UNEXPLAINED[name]
     path = tmp_path / "model"
     path.write_bytes(data)
-    found = [one for one in read_whole(path).leftovers.found if one.kind == "unexplained"]
+    found = [one for one in read_whole(path).leftovers.found if one.kind == "extra"]
     assert sum(one.n for one in found if one.where.startswith("byte ")) == n
 
 
@@ -53,7 +53,7 @@ def test_another_instruction_for_the_same_is_charged_what_it_can_tell(
     path = tmp_path / "model"
     path.write_bytes(data)
     forest = read_whole(path)
-    found = [one.where for one in forest.leftovers.found if one.kind in ("unexplained", "unseen")]
+    found = [one.where for one in forest.leftovers.found if one.kind in ("extra", "unseen")]
     assert found == ["missing_values"] * (name == "bytes-in-a-longer-instruction")
     assert _bits(data) == _bits(stored(model())) + n
 
@@ -93,7 +93,7 @@ def test_many_other_instructions_are_a_message(most: int, tmp_path: Path) -> Non
     passed = "pass" if most < 68 else "review"
     assert report.verdict == passed or n > 10_000
     found = {check.name: check.status for check in report.checks}
-    assert found["max-unexplained-bytes"] == ("pass" if most < 68 else "skipped")
+    assert found["max-extra-bytes"] == ("pass" if most < 68 else "skipped")
     said = f"the choice can tell {n // 4:,} bytes"
     if most < 68:
         assert any(said in one for one in report.warnings) == (most > 0)
@@ -168,5 +168,5 @@ def test_array_bytes_that_are_instructions_run_in_pickle_alone(tmp_path: Path) -
 def test_what_is_good_stays_good(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(stored(model(tree(stump().astype(NODE)))))
-    assert [one for one in read_whole(path).leftovers.found if one.kind == "unexplained"] == []
+    assert [one for one in read_whole(path).leftovers.found if one.kind == "extra"] == []
     assert read_pickle(_later(Code(b"]"), b"")).oddities == ()

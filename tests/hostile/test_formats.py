@@ -28,7 +28,7 @@ Change = Callable[[Any], None]
 def hidden(path: Path, content: bytes | str) -> int:
     """Return how many bytes of a file nothing explains."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return sum(one.n for one in load(path).leftovers.found if one.kind == "unexplained")
+    return sum(one.n for one in load(path).leftovers.found if one.kind == "extra")
 
 
 def _trees(model: Any) -> Any:

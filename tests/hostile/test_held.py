@@ -158,7 +158,7 @@ def test_no_rows_in_what_objects_are_made_of(name: str, tmp_path: Path) -> None:
     model, way, value = WAYS[name]
     held = changed(model, way, value) if way else Made(type(model), model.__getstate__(), *value)
     found = scanned(held, tmp_path / "m.pkl")["TA206"]
-    assert found.details.unexplained_bytes > 100
+    assert found.details.extra_bytes > 100
 
 
 def _masked(hidden: list[Any]) -> np.ma.MaskedArray[Any, Any]:
@@ -194,7 +194,7 @@ class WithState:
 def test_a_table_beside_the_nodes(name: str, tmp_path: Path) -> None:
     model = changed(TREE, "tree_", WithState(TREE.tree_, **{name: X[:300].copy()}))
     found = scanned(model, tmp_path / "m.pkl")["TA206"]
-    assert found.details.unexplained_bytes >= X[:300].nbytes
+    assert found.details.extra_bytes >= X[:300].nbytes
 
 
 @pytest.mark.parametrize("name", ["values", "max_depth", "node_count"])
@@ -202,7 +202,7 @@ def test_a_table_beside_the_nodes_of_a_boosting(name: str, tmp_path: Path) -> No
     model = pickle.loads(pickle.dumps(BOOSTED))
     setattr(model._predictors[0][0], name, X[:300].copy())
     found = scanned(model, tmp_path / "m.pkl")["TA206"]
-    assert found.details.unexplained_bytes >= X[:300].nbytes
+    assert found.details.extra_bytes >= X[:300].nbytes
 
 
 # -- two models in a Booster -----------------------------------------------------------
@@ -217,7 +217,7 @@ def test_a_second_handle_of_lightgbm(tmp_path: Path) -> None:
     for more in ("\n".join(ROWS), state["_handle"].replace("num_leaves=4", "num_leaves=3")):
         other = changed(model, "_Booster", Made(lightgbm.Booster, {**state, "handle": more}))
         report = scanned(other, tmp_path / "m.pkl")
-        assert report["TA206"].details.unexplained_bytes >= len(more)
+        assert report["TA206"].details.extra_bytes >= len(more)
     for way in ("_le.classes_", "_classes"):
         with pytest.raises(ta.ReadError, match="other labels than it states"):
             scanned(changed(model, way, BACKWARDS), tmp_path / "m.pkl")
@@ -230,11 +230,11 @@ def test_a_second_handle_of_xgboost(tmp_path: Path) -> None:
     xgboost = pytest.importorskip("xgboost")
     model = xgboost.XGBClassifier(n_estimators=1, max_depth=2).fit(X, Y)
     state = model.get_booster().__getstate__()
-    assert scanned(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes == 0
+    assert scanned(model, tmp_path / "m.pkl")["TA206"].details.extra_bytes == 0
     more = "\n".join(ROWS).encode()
     other = changed(model, "_Booster", Made(xgboost.Booster, {**state, "_handle": more}))
     report = scanned(other, tmp_path / "m.pkl")
-    assert report["TA206"].details.unexplained_bytes >= len(more)
+    assert report["TA206"].details.extra_bytes >= len(more)
 
 
 # -- other labels ----------------------------------------------------------------------

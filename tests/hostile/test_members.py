@@ -16,7 +16,7 @@ SECRET = X.ravel()
 
 
 def _unexplained(model: Any) -> list[str]:
-    return [one.where for one in load(model).leftovers.found if one.kind == "unexplained"]
+    return [one.where for one in load(model).leftovers.found if one.kind == "extra"]
 
 
 def _whole(i: int) -> int:

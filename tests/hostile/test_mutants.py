@@ -149,7 +149,7 @@ def test_a_cache_of_joblib_is_a_setting_that_is_named(protocol: int, tmp_path: P
     steps = make_pipeline(StandardScaler(), TREE, memory=Memory(tmp_path, verbose=0)).fit(X, Y)
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(steps, protocol))
-    found = [one for one in load(path).leftovers.found if one.kind == "unexplained"]
+    found = [one for one in load(path).leftovers.found if one.kind == "extra"]
     assert [one.where for one in found] == ["memory"]
 
 

@@ -91,7 +91,7 @@ def _unexplained(model, path):
         found = ta.load(path).leftovers.found
     except ta.ReadError:
         return ["refused"]
-    return [one.where for one in found if one.kind == "unexplained"]
+    return [one.where for one in found if one.kind == "extra"]
 
 
 @pytest.mark.parametrize("name", MODELS)

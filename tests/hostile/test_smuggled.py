@@ -75,7 +75,7 @@ def test_what_is_no_seed_in_its_place_is_named(tmp_path, held) -> None:
     model.random_state = held(model)
     report = verdict(model, tmp_path / "m.pkl")
     assert report.verdict != "pass"
-    assert report["TA206"].details.unexplained_bytes > 0
+    assert report["TA206"].details.extra_bytes > 0
 
 
 @pytest.mark.parametrize("of", ["classes_", "estimator", "both"])
@@ -312,14 +312,14 @@ def test_forms_that_hold_more_than_they_show(name, tmp_path) -> None:
     model = piped(FunctionTransformer())
     where, value = FORMS[name]
     setattr(model.steps[-1 if name == "generator" else 0][1], where, value)
-    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes > 500
+    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.extra_bytes > 500
 
 
 @pytest.mark.parametrize("first", [CSV, HIDDEN.tobytes(), HIDDEN.tolist()])
 def test_masked_columns_of_a_search(first, tmp_path) -> None:
     model = search()
     model.cv_results_ = _masked(first)
-    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes > 10_000
+    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.extra_bytes > 10_000
 
 
 def test_scores_of_a_search(tmp_path) -> None:
@@ -337,7 +337,7 @@ def test_scores_of_a_search(tmp_path) -> None:
 def test_missing_numbers_are_not_sorted(tmp_path) -> None:
     model = piped(QuantileTransformer(n_quantiles=50))
     model.steps[0][1].quantiles_ = _MISSING
-    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes == HIDDEN.nbytes
+    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.extra_bytes == HIDDEN.nbytes
 
 
 def test_keys_in_bundles_of_bundles(tmp_path) -> None:
@@ -348,7 +348,7 @@ def test_keys_in_bundles_of_bundles(tmp_path) -> None:
         report = verdict({"model": model, "more": hidden}, tmp_path / "m.pkl")
         assert report.verdict == "fail"
         if hidden is parts:
-            assert report["TA206"].details.unexplained_bytes > 1_000
+            assert report["TA206"].details.extra_bytes > 1_000
         else:
             assert report["TA202"].details.people > 1_000
 
@@ -439,7 +439,7 @@ def test_known_objects_of_a_row_each(where, tmp_path) -> None:
 def test_a_width_that_is_stated_excuses_nothing(tmp_path) -> None:
     model = piped(StandardScaler())
     model.steps[0][1].n_features_in_, model.steps[0][1].mean_ = HIDDEN.size, HIDDEN.ravel()
-    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.unexplained_bytes == HIDDEN.nbytes
+    assert verdict(model, tmp_path / "m.pkl")["TA206"].details.extra_bytes == HIDDEN.nbytes
 
 
 def test_names_of_columns_that_are_dropped(tmp_path) -> None:
@@ -452,7 +452,7 @@ def test_names_of_columns_that_are_dropped(tmp_path) -> None:
 def test_keys_of_a_bundle_as_rows(tmp_path) -> None:
     keys = [f"row {text.replace(';', ' ').replace('-', '_')}"[:39] for text in TEXTS]
     report = verdict({"model": tree(), **dict.fromkeys(keys)}, tmp_path / "m.pkl")
-    assert report["TA206"].details.unexplained_bytes > 20_000
+    assert report["TA206"].details.extra_bytes > 20_000
 
 
 def test_a_list_of_weights_of_classes(tmp_path) -> None:
@@ -480,7 +480,7 @@ def test_many_attributes_of_a_row_each(tmp_path) -> None:
     for i, row in enumerate(HIDDEN.tolist()):
         setattr(model, f"row_{i}", row)
     finding = verdict(model, tmp_path / "m.pkl")["TA206"]
-    assert finding.details.unexplained_bytes >= 32 * ROWS
+    assert finding.details.extra_bytes >= 32 * ROWS
     assert len(finding.details.leftovers) <= 201
 
 
@@ -488,7 +488,7 @@ def test_rows_as_names_of_attributes(tmp_path) -> None:
     model = tree()
     model.__dict__.update(dict.fromkeys(TEXTS))
     finding = verdict(model, tmp_path / "m.pkl")["TA206"]
-    assert finding.details.unexplained_bytes >= len(CSV) - ROWS
+    assert finding.details.extra_bytes >= len(CSV) - ROWS
     assert not any(text[:6] in one.where for text in TEXTS for one in finding.details.leftovers)
 
 
@@ -542,7 +542,7 @@ def test_room_in_the_nodes(change, tmp_path) -> None:
         report = verdict(_nodes(change), tmp_path / "m.pkl")
     except ta.ReadError:
         return
-    assert report["TA206"].details.unexplained_bytes >= 40
+    assert report["TA206"].details.extra_bytes >= 40
 
 
 def test_an_encoder_of_names_is_told(tmp_path) -> None:
@@ -586,7 +586,7 @@ def test_room_in_a_skops_file(where, tmp_path) -> None:
     except ta.ReadError:
         return
     assert report.verdict != "pass"
-    assert report["TA206"].details.unexplained_bytes >= 20_000
+    assert report["TA206"].details.extra_bytes >= 20_000
 
 
 # -- law -----------------------------------------------------------------------------

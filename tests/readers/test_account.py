@@ -45,8 +45,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.readers.leftovers.account import Account
+from treeaudit.readers.leftovers.extra import masked, size_of
 from treeaudit.readers.leftovers.leftovers import leftovers
-from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 N = 137
@@ -142,7 +142,7 @@ REGRESSORS = [
 def unexplained(model, by=pickle.dumps):
     file = read_pickle(by(model))
     found = leftovers(file.root, N, file.mentioned).found
-    return [(one.where, one.n, one.says) for one in found if one.kind == "unexplained"]
+    return [(one.where, one.n, one.says) for one in found if one.kind == "extra"]
 
 
 def by_joblib(model):
@@ -234,7 +234,7 @@ def test_skops(model, tmp_path) -> None:
     skops = pytest.importorskip("skops.io")
     skops.dump(model.fit(X, WORDS), tmp_path / "m.skops")
     found = ta.load(tmp_path / "m.skops").leftovers.found
-    assert [one for one in found if one.kind == "unexplained"] == []
+    assert [one for one in found if one.kind == "extra"] == []
 
 
 @pytest.mark.libraries

@@ -314,7 +314,7 @@ def test_a_tree_that_says_something_of_its_own_is_looked_at_and_one_more_behind_
     looked_at = [place.path for place in _places(root, Alike()) if place.path.endswith("]")]
     assert looked_at == ["estimators_[0]", "estimators_[7]"]
     found = leftovers(root, len(X), ()).found
-    assert [one.where for one in found if one.kind == "unexplained"] == ["estimators_[7].max_depth"]
+    assert [one.where for one in found if one.kind == "extra"] == ["estimators_[7].max_depth"]
 
 
 def test_columns_that_are_tested_are_those_of_all_trees() -> None:

@@ -100,5 +100,5 @@ def test_what_a_node_hides_is_found_all_the_same(field: str, path: Path) -> None
     path.write_bytes(pickle.dumps(model))
     forest = load(path)
     found = forest.leftovers.found
-    assert any(one.kind == "unexplained" and field in one.where for one in found)
+    assert any(one.kind == "extra" and field in one.where for one in found)
     assert {*_odd(path, forest.n_records)} <= {*found}

@@ -22,33 +22,33 @@ def kinds_of(path):
     ("old", "new", "kind"),
     [
         ("<!--here-->", f"<ModelVerification>{TABLE}</ModelVerification>", "records"),
-        ("<!--here-->", f"<Extension name='x'>{TABLE}</Extension>", "unexplained"),
-        ("<!--here-->", "<Extension name='x' value='33,yes'/>", "unexplained"),
-        ("<!--here-->", "<!-- 33,yes -->", "unexplained"),
-        ("<!--here-->", "<?note 33,yes?>", "unexplained"),
-        ("<!--here-->", "33,yes", "unexplained"),
+        ("<!--here-->", f"<Extension name='x'>{TABLE}</Extension>", "extra"),
+        ("<!--here-->", "<Extension name='x' value='33,yes'/>", "extra"),
+        ("<!--here-->", "<!-- 33,yes -->", "extra"),
+        ("<!--here-->", "<?note 33,yes?>", "extra"),
+        ("<!--here-->", "33,yes", "extra"),
         ("<!--here-->", "<ModelStats><UnivariateStats field='age'/></ModelStats>", "column-values"),
-        ("<!--here-->", "<data:rows xmlns:data='urn:x'/>", "unexplained"),
-        ("</Header>", "<Annotation>33,yes</Annotation></Header>", "unexplained"),
-        ("<Header>", "<Header copyright='33,yes'>", "unexplained"),
-        ("2026-11-21T10:00:00Z", "33,yes", "unexplained"),
+        ("<!--here-->", "<data:rows xmlns:data='urn:x'/>", "extra"),
+        ("</Header>", "<Annotation>33,yes</Annotation></Header>", "extra"),
+        ("<Header>", "<Header copyright='33,yes'>", "extra"),
+        ("2026-11-21T10:00:00Z", "33,yes", "extra"),
         ("</TreeModel>", f"{TABLE}</TreeModel>", "records"),
         (
             "</PMML>",
             f"<NearestNeighborModel><TrainingInstances>{TABLE}</TrainingInstances>"
             "</NearestNeighborModel></PMML>",
-            "unexplained",
+            "extra",
         ),
-        ("</DataDictionary>", "<Node id='9'/></DataDictionary>", "unexplained"),
-        ('<Node id="1"', '<Node person="33,yes" id="1"', "unexplained"),
-        ('<Node id="1"', f'<Node id="{"33,yes;" * 20}"', "unexplained"),
+        ("</DataDictionary>", "<Node id='9'/></DataDictionary>", "extra"),
+        ('<Node id="1"', '<Node person="33,yes" id="1"', "extra"),
+        ('<Node id="1"', f'<Node id="{"33,yes;" * 20}"', "extra"),
         (
             'dataType="double"/>',
             'dataType="double"><Interval leftMargin="17"/></DataField>',
             "extremes",
         ),
         ('name="age"/>', 'name="age" lowValue="17"/>', "extremes"),
-        ("<MiningSchema>", "<MiningSchema xmlns:x='33,yes'>", "unexplained"),
+        ("<MiningSchema>", "<MiningSchema xmlns:x='33,yes'>", "extra"),
     ],
 )  # fmt: skip
 def test_places_in_pmml(tmp_path, old, new, kind) -> None:
@@ -152,7 +152,7 @@ def hidden_in_onnx(where):
 def test_places_in_onnx(tmp_path, where) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(hidden_in_onnx(where).SerializeToString())
-    assert ("unseen" if where == "external" else "unexplained") in kinds_of(path)
+    assert ("unseen" if where == "external" else "extra") in kinds_of(path)
     report = ta.scan(path)
     assert {c.name: c.status for c in report.checks}["max-training-rows-inside"] == "skipped"
 
@@ -175,7 +175,7 @@ def test_an_operator_of_its_own_is_code(tmp_path) -> None:
     made = hidden_in_onnx("nowhere")
     made.graph.node.append(onnx.helper.make_node("Mine", ["a"], ["b"], domain="my.company"))
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
-    assert set(kinds_of(tmp_path / "m.onnx")) == {"calls", "unexplained"}
+    assert set(kinds_of(tmp_path / "m.onnx")) == {"calls", "extra"}
     assert ta.scan(tmp_path / "m.onnx")["TA205"].severity == "low"
 
 
@@ -204,7 +204,7 @@ def test_places_in_xgboost(tmp_path, path) -> None:
         at = at[step]
     at["rows"] = X.tolist()
     (tmp_path / "m.json").write_text(json.dumps(document))
-    assert "unexplained" in kinds_of(tmp_path / "m.json")
+    assert "extra" in kinds_of(tmp_path / "m.json")
 
 
 def test_what_training_writes_into_xgboost_is_known(tmp_path) -> None:
@@ -212,11 +212,11 @@ def test_what_training_writes_into_xgboost_is_known(tmp_path) -> None:
     model = xgb.XGBClassifier(n_estimators=9, max_depth=2, early_stopping_rounds=2)
     model.fit(X, Y, eval_set=[(X, Y)], verbose=False)
     model.save_model(tmp_path / "m.json")
-    assert "unexplained" not in kinds_of(tmp_path / "m.json")
+    assert "extra" not in kinds_of(tmp_path / "m.json")
     booster = model.get_booster()
     booster.set_attr(best_score="33,yes")
     booster.save_model(tmp_path / "n.json")
-    assert "unexplained" in kinds_of(tmp_path / "n.json")
+    assert "extra" in kinds_of(tmp_path / "n.json")
 
 
 def test_a_seed_of_drawn_rows_is_told(tmp_path) -> None:
@@ -234,7 +234,7 @@ def test_metadata_of_catboost_is_named(tmp_path) -> None:
         iterations=2, depth=2, verbose=False, allow_writing_files=False, metadata={"rows": "33,yes"}
     ).fit(X, Y)
     model.save_model(str(tmp_path / "m.json"), format="json")
-    assert "unexplained" in kinds_of(tmp_path / "m.json")
+    assert "extra" in kinds_of(tmp_path / "m.json")
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_places_in_our_own_form(tmp_path, path) -> None:
     at["rows"] = X.tolist()
     (tmp_path / "m.json").write_text(json.dumps(document))
     (left,) = ta.load(tmp_path / "m.json").leftovers.found
-    assert left.kind == "unexplained"
+    assert left.kind == "extra"
     assert left.where.endswith("rows")
 
 
@@ -291,6 +291,6 @@ def test_arrays_of_a_model_that_does_not_count_its_records() -> None:
 
 def test_bytes_after_a_pickle_are_named(tmp_path) -> None:
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(plain()) + b"33,yes\n54,no\n")
-    assert kinds_of(tmp_path / "m.pkl") == ["unexplained"]
+    assert kinds_of(tmp_path / "m.pkl") == ["extra"]
     report = ta.scan(tmp_path / "m.pkl")
     assert {c.name: c.status for c in report.checks}["max-training-rows-inside"] == "skipped"

@@ -15,7 +15,7 @@ from treeaudit.readers.boosters.lightgbm_dump_rows import read_row
 from treeaudit.readers.boosters.lightgbm_text import parse
 from treeaudit.readers.boosters.lightgbm_tree import RawTree, read_tree
 from treeaudit.readers.boosters.shelf import Shelf
-from treeaudit.readers.leftovers.unexplained import Few
+from treeaudit.readers.leftovers.extra import Few
 
 pytestmark = pytest.mark.libraries
 

@@ -26,7 +26,7 @@ X, Y = people(300)
 COLUMNS = X[["age", "dose"]]
 PRIVATE = PrivateTreeClassifier(schema=SCHEMA, max_depth=2).fit(X, Y)
 PLAIN = DecisionTreeClassifier(max_depth=2, min_samples_leaf=40).fit(COLUMNS, Y)
-KINDS = ("unexplained", "unseen", "records")
+KINDS = ("extra", "unseen", "records")
 LABELS = [bool(label == "yes") for label in Y]
 PAIRS = {
     "references": lambda m: (lambda: m, lambda: m.classes_),

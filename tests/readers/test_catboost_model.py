@@ -396,7 +396,7 @@ def test_numbers_of_any_size_are_explained(data, tmp_path, unit) -> None:
     x, _ = data
     y = np.random.default_rng(0).normal(size=len(x)) * unit
     forest = read(stored(fit(x, y, "CatBoostRegressor"), tmp_path))
-    assert [one.where for one in forest.leftovers.found if one.kind == "unexplained"] == []
+    assert [one.where for one in forest.leftovers.found if one.kind == "extra"] == []
 
 
 @pytest.mark.parametrize("name", ["leaf_values", "leaf_weights"])

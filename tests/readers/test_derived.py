@@ -14,7 +14,7 @@ from tests.strategies import examples
 
 def unexplained(model):
     found = ta.load(pickle.loads(pickle.dumps(model))).leftovers.found
-    return [one.where for one in found if one.kind == "unexplained"]
+    return [one.where for one in found if one.kind == "extra"]
 
 
 @st.composite

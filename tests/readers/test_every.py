@@ -199,7 +199,7 @@ def test_a_model_that_cannot_be_read_forbids_a_pass(tmp_path) -> None:
         (left,) = (left for left in one.leftovers.found if left.kind == "unseen")
         assert "could not be read" in left.says
         assert "model.save_model('model.json', format='json')" in left.says
-        policy = ta.Policy(name="mine", values={"max-unexplained-bytes": 0})
+        policy = ta.Policy(name="mine", values={"max-extra-bytes": 0})
         assert ta.scan(one, policy=policy).verdict != "pass"
 
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import treeaudit as ta
 from tests.libraries import library
 from treeaudit.readers.boosters import ubjson
-from treeaudit.readers.leftovers.unexplained import masked, size_of
+from treeaudit.readers.leftovers.extra import masked, size_of
 
 xgb, lgb, catboost, onnx = map(library, ("xgboost", "lightgbm", "catboost", "onnx"))
 RNG = np.random.default_rng(3)
@@ -44,7 +44,7 @@ def unexplained(path) -> int:
         forest = ta.load(path)
     except ta.ReadError:
         return -1
-    found = [one for one in forest.leftovers.found if one.kind == "unexplained"]
+    found = [one for one in forest.leftovers.found if one.kind == "extra"]
     for one in found:
         assert not any(line in one.where + one.says for line in LINES[:50])
     report = ta.scan(forest)
@@ -524,7 +524,7 @@ def test_notes_of_a_zip_archive_are_named(tmp_path, change) -> None:
 @pytest.mark.parametrize("place", ["comment", "behind", "gap"])
 def test_bytes_around_the_members_of_a_zip_archive_are_named(tmp_path, place) -> None:
     path = zipped(tmp_path / "m.skops", lambda info: info)
-    assert not [one for one in ta.load(path).leftovers.found if one.kind == "unexplained"]
+    assert not [one for one in ta.load(path).leftovers.found if one.kind == "extra"]
     if place == "comment":
         with zipfile.ZipFile(path, "a") as archive:
             archive.comment = DIGITS.encode()
@@ -628,7 +628,7 @@ def test_what_a_compressed_file_holds_beside_its_stream_is_named(tmp_path, form)
 @pytest.mark.parametrize("pack", [gzip.compress, zlib.compress, bz2.compress, lzma.compress])
 def test_a_compressed_model_explains_itself(tmp_path, pack) -> None:
     (tmp_path / "m.pkl").write_bytes(pack(pickle.dumps(tree())))
-    assert not [o for o in ta.load(tmp_path / "m.pkl").leftovers.found if o.kind == "unexplained"]
+    assert not [o for o in ta.load(tmp_path / "m.pkl").leftovers.found if o.kind == "extra"]
 
 
 def test_what_is_shown_is_masked() -> None:
@@ -657,7 +657,7 @@ def test_what_xgboost_writes_explains_itself(tmp_path, params, form) -> None:
     model = xgb.train({"max_depth": 3, **params}, xgb.DMatrix(X, label=label), 3)
     path = tmp_path / f"m.{form}"
     path.write_bytes(pickle.dumps(model)) if form == "pkl" else model.save_model(path)
-    assert not [one for one in ta.load(path).leftovers.found if one.kind == "unexplained"]
+    assert not [one for one in ta.load(path).leftovers.found if one.kind == "extra"]
 
 
 LIGHTGBM = [
@@ -678,7 +678,7 @@ def test_what_lightgbm_writes_explains_itself(tmp_path, params, form) -> None:
     model = lgb.train({"verbose": -1, "num_leaves": 6, **params}, lgb.Dataset(X.copy(), label), 3)
     path = tmp_path / f"m.{form}"
     path.write_text(model.model_to_string() if form == "txt" else json.dumps(model.dump_model()))
-    assert not [one for one in ta.load(path).leftovers.found if one.kind == "unexplained"]
+    assert not [one for one in ta.load(path).leftovers.found if one.kind == "extra"]
 
 
 @pytest.mark.parametrize(
@@ -691,7 +691,7 @@ def test_what_catboost_writes_explains_itself(tmp_path, params) -> None:
         iterations=3, depth=3, verbose=0, allow_writing_files=False, **params
     )
     model.fit(X, X[:, 1]).save_model(str(tmp_path / "m.json"), format="json")
-    assert not [o for o in ta.load(tmp_path / "m.json").leftovers.found if o.kind == "unexplained"]
+    assert not [o for o in ta.load(tmp_path / "m.json").leftovers.found if o.kind == "extra"]
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -739,7 +739,7 @@ def test_an_entry_more_anywhere_in_json_is_named(documents, data, name, value) -
     except ta.ReadError:
         return
     kept = forest.source.parameters.get(name) == value
-    assert kept or any(one.kind == "unexplained" for one in forest.leftovers.found)
+    assert kept or any(one.kind == "extra" for one in forest.leftovers.found)
 
 
 SPOTS = [match.end() for match in re.finditer("<[A-Z][A-Za-z]*(?= )", PMML)]

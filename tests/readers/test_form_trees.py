@@ -12,7 +12,7 @@ from treeaudit.trainers import PrivateTreeClassifier, RandomCountForestClassifie
 
 
 def unexplained(tmp_path, change) -> str:
-    """Return how the check of unexplained content ends of a private tree that is changed."""
+    """Return how the check of extra content ends of a private tree that is changed."""
     schema = replace(SCHEMA, features=SCHEMA.features[1:2])
     model = RandomCountForestClassifier(epsilon=1.0, schema=schema, n_estimators=1, max_depth=1)
     X, y = people(50)
@@ -22,7 +22,7 @@ def unexplained(tmp_path, change) -> str:
     change(data["trees"][0])
     path.write_text(json.dumps(data))
     checks = ta.scan(path, policy="private").checks
-    return {check.name: check.status for check in checks}["max-unexplained-bytes"]
+    return {check.name: check.status for check in checks}["max-extra-bytes"]
 
 
 def test_what_a_trainer_writes_is_explained(tmp_path) -> None:

@@ -36,7 +36,7 @@ def found(tmp_path):
 def told(path, model):
     path.write_bytes(pickle.dumps(model))
     loaded = ta.load(path)
-    return [one.where for one in loaded.leftovers.found if one.kind in ("unexplained", "unseen")]
+    return [one.where for one in loaded.leftovers.found if one.kind in ("extra", "unseen")]
 
 
 def coded(categories, kind=OrdinalEncoder, table=PEOPLE, columns=("school", "size")):

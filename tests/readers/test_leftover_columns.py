@@ -13,7 +13,7 @@ N = 600
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, 3))
 Y = (X[:, 0] > 0).astype(int)
-TOLD = ("column-values", "extremes", "unexplained", "unseen")
+TOLD = ("column-values", "extremes", "extra", "unseen")
 
 
 def told(step, x=X):

@@ -52,7 +52,7 @@ def vote(member, first=None):
     return VotingClassifier([("t", tree() if first is None else first), ("k", member)])
 
 
-def left(tmp_path, model, kinds=("records", "unseen", "category-counts", "unexplained")):
+def left(tmp_path, model, kinds=("records", "unseen", "category-counts", "extra")):
     path = tmp_path / "m.pkl"
     path.write_bytes(pickle.dumps(model))
     return path, [(one.kind, one.n) for one in load(path).leftovers if one.kind in kinds]

@@ -43,7 +43,7 @@ def named(model, **change):
         for one, value in zip(copy.estimators_, values, strict=True):
             setattr(one, name, value)
     found = load(copy).leftovers.found
-    return {one.where.rpartition(".")[2] for one in found if one.kind == "unexplained"}
+    return {one.where.rpartition(".")[2] for one in found if one.kind == "extra"}
 
 
 def test_members_as_they_are_are_explained() -> None:
@@ -64,7 +64,7 @@ def test_members_that_all_have_a_setting_are_explained(setting) -> None:
     tree = DecisionTreeClassifier(max_depth=2, min_samples_leaf=20, **setting)
     for model in (BaggingClassifier(tree, 12), AdaBoostClassifier(tree, n_estimators=8)):
         found = load(model.fit(X, Y)).leftovers.found
-        assert not [one for one in found if one.kind == "unexplained"]
+        assert not [one for one in found if one.kind == "extra"]
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -89,7 +89,7 @@ def test_as_many_as_four_runs_are_rounds(values) -> None:
     forest = pickle.loads(pickle.dumps(FOREST))
     for one, value in zip(forest.estimators_, values, strict=True):
         one.min_samples_leaf = value
-    found = [one.kind for one in load(forest).leftovers.found if one.kind == "unexplained"]
+    found = [one.kind for one in load(forest).leftovers.found if one.kind == "extra"]
     assert bool(found) == (runs > 4)
 
 

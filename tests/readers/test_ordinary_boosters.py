@@ -38,7 +38,7 @@ def people(asked: str):
 
 
 def unexplained(path):
-    return [one.says for one in ta.load(path).leftovers.found if one.kind == "unexplained"]
+    return [one.says for one in ta.load(path).leftovers.found if one.kind == "extra"]
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
@@ -192,7 +192,7 @@ def wrapped(tmp_path, model):
     return [
         (one.where, one.says)
         for one in ta.load(path).leftovers.found
-        if one.kind in ("unexplained", "unseen")
+        if one.kind in ("extra", "unseen")
     ]
 
 
@@ -385,7 +385,7 @@ UNSTATED = [
 
 
 def odd_kinds(path):
-    kinds = ("unexplained", "unseen")
+    kinds = ("extra", "unseen")
     return {one.kind: one.says for one in ta.load(path).leftovers.found if one.kind in kinds}
 
 
@@ -407,9 +407,7 @@ def test_a_dump_does_not_hold_the_settings_that_explain_it(tmp_path, params) -> 
     told = odd_kinds(path)
     assert set(told) == {"unseen"}
     assert "settings that this form does not hold" in told["unseen"]
-    assert {one.name: one.status for one in ta.scan(path).checks}[
-        "max-unexplained-bytes"
-    ] == "skipped"
+    assert {one.name: one.status for one in ta.scan(path).checks}["max-extra-bytes"] == "skipped"
     booster.save_model(tmp_path / "m.txt")
     assert odd_kinds(tmp_path / "m.txt") == {}
 
@@ -423,7 +421,7 @@ def test_a_dump_of_the_usual_settings_holds_all_that_explains_it(tmp_path) -> No
         before = nodes[-1][name]
         nodes[-1][name] = 33.5
         path.write_text(json.dumps(document))
-        assert "unexplained" in odd_kinds(path)
+        assert "extra" in odd_kinds(path)
         nodes[-1][name] = before
 
 

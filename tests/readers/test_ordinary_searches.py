@@ -100,7 +100,7 @@ def found(tmp_path):
     def told(model):
         path = tmp_path / "model.pkl"
         path.write_bytes(pickle.dumps(model))
-        kinds = ("unexplained", "unseen", "records")
+        kinds = ("extra", "unseen", "records")
         return [one.where for one in ta.load(path).leftovers.found if one.kind in kinds]
 
     return told

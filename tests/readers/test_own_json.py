@@ -84,7 +84,7 @@ LEDGER = {"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove"}
 )
 def test_more_than_a_setting_is_named(changes: dict[str, object], where: str, tmp_path) -> None:
     found = _load(tmp_path, **changes).leftovers.found
-    assert {one.kind for one in found} == {"unexplained"}
+    assert {one.kind for one in found} == {"extra"}
     assert where in {one.where for one in found}
 
 

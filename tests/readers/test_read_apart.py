@@ -132,7 +132,7 @@ def test_what_is_made_of_boosters_alone_is_read_member_by_member(kind, tmp_path)
     for one in read:
         assert one.schema.classes == classes
         assert list(one.schema.names) == names
-        assert not [left for left in one.leftovers if left.kind in ("unseen", "unexplained")]
+        assert not [left for left in one.leftovers if left.kind in ("unseen", "extra")]
 
 
 def test_one_class_against_the_rest_is_called_by_it(tmp_path) -> None:
@@ -160,7 +160,7 @@ def test_a_changed_target_is_said(tmp_path) -> None:
     model = TransformedTargetRegressor(inner, func=np.log1p, inverse_func=np.expm1)
     (read,) = load_all(kept(tmp_path, model, np.exp(X.a)))
     assert "the numbers in its leaves are in units of the changed target" in read.warnings
-    assert not [left for left in read.leftovers if left.kind in ("unseen", "unexplained")]
+    assert not [left for left in read.leftovers if left.kind in ("unseen", "extra")]
 
 
 def test_a_private_model_inside_a_vote_is_named_and_forbids_a_pass(tmp_path) -> None:

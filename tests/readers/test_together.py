@@ -121,7 +121,7 @@ def test_a_message_in_a_tree_among_others_is_told(number, model, column, place, 
     )
     before = load(MODELS[model]).leftovers.found
     added = [one for one in load(changed).leftovers.found if one not in before]
-    assert {one.kind for one in added} == {"unexplained"}
+    assert {one.kind for one in added} == {"extra"}
 
 
 def test_trees_of_other_forms_are_not_put_together() -> None:

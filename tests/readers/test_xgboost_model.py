@@ -472,4 +472,4 @@ def test_a_start_of_any_size_is_explained(unit) -> None:
     booster = xgb.train({"max_depth": 2, "nthread": 1}, xgb.DMatrix(x, y), 3)
     for form in ("ubj", "json"):
         found = read(booster.save_raw(form)).leftovers.found
-        assert [one.where for one in found if one.kind == "unexplained"] == []
+        assert [one.where for one in found if one.kind == "extra"] == []

@@ -79,7 +79,7 @@ def test_endless_gains_follow_from_nothing(model, at, gain) -> None:
     trees_of(document)[at]["loss_changes"][0] = gain
     content = unpack(json.dumps(document).replace("Infinity", "1E999").encode())
     found = xgboost_model.read(content, Source(), None, LIMITS).leftovers.found
-    assert "trees[*]" in [one.where for one in found if one.kind == "unexplained"]
+    assert "trees[*]" in [one.where for one in found if one.kind == "extra"]
 
 
 @pytest.mark.parametrize("change", CHANGES)

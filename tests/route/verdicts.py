@@ -30,7 +30,7 @@ THRESHOLDS = {
     "max-joint-one-label-excess": (0.1, 0.5),
     "max-training-rows-inside": (0, 1),
     "max-calls": (0, 1),
-    "max-unexplained-bytes": (0, 1),
+    "max-extra-bytes": (0, 1),
     "round-to": (1, 2),
     "max-epsilon": (1.0, 5.0),
 }
@@ -92,7 +92,7 @@ def _measured(name: str, expected: Expected, details: Mapping[str, Any]) -> floa
     drawn, findings = expected.drawn, expected.findings
     if name == "max-epsilon":
         return float("inf")
-    if name in ("max-training-rows-inside", "max-calls", "max-unexplained-bytes"):
+    if name in ("max-training-rows-inside", "max-calls", "max-extra-bytes"):
         # scikit-learn keeps the weight of every row, which tells the labels; of numbers the
         # leaves themselves tell targets.
         kept = getattr(drawn.model, "_sample_weight", None) is not None

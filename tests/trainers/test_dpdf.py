@@ -275,6 +275,6 @@ def test_leaves_as_pure_as_the_node_above(tmp_path, monkeypatch, ties) -> None:
     assert set(seen) == {ties}
     path = save_trained(model, tmp_path / "model.pkl")
     checks = {check.name: check.status for check in ta.scan(path).checks}
-    assert checks["max-unexplained-bytes"] == "pass"
+    assert checks["max-extra-bytes"] == "pass"
     with pytest.raises(ValueError, match="ties is 'even'"):
         DPDFClassifier(schema=SCHEMA, ties="even").fit(X, y)

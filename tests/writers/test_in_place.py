@@ -101,7 +101,7 @@ def test_what_is_released_answers_alike(model, data, tmp_path) -> None:
     assert np.array_equal(answers(again, rows), answers(fitted, rows))
     assert again.get_params().keys() == fitted.get_params().keys()
     left = ta.load(path).leftovers.found
-    assert [one.where for one in left if one.kind in ("unexplained", "unseen", "seeds")] == []
+    assert [one.where for one in left if one.kind in ("extra", "unseen", "seeds")] == []
 
 
 ABOVE, BELOW = DIABETES[1], np.column_stack([DIABETES[1], -DIABETES[1]])
@@ -123,7 +123,7 @@ def test_above_leaves_stands_what_they_weigh_together(model, y, k, tmp_path) -> 
     forest = ta.load(clone(model).fit(DIABETES[0], y, sample_weight=weight))
     forest = ta.release(forest) if k == 1 else applied(forest, [MergeSiblings(min_leaf=k)])
     path = ta.save(forest, tmp_path / "safe.pkl")
-    kinds = ("unexplained", "unseen")
+    kinds = ("extra", "unseen")
     assert [one for one in ta.load(path).leftovers.found if one.kind in kinds] == []
 
 
@@ -289,7 +289,7 @@ def test_nearly_every_file_of_the_corpus_can_be_released(tmp_path) -> None:
         except ta.UnsupportedModelError as error:
             refused[one["model"].partition("/")[2]] = str(error)
             continue
-        left = [a for a in ta.load(clean).leftovers.found if a.kind in ("unexplained", "unseen")]
+        left = [a for a in ta.load(clean).leftovers.found if a.kind in ("extra", "unseen")]
         unexplained |= {one["path"]: left} if left else {}
     assert refused.keys() == {"cloud_lambda_pipe", "dt_user_subclass", "gb_init_tree"}
     assert unexplained == {}
@@ -305,13 +305,13 @@ def test_settings_of_members_hold_no_people(tmp_path) -> None:
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(wood))
     names = {one.where.rpartition(".")[2] for one in ta.load(path).leftovers.found
-             if one.kind == "unexplained"}  # fmt: skip
+             if one.kind == "extra"}  # fmt: skip
     assert {"ccp_alpha", "max_features_", "class_weight"} <= names
     content = ta.save(ta.release(path), tmp_path / "clean.pkl").read_bytes()
     assert sum(np.float64(one).byteswap().tobytes() in content for one in secret) <= 1
     assert not any(repr(one).encode() in content for one in secret)
     left = ta.load(tmp_path / "clean.pkl").leftovers.found
-    assert [one for one in left if one.kind in ("unexplained", "unseen")] == []
+    assert [one for one in left if one.kind in ("extra", "unseen")] == []
     rows = others(CANCER, 300)
     assert np.array_equal(pickle.loads(content).predict_proba(rows), wood.predict_proba(rows))
 
@@ -334,7 +334,7 @@ def test_what_was_read_from_a_skops_file(i, suffix, tmp_path) -> None:
         assert twice.read_bytes() == path.read_bytes()
     assert np.array_equal(answers(again, rows), answers(fitted, rows))
     left = ta.load(path).leftovers.found
-    assert [one.where for one in left if one.kind in ("unexplained", "unseen", "seeds")] == []
+    assert [one.where for one in left if one.kind in ("extra", "unseen", "seeds")] == []
 
 
 def imputed(strategy: str):
@@ -362,7 +362,7 @@ def test_a_column_of_texts_whose_gaps_were_filled(strategy, suffix, tmp_path) ->
         if same:
             assert np.array_equal(again.predict_proba(table), model.predict_proba(table))
         left = ta.load(path).leftovers.found
-        assert [one.where for one in left if one.kind in ("unexplained", "unseen")] == []
+        assert [one.where for one in left if one.kind in ("extra", "unseen")] == []
         rebuilt = to_estimator(safe)
         assert np.array_equal(rebuilt.predict(table), again.predict(table))
     assert again[0].transformers_[0][1][0]._fit_dtype == np.dtype(object)
@@ -377,7 +377,7 @@ def test_a_column_of_texts_whose_gaps_were_filled_in_a_skops_file(tmp_path) -> N
     again = skops.load(path, trusted=skops.get_untrusted_types(file=path))
     assert np.array_equal(again.predict_proba(table), model.predict_proba(table))
     left = ta.load(path).leftovers.found
-    assert [one.where for one in left if one.kind in ("unexplained", "unseen")] == []
+    assert [one.where for one in left if one.kind in ("extra", "unseen")] == []
 
 
 @pytest.mark.libraries
@@ -412,7 +412,7 @@ def test_xgboost_in_its_own_forms(suffix, booster, tmp_path) -> None:
     expected = start + sum(t.value[leaves[:, i]] for i, t in enumerate(forest.trees))
     assert np.allclose(found, expected, rtol=1e-5, atol=1e-5)
     again = ta.load(path)
-    assert [one for one in again.leftovers.found if one.kind == "unexplained"] == []
+    assert [one for one in again.leftovers.found if one.kind == "extra"] == []
     assert min(int(t.n_records[t.is_leaf].min()) for t in again.trees) >= 12
     assert ta.load(ta.save(forest, tmp_path / "safe.treeaudit.json")).source.format == (
         "treeaudit-json"

@@ -17,9 +17,9 @@ from treeaudit.attacks.known_numbers.attack import KnownNumbers
 from treeaudit.attacks.leftovers import (
     CodeInside,
     ExactValues,
+    ExtraContent,
     ReproducibleDraws,
     TrainingData,
-    UnexplainedContent,
 )
 from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.needs import run_attack
@@ -56,7 +56,7 @@ ATTACKS: tuple[type[Attack], ...] = (
     ReproducibleDraws,
     ExactValues,
     CodeInside,
-    UnexplainedContent,
+    ExtraContent,
 )
 
 

@@ -18,7 +18,8 @@ _NAMES: Mapping[Kind, str] = {
     "records": "training records",
     "targets": "single targets",
     "category-counts": "counts of labels by category",
-    "unexplained": "content that no model accounts for",
+    "notes": "plain notes",
+    "extra": "content beyond the model",
     "unseen": "parts that could not be read",
     "seeds": "seeds",
     "column-values": "values of single columns",
@@ -29,8 +30,8 @@ _NAMES: Mapping[Kind, str] = {
     "code": "program code",
 }
 
-# What nobody could read or explain may hold anything but code, of which names alone are run.
-_BLIND: frozenset[Kind] = frozenset({"unexplained", "unseen"})
+# What was not examined may hold anything but code, of which names alone are run.
+_BLIND: frozenset[Kind] = frozenset({"extra", "unseen"})
 # Kinds of which `Leftover.n` counts people.
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
 

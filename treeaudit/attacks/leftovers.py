@@ -13,9 +13,9 @@ from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.leftovers_details import (
     CodeDetails,
     DrawDetails,
+    ExtraDetails,
     LeftoverDetails,
     TrainingDataDetails,
-    UnexplainedDetails,
     ValueDetails,
 )
 from treeaudit.dataclass import dataclass
@@ -35,7 +35,7 @@ from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import Kind
 
-__all__ = ["CodeInside", "ExactValues", "ReproducibleDraws", "TrainingData", "UnexplainedContent"]
+__all__ = ["CodeInside", "ExactValues", "ExtraContent", "ReproducibleDraws", "TrainingData"]
 
 
 def _view(result: Finding | Skipped, _: Report) -> View:
@@ -51,11 +51,17 @@ def _rows_inside(findings: Sequence[Finding], _: Forest) -> float | None:
     return None if not people and findings[0].status == "found" else people
 
 
-def _unexplained(findings: Sequence[Finding], _: Forest) -> float | None:
-    """Measure the bytes that no audited model accounts for; none where parts were not read."""
-    details = details_of(findings[0], UnexplainedDetails)
-    n = float(details.unexplained_bytes)
+def _extra(findings: Sequence[Finding], _: Forest) -> float | None:
+    """Measure the bytes beyond the model; none where parts were not read."""
+    details = details_of(findings[0], ExtraDetails)
+    n = float(details.extra_bytes + details.note_bytes)
     return None if details.unread_parts and not n else n
+
+
+def _not_plain(findings: Sequence[Finding], _: Forest) -> str | None:
+    """Say that a few bytes which are no plain note may hold anything."""
+    n = details_of(findings[0], ExtraDetails).extra_bytes
+    return f"{n:,} bytes are no plain note: what they hold was not examined" if n else None
 
 
 def _code_inside(findings: Sequence[Finding], _: Forest) -> float:
@@ -89,12 +95,13 @@ _VALUES = Rule(
     measure=most("exact_values"),
     rests_on=(),
 )
-_UNEXPLAINED = Rule(
-    name="max-unexplained-bytes",
-    title="Bytes that no audited model accounts for",
+_EXTRA = Rule(
+    name="max-extra-bytes",
+    title="Bytes beyond the model",
     bound="at most {:,.0f}",
     tells_of="file",
-    measure=_unexplained,
+    measure=_extra,
+    unsure=_not_plain,
     missing="the file holds something that was not audited (TA206)",
     rests_on=(),
 )
@@ -125,7 +132,7 @@ class TrainingData:
         "model.oob_decision_function_ (or oob_prediction_); save the model alone, not in a bundle "
         "with data; for single targets, train with min_samples_leaf of at least 5",
         limit="an array is taken for records by its name or its length; data in another form is "
-        "told as unexplained content (TA206), not here",
+        "listed as extra content (TA206)",
         reference="scikit-learn since 1.9 keeps _sample_weight in forests; a regression leaf keeps "
         "mean and variance of its targets; CVE-2024-5206",
     )
@@ -269,33 +276,39 @@ class CodeInside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnexplainedContent:
-    """Find content that no audited model accounts for."""
+class ExtraContent:
+    """List what a file holds beyond its models."""
 
     id: ClassVar[str] = "TA206"
-    title: ClassVar[str] = "Unexplained content"
+    title: ClassVar[str] = "Extra content"
     words: ClassVar[Words] = Words(
-        attacker="A file has room for anything beside its model: a table as text, a second model, "
-        "bytes however packed. Whoever knows where to look reads it out.",
-        assumes="the attacker has the file and knows, or finds, how it was packed",
-        remedy="give labels and columns that look like content other names, or write the file anew "
-        "from what was audited and nothing else: treeaudit release model.pkl -o clean.pkl",
-        limit="says that content belongs to no audited model, not what it is: a note, a setting of "
-        "a library that treeaudit does not know, or the training data",
-        reference="attributes, keys and nodes of the published formats, listed for each library "
-        "version that was seen",
+        attacker="A file has room for anything beside its model: a second model, notes, bytes in "
+        "any form. Whoever opens the file reads it.",
+        assumes="the attacker has the file",
+        remedy="write the file again from the model alone: treeaudit release model.pkl -o "
+        "clean.pkl",
+        limit="lists what lies beyond the model by path and size, and does not search for "
+        "messages that an author hides in the model's own numbers, names, order or parameters: a "
+        "released file (canonical) has no room beyond these",
+        reference="attributes of the published estimators, listed for each library version that "
+        "was seen",
     )
     about: ClassVar[About] = "file"
-    checks: ClassVar[tuple[Rule, ...]] = (_UNEXPLAINED,)
+    checks: ClassVar[tuple[Rule, ...]] = (_EXTRA,)
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
-    details: ClassVar[type[Details]] = UnexplainedDetails
-    grades: ClassVar[Mapping[Kind, Severity]] = {"unexplained": "medium", "unseen": "medium"}
+    details: ClassVar[type[Details]] = ExtraDetails
+    grades: ClassVar[Mapping[Kind, Severity]] = {
+        "notes": "low",
+        "extra": "medium",
+        "unseen": "medium",
+    }
     counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {
-        "unexplained_bytes": ("unexplained",),
+        "extra_bytes": ("extra",),
+        "note_bytes": ("notes",),
         "unread_parts": ("unseen",),
     }
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what nothing explains."""
-        return beside(self, case, "Everything in the file belongs to the model that was audited.")
+        """Return what lies beyond the model."""
+        return beside(self, case, "The file holds nothing beyond its models.")

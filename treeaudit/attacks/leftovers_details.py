@@ -8,9 +8,9 @@ from treeaudit.model.leftovers import Leftover
 __all__ = [
     "CodeDetails",
     "DrawDetails",
+    "ExtraDetails",
     "LeftoverDetails",
     "TrainingDataDetails",
-    "UnexplainedDetails",
     "ValueDetails",
 ]
 
@@ -101,19 +101,20 @@ class CodeDetails(LeftoverDetails):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnexplainedDetails(LeftoverDetails):
-    """What no audited model accounts for.
+class ExtraDetails(LeftoverDetails):
+    """What lies beyond the audited models.
 
     Attributes
     ----------
-    unexplained_bytes
-        Bytes of content that belongs to no audited model.
+    extra_bytes, note_bytes
+        Bytes of content beyond the model, and of plain notes.
     unread_parts
         Parts that could not be read, and models that were not audited.
     leftovers
         Where those are.
     """
 
-    unexplained_bytes: int
+    extra_bytes: int
+    note_bytes: int
     unread_parts: int
     leftovers: tuple[Leftover, ...]

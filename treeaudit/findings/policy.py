@@ -95,7 +95,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-training-rows-inside": 0,
             "max-exact-values": 3000,
             "max-calls": 0,
-            "max-unexplained-bytes": 0,
+            "max-extra-bytes": 4096,
         },
     ),
     "strict": Policy(
@@ -116,7 +116,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-exact-values": 100,
             "max-seeds": 0,
             "max-calls": 0,
-            "max-unexplained-bytes": 0,
+            "max-extra-bytes": 4096,
         },
     ),
     "acro": Policy(
@@ -135,7 +135,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-joint-certain-people": 0,
             "max-training-rows-inside": 0,
             "max-calls": 0,
-            "max-unexplained-bytes": 0,
+            "max-extra-bytes": 4096,
         },
     ),
     "opensafely": Policy(
@@ -150,7 +150,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-joint-certain-people": 0,
             "max-training-rows-inside": 0,
             "max-calls": 0,
-            "max-unexplained-bytes": 0,
+            "max-extra-bytes": 4096,
         },
     ),
     "private": Policy(
@@ -160,7 +160,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-delta": 1e-6,
             "max-training-rows-inside": 0,
             "max-calls": 0,
-            "max-unexplained-bytes": 0,
+            "max-extra-bytes": 0,
         },
     ),
     "observe": Policy(name="observe"),

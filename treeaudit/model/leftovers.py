@@ -25,12 +25,13 @@ Kind = Literal[
     "calls",
     "code",
     "flaws",
-    "unexplained",
+    "notes",
+    "extra",
     "unseen",
 ]
-"""What can lie beside the trees. ``unexplained`` is content that no audited model accounts for;
-``unseen`` is a part that the reader could not read, another model, which was not audited, or more
-content that no tree needs than anybody can tell from a message."""
+"""What can lie beside the trees. ``notes`` are plain values beside the model: numbers, dates, short
+texts, lists of names, metrics. ``extra`` is other content beyond the model, known by path and size
+alone. ``unseen`` is a part that was not read, or another model, which was not audited."""
 
 KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 """Every kind."""
@@ -50,7 +51,7 @@ class Leftover:
     where
         The way to it in the file, such as ``estimators_[3].random_state``.
     n
-        How many values, people or calls it holds; of what is unexplained, how many bytes.
+        How many values, people or calls it holds; of notes and extra content, how many bytes.
     says
         What it gives away, in one sentence.
     """

@@ -30,8 +30,8 @@ from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.detect import name_of
+from treeaudit.readers.leftovers.extra import extra, few
 from treeaudit.readers.leftovers.streams import beside_streams
-from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.unpack import Content, open_file, unpack
 
@@ -288,7 +288,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             forest = one.reader.read(content, source, select, limits)
             if isinstance(forest.trees, LazyTrees):
                 forest.trees.let_go = partial(_let_go, content)
-            around = [not_explained(*one) for one in beside_streams(content) if one[1]]
+            around = [extra(*one) for one in beside_streams(content) if one[1]]
             if around:
                 beside = Leftovers(found=few(around), looked_for=KINDS)
                 forest = replace(forest, leftovers=forest.leftovers.beside(beside))

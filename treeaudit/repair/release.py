@@ -72,7 +72,7 @@ def left_out(before: Forest, after: Forest) -> str:
 def _what(kind: str, n: int, *, another: bool) -> str:
     if another:
         return "another model"
-    if kind == "unexplained":
+    if kind == "extra":
         return f"{n:,} {'byte' if n == 1 else 'bytes'}"
     return {"unseen": "not read", "calls": "a name outside the usual libraries"}.get(
         kind, kind.replace("-", " ")

@@ -19,8 +19,8 @@ from treeaudit.readers.boosters.catboost_names import (
 from treeaudit.readers.boosters.catboost_rows import EachTree, StoredTrees
 from treeaudit.readers.leftovers.booster_parts import is_name, setting
 from treeaudit.readers.leftovers.documents import Keys, unexplained
+from treeaudit.readers.leftovers.extra import extra, size_of
 from treeaudit.readers.leftovers.spare import spare_columns
-from treeaudit.readers.leftovers.unexplained import not_explained, size_of
 from treeaudit.readers.limits import Most
 
 __all__ = ["in_catboost"]
@@ -143,7 +143,7 @@ def in_catboost(
     if isinstance(params, dict):
         yield from parameters("model_info.params", params, names, words)
     elif params is not None:
-        yield not_explained("model_info.params", params)
+        yield extra("model_info.params", params)
     if not oblivious:
         for i, tree in enumerate(data["trees"]):
             yield from _nodes(f"trees[{i}]", tree, n_outputs)
@@ -154,7 +154,7 @@ def in_catboost(
     yield from spare_columns("features_info", each, categories, columns.tested, max(n_texts, 0))
     if empty := trees.of_nobody():
         says = f"{empty:,} values of leaves that nobody is in, of no other leaf"
-        yield Leftover(kind="unexplained", where="leaf_values", n=8 * empty, says=says)
+        yield Leftover(kind="extra", where="leaf_values", n=8 * empty, says=says)
     scale = data.get("scale_and_bias")
     # True is 1 for us, and not for CatBoost.
     if isinstance(scale, list) and scale and (scale[0] != 1 or isinstance(scale[0], bool)):

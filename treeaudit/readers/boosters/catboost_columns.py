@@ -15,7 +15,7 @@ from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Feature
 from treeaudit.readers.boosters.catboost_hashes import categories_needed
-from treeaudit.readers.leftovers.unexplained import not_explained
+from treeaudit.readers.leftovers.extra import extra
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.types import Float, Table, Wide
 
@@ -159,19 +159,19 @@ class ColumnTable:
             stored = entry.get("borders")
             borders = stored.astype(np.float32).tolist() if isinstance(stored, np.ndarray) else []
             if spare := [b for b in borders if (_flat(entry), b) not in asked]:
-                yield not_explained(f"features_info.float_features[{index}].borders", spare)
+                yield extra(f"features_info.float_features[{index}].borders", spare)
         for index, codes in self._codes.items():
             flat = _flat(self._cats[index])
             if spare := [h for h, code in codes.items() if (flat, code) not in sets]:
-                yield not_explained(f"features_info.categorical_features[{index}].values", spare)
+                yield extra(f"features_info.categorical_features[{index}].values", spare)
         known = {hashed for codes in self._codes.values() for hashed in codes}
         needed = known | categories_needed(statistics, {*self._hashes} - known)
         names = [text for hashed, text in self._hashes.items() if hashed not in needed]
         if len(names) > len(known):
-            yield not_explained("features_info.cat_features_hash", names)
+            yield extra("features_info.cat_features_hash", names)
         if len(self._ctrs) > len(self._used):
             left = [0.0] * (len(self._ctrs) - len(self._used))
-            yield not_explained("features_info.ctrs", left)
+            yield extra("features_info.ctrs", left)
 
     @property
     def width(self) -> int:

@@ -24,8 +24,8 @@ from treeaudit.readers.boosters.catboost_text import TreesOfText, trees_of_text
 from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
+from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.leftovers.json_spelling import spelling, with_spelling
-from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.booster_parts import NUMBER, setting
+from treeaudit.readers.leftovers.extra import extra, name_in_path
 from treeaudit.readers.leftovers.json_spelling import spelling
 from treeaudit.readers.leftovers.texts import reads_as_name
-from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
 __all__ = ["are_options", "are_rounds", "is_version", "parameters"]
 
@@ -128,7 +128,7 @@ def parameters(
         known = name in _NAMES or (a_column and where.rpartition(".")[2] in _OF_COLUMNS)
         path = f"{where}.{name if known else name_in_path(name)}"
         if not known:
-            yield not_explained(path, value, name)
+            yield extra(path, value, name)
         elif isinstance(value, dict) and name != "metadata":
             yield from parameters(path, value, columns, labels)
         else:
@@ -137,7 +137,7 @@ def parameters(
                 if isinstance(one, dict) and name != "metadata":
                     yield from parameters(path, one, columns, labels)
                 elif not _is_plain(one, columns, labels):
-                    yield not_explained(path, one)
+                    yield extra(path, one)
 
 
 def _is_plain(value: object, columns: Collection[str], labels: Collection[str]) -> bool:

@@ -17,9 +17,9 @@ from treeaudit.readers.boosters.lightgbm_block import Block
 from treeaudit.readers.boosters.lightgbm_names import OBJECTIVE, is_parameter
 from treeaudit.readers.boosters.lightgbm_tree import RawTree
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name, setting
+from treeaudit.readers.leftovers.extra import extra, name_in_path
 from treeaudit.readers.leftovers.json_spelling import spelling
 from treeaudit.readers.leftovers.spelled_numbers import odd_numbers
-from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 
 __all__ = ["PLAIN", "VERSION", "are_categories", "in_lightgbm_text", "is_importance", "splits_of"]
 
@@ -81,7 +81,7 @@ def in_lightgbm_text(
         yield from _section(i, data[places[i] : bounds[i + 1]], trees[i])
     found = [after - before for before, after in pairwise(bounds)]
     if sizes and sizes != found:
-        yield not_explained("tree_sizes", [a for a, b in zip(sizes, found, strict=False) if a != b])
+        yield extra("tree_sizes", [a for a, b in zip(sizes, found, strict=False) if a != b])
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
     yield from _rest(rest.split("\n"), names, categorical, splits_of(trees, names))
 
@@ -89,11 +89,11 @@ def in_lightgbm_text(
 def _numbers(text: bytes) -> Iterator[Leftover]:
     """Yield what is odd about the numbers in the text of the trees."""
     if n := odd_numbers(text, json=False):
-        yield not_explained("the form of the numbers of the trees", b"0" * n)
+        yield extra("the form of the numbers of the trees", b"0" * n)
     shape = text.translate(_SHAPE)
     if b"0" * (_LONGEST_NUMBER + 2) in shape:
         runs = re.findall(rb"0{%d,}" % (_LONGEST_NUMBER + 2), shape)
-        yield not_explained("numbers of the trees", b"0" * sum(map(len, runs)))
+        yield extra("numbers of the trees", b"0" * sum(map(len, runs)))
 
 
 def _head(text: bytes, n_columns: int) -> Generator[Leftover, None, list[int]]:
@@ -123,11 +123,9 @@ def _head(text: bytes, n_columns: int) -> Generator[Leftover, None, list[int]]:
         if not line and blank < _BLANK_LINES:
             blank += 1
         elif name not in known or name in seen or not known[name](value):
-            yield not_explained(
-                f"the head: {name_in_path(name)}", line if name not in known else value
-            )
+            yield extra(f"the head: {name_in_path(name)}", line if name not in known else value)
         elif bool(equals) == (name in ("tree", "average_output")):
-            yield not_explained(f"the head: {name}", line)
+            yield extra(f"the head: {name}", line)
         elif name == "tree_sizes":
             sizes = [int(word) for word in value.split()]
         seen.add(name)
@@ -160,7 +158,7 @@ def _section(number: int, text: bytes, tree: RawTree) -> Iterator[Leftover]:
         if not name and not equals and blank < _BLANK_LINES:
             blank += 1
         elif not equals or name in fields:
-            yield not_explained(where, line)
+            yield extra(where, line)
         else:
             fields[name] = value
     n_leaves, n_sets = (_count(fields.get(name, b"0")) for name in (b"num_leaves", b"num_cat"))
@@ -170,7 +168,7 @@ def _section(number: int, text: bytes, tree: RawTree) -> Iterator[Leftover]:
     asked = sorted(tree.threshold[tree.categorical].tolist()) if tree.categories else []
     if asked != list(range(len(asked))) or fields.get(b"num_cat", b"0") != b"%d" % len(asked):
         sets = [fields[name] for name in (b"num_cat", b"cat_threshold") if name in fields]
-        yield not_explained(f"{where}: sets that no question asks for", sets)
+        yield extra(f"{where}: sets that no question asks for", sets)
     for name, value in fields.items():
         if name in _LINEAR and not tree.linear:
             n = 0
@@ -183,7 +181,7 @@ def _section(number: int, text: bytes, tree: RawTree) -> Iterator[Leftover]:
             if (name == b"Tree" and value != b"%d" % number) or (
                 name == b"is_linear" and value not in (b"0", b"1")
             ):
-                yield not_explained(f"{where}: {name.decode()}", value)
+                yield extra(f"{where}: {name.decode()}", value)
         elif name == b"cat_boundaries":
             n = n_sets + 1
         elif name == b"cat_threshold":
@@ -195,11 +193,11 @@ def _section(number: int, text: bytes, tree: RawTree) -> Iterator[Leftover]:
                 b" ".join(value.split()) if len(value) < 30 * (n_loose + n_leaves) else value,
             )
         else:
-            yield not_explained(f"{where}: {name_in_path(name.decode('latin-1'))}", value, name)
+            yield extra(f"{where}: {name_in_path(name.decode('latin-1'))}", value, name)
             continue
         found = value.count(b" ") + 1 if value else 0
         if found not in (0, n) or b"  " in value or value.translate(None, _DIGITS + b" "):
-            yield not_explained(f"{where}: {name.decode()}", value)
+            yield extra(f"{where}: {name.decode()}", value)
 
 
 def _count(word: bytes) -> int:
@@ -263,7 +261,7 @@ def _rest(
             line = match[1]
             known = line not in seen and is_parameter(line, match[2], len(names))
         if not known:
-            yield not_explained("behind the trees", lines[i])
+            yield extra("behind the trees", lines[i])
         seen.add(line)
 
 

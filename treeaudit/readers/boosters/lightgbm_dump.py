@@ -17,7 +17,7 @@ from treeaudit.readers.boosters.lightgbm_tree import (
     Wide,
     may_have_categories,
 )
-from treeaudit.readers.leftovers.unexplained import Few, few, not_explained
+from treeaudit.readers.leftovers.extra import Few, extra, few
 from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["booster_of"]
@@ -118,7 +118,7 @@ def _tree(entry: object, number: int, odd: Few) -> RawTree:
     categories = {i: _codes(node) for i, node in enumerate(splits) if categorical[i]}
     for name, told in (("tree_index", number), ("num_cat", len(categories))):
         if entry.get(name, told) != told:
-            odd.add(not_explained(f"tree_info[{number}].{name}", entry[name]))
+            odd.add(extra(f"tree_info[{number}].{name}", entry[name]))
     linear = any("leaf_coeff" in node or "leaf_const" in node for node in ends)
     counted = all("leaf_count" in node for node in ends)
     return RawTree(

@@ -18,7 +18,7 @@ from treeaudit.readers.boosters.lightgbm_names import OBJECTIVE
 from treeaudit.readers.boosters.lightgbm_tree import RawTree
 from treeaudit.readers.leftovers.booster_parts import is_name, setting
 from treeaudit.readers.leftovers.documents import ANY, Keys, unexplained
-from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
+from treeaudit.readers.leftovers.extra import extra, name_in_path
 
 __all__ = ["INNER", "LEAF", "in_lightgbm_json", "in_nodes"]
 
@@ -111,7 +111,7 @@ def in_nodes(
         if len(set(map(frozenset, shapes))) < len(shapes):
             # The order of names could spell something.
             odd = [node for node in nodes if tuple(node) != shapes[0]]
-            yield not_explained(f"{where}: the order of names", [0] * len(odd))
+            yield extra(f"{where}: the order of names", [0] * len(odd))
         for name in dict.fromkeys(chain.from_iterable(shapes)):
             whole = all(name in shape for shape in shapes)
             having = nodes if whole else [node for node in nodes if name in node]
@@ -120,14 +120,14 @@ def in_nodes(
                 continue
             for value in map(itemgetter(name), having):
                 if not (name in known and _explains_itself(name, value)):
-                    yield not_explained(f"{where}.{name_in_path(name)}", value, name)
+                    yield extra(f"{where}.{name_in_path(name)}", value, name)
 
     if any("leaf_parent" in node for node in ends):
         for split in splits:
             above = split["split_index"]
             for leaf in (split["left_child"], split["right_child"]):
                 if "leaf_index" in leaf and leaf.get("leaf_parent", above) != above:
-                    yield not_explained(f"{where}.leaf_parent", leaf["leaf_parent"])
+                    yield extra(f"{where}.leaf_parent", leaf["leaf_parent"])
 
 
 def _is_set(text: str) -> bool:

@@ -16,8 +16,8 @@ from treeaudit.readers.boosters.lightgbm_block import CheckedBlock
 from treeaudit.readers.boosters.lightgbm_rows import woven
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
+from treeaudit.readers.leftovers.extra import extra
 from treeaudit.readers.leftovers.spelled_numbers import longer_than
-from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.types import Flag, Float
 
 __all__ = ["unexplained_numbers"]
@@ -52,7 +52,7 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
     )
     if empty:
         says = f"{empty:,} nodes that nobody was in: no training makes one"
-        yield Leftover(kind="unexplained", where="Tree=*", n=16 * empty, says=says)
+        yield Leftover(kind="extra", where="Tree=*", n=16 * empty, says=says)
     told: Sequence[StoredTree] = ()
     if block is not None:
         told = block if block.raw.grown and block.raw.all("internal_value") is not None else ()
@@ -86,7 +86,7 @@ def unexplained_numbers(trees: Sequence[StoredTree], booster: Booster) -> Iterat
         odd += n
     if odd:
         says = f"{odd:,} weights, values and gains of nodes that do not follow from the leaves"
-        yield Leftover(kind="unexplained", where="Tree=*", n=4 * odd, says=says)
+        yield Leftover(kind="extra", where="Tree=*", n=4 * odd, says=says)
 
 
 def _off(inner: Inner, booster: Booster) -> tuple[Flag, Flag]:
@@ -143,7 +143,7 @@ def _codes(trees: Sequence[StoredTree], booster: Booster) -> Iterator[Leftover]:
             listed = known[int(tree.raw.feature[node])]
             beyond += len(codes) - int(np.count_nonzero(listed[codes[codes < len(listed)]]))
     if beyond:
-        yield not_explained("categories that feature_infos does not list", [0] * beyond)
+        yield extra("categories that feature_infos does not list", [0] * beyond)
 
 
 def _tells_any(block: CheckedBlock) -> bool:

@@ -28,7 +28,7 @@ from treeaudit.readers.boosters.lightgbm_tree import (
     Wide,
     may_have_categories,
 )
-from treeaudit.readers.leftovers.unexplained import few
+from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.limits import Most, clean
 
 __all__ = ["Booster", "parse"]

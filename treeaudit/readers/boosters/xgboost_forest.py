@@ -24,7 +24,7 @@ from treeaudit.readers.boosters.xgboost_schema import (
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.first_round import FIRST_ROUND, counted, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
-from treeaudit.readers.leftovers.unexplained import few
+from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.types import Wide
 
 __all__ = ["read_trees", "to_forest"]

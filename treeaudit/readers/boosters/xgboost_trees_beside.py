@@ -21,8 +21,8 @@ from treeaudit.readers.boosters.xgboost_plain import (
 from treeaudit.readers.boosters.xgboost_rows import StoredRow, StoredTrees
 from treeaudit.readers.boosters.xgboost_schema import Booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
+from treeaudit.readers.leftovers.extra import extra, name_in_path
 from treeaudit.readers.leftovers.spelled_numbers import no_single
-from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Flag, Float, Wide
 
@@ -84,7 +84,7 @@ def in_trees(booster: Booster, trees: StoredTrees) -> Iterator[Leftover]:
             # The reader of the tree has looked at its own lists.
             read = name in OF_THE_READER and isinstance(part, list)
             if not read and not any(are_numbers(part, size, 4) for size in fits):
-                yield not_explained(f"{where}.{name}", part)
+                yield extra(f"{where}.{name}", part)
                 continue
             known[name] = part
             if isinstance(part, list) and name not in WHOLE:
@@ -98,9 +98,9 @@ def in_trees(booster: Booster, trees: StoredTrees) -> Iterator[Leftover]:
         stated = raw.get("tree_param", {})
         for name, part in stated.items() if isinstance(stated, dict) else [("", stated)]:
             if name not in wanted or part not in (str(wanted[name]), "0", wanted[name]):
-                yield not_explained(f"{where}.tree_param.{name_in_path(name)}", part, name)
+                yield extra(f"{where}.tree_param.{name_in_path(name)}", part, name)
         if raw.get("id", i) != i:
-            yield not_explained(f"{where}.id", raw["id"])
+            yield extra(f"{where}.id", raw["id"])
         spare += _spare(known, tree)
         if width > 1:
             spare += _bad_leaves(raw, tree)
@@ -132,7 +132,7 @@ def _of_all(
         ),
     ):
         if n:
-            yield Leftover(kind="unexplained", where="trees[*]", n=size * n, says=f"{n:,} {says}")
+            yield Leftover(kind="extra", where="trees[*]", n=size * n, says=f"{n:,} {says}")
     if booster.leaf_width > 1:
         says = "weights, covers and gains above leaves that hold several numbers were not looked at"
         yield Leftover(kind="unseen", where="trees[*]", n=1, says=says)
@@ -303,7 +303,7 @@ def _sets(raw: Mapping[str, Any], tree: StoredTree, where: str) -> Iterator[Left
     if all(part is None or len(part) == 0 for part in parts):
         return
     if not all(few_whole(part, Most.codes) for part in parts):
-        yield not_explained(f"{where}.categories", parts)
+        yield extra(f"{where}.categories", parts)
         return
     codes, nodes, starts, sizes = (np.asarray(part, dtype=np.int64) for part in parts)
     asked = np.sort(tree.links.order[sorted(tree.categories)])
@@ -313,7 +313,7 @@ def _sets(raw: Mapping[str, Any], tree: StoredTree, where: str) -> Iterator[Left
     # Those of a set ascend: another order could spell something.
     falls = np.setdiff1d(np.flatnonzero(np.diff(codes) <= 0) + 1, in_turn)
     if not fits or not len(codes) == in_turn[-1] == needed or len(falls):
-        yield not_explained(f"{where}.categories", parts)
+        yield extra(f"{where}.categories", parts)
 
 
 def _codes(booster: Booster, tree: StoredTree, where: str) -> Iterator[Leftover]:
@@ -324,7 +324,7 @@ def _codes(booster: Booster, tree: StoredTree, where: str) -> Iterator[Leftover]
         if not names:
             unnamed += len(codes)
         elif len(beyond := codes[codes >= len(names)]):
-            yield not_explained(f"{where}.categories", beyond)
+            yield extra(f"{where}.categories", beyond)
     if unnamed:
         says = "the numbers of categories, which occurred in the training data"
         yield Leftover(kind="column-values", where=f"{where}.categories", n=unnamed, says=says)

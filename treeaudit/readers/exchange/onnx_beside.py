@@ -25,8 +25,8 @@ from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.exchange.onnx_wires import spare_numbers, wires_of
 from treeaudit.readers.exchange.protobuf import Message
 from treeaudit.readers.leftovers.booster_parts import is_name
+from treeaudit.readers.leftovers.extra import extra, size_of
 from treeaudit.readers.leftovers.spare import spare_columns
-from treeaudit.readers.leftovers.unexplained import not_explained, size_of
 from treeaudit.readers.limits import Deepest, bare, clean, show
 
 __all__ = ["ENSEMBLES", "beside"]
@@ -87,13 +87,13 @@ def beside(
     look.model(graph.model)
     if n := 8 * (ensemble.n_spare + spare_numbers(attributes)):
         says = f"{n:,} bytes of nodes, leaves and votes that no tree uses"
-        look.noted.add(Leftover(kind="unexplained", where=bare(chosen.name), n=n, says=says))
+        look.noted.add(Leftover(kind="extra", where=bare(chosen.name), n=n, says=says))
     outputs = max(_FEWEST_OUTPUTS, ensemble.n_outputs)
     base = numbers(attributes, "base_values", None, "f")
     odd = [label for i, label in enumerate(labels) if i >= outputs or not is_name(label)]
     odd += [] if base is None else base.tolist()[outputs:]
     if odd:
-        look.noted.add(not_explained(f"{bare(chosen.name)}: labels and starts", odd))
+        look.noted.add(extra(f"{bare(chosen.name)}: labels and starts", odd))
     names = [given.name for given in graph.inputs.values()]
     tested = () if len(names) < width else ensemble.tested
     for one in spare_columns("the graph", names, {0: [*look.texts]}, tested, look.held):
@@ -135,7 +135,7 @@ class _Look(Notes):
                 case _:
                     self.other("", message, part, OF_MODEL)
         if graphs > 1:
-            self.add("unexplained", "graph", graphs, "the file holds more than one graph")
+            self.add("extra", "graph", graphs, "the file holds more than one graph")
 
     def _operators(self, message: Message, seen: set[str]) -> None:
         """Look at a set of operators that the file says it uses, each of them once."""
@@ -148,7 +148,7 @@ class _Look(Notes):
             elif part.number > 2 or (part.number == 2 and part.value > _MOST_VERSION):
                 self.other("opset_import.", message, part, {})
         if 1 not in fields and "" in seen:
-            self.add("unexplained", "opset_import", max(message.end - message.at, 1), _TWICE)
+            self.add("extra", "opset_import", max(message.end - message.at, 1), _TWICE)
         seen.add(domain)
 
     def function(self, message: Message) -> None:
@@ -225,19 +225,17 @@ class _Look(Notes):
         if depth == 0 and message.at not in self.wires.nodes:
             n = message.end - message.at
             says = f"{n:,} bytes: an operation on which no answer of the trees depends"
-            self.add("unexplained", where, n, says)
+            self.add("extra", where, n, says)
         stated = node.attributes()
         if len(stated) != n_attributes:
             says = "an attribute stands there twice"
-            self.add("unexplained", where, message.end - message.at, says)
+            self.add("extra", where, message.end - message.at, says)
         for name, attribute in stated.items():
             self._attribute(f"{where}.{shown(name)}", node, name, attribute, depth)
 
     def _ensemble(self, where: str, n_attributes: int) -> None:
         if n_attributes != len(self.attributes):
-            self.add(
-                "unexplained", where, n_attributes, "an attribute of the trees stands there twice"
-            )
+            self.add("extra", where, n_attributes, "an attribute of the trees stands there twice")
         for name, attribute in self.attributes.items():
             at = f"{where}.{shown(name)}"
             for message, part in attribute.unread:
@@ -246,7 +244,7 @@ class _Look(Notes):
                 self.tensor(at, tensor, wired=False)
             if says := odd_attribute(name, self.attributes, self.chosen.operator):
                 n = size_of([attribute.numbers, attribute.strings, attribute.single])
-                self.add("unexplained", at, n, says)
+                self.add("extra", at, n, says)
 
     def _attribute(
         self, where: str, node: GraphNode, name: str, attribute: Attribute, depth: int
@@ -264,12 +262,12 @@ class _Look(Notes):
         self.texts.update(texts)
         if len(single) > _LONGEST_WORD or longest > LONGEST_TEXT or not all(map(is_name, texts)):
             n = len(single) + sum(map(len, attribute.strings))
-            self.add("unexplained", where, n, f"{n:,} bytes of text that no trees need")
+            self.add("extra", where, n, f"{n:,} bytes of text that no trees need")
         stated = [*(texts or ([] if attribute.numbers is None else attribute.numbers.tolist()))]
         alike = {*map(type, stated)} == {*map(type, self.labels)}
         if name in LABELS and alike and stated != [*self.labels]:
             says = "labels in the place of those of the trees, or in another order"
-            self.add("unexplained", where, size_of(stated), says)
+            self.add("extra", where, size_of(stated), says)
         n = len(attribute.strings) + (0 if attribute.numbers is None else len(attribute.numbers))
         if node.operator.startswith("SVM") and name == "support_vectors":
             self.add("records", where, n, "the values of the records at the margin")
@@ -281,4 +279,4 @@ class _Look(Notes):
                 self.add("column-values", where, n, says)
         elif not attribute.tensors and (not self.takes(n) or self.are_many(n, name)):
             says = f"{n:,} entries that the trees do not use: they may be training records"
-            self.add("unexplained", where, 8 * n, says)
+            self.add("extra", where, 8 * n, says)

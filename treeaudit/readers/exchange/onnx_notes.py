@@ -12,7 +12,7 @@ from treeaudit.readers.exchange.onnx_attributes import LABELS
 from treeaudit.readers.exchange.onnx_fields import OF_TENSOR, SHAPE, WIDTH
 from treeaudit.readers.exchange.onnx_wires import Wires
 from treeaudit.readers.exchange.protobuf import BYTES, VARINT, Field, Message, varints
-from treeaudit.readers.leftovers.unexplained import Few, masked
+from treeaudit.readers.leftovers.extra import Few, masked
 from treeaudit.readers.limits import Most, bare, clean
 
 __all__ = ["LONGEST_TEXT", "PER_COLUMN", "Notes", "shown"]
@@ -74,7 +74,7 @@ class Notes:
         if part.wire == BYTES:
             said = repr(masked(message.beginning(part, LONGEST_TEXT)))
         says = f"{n:,} bytes that no trees need: {said}"
-        self.add("unexplained", f"{where}{name}", max(n, 1), says)
+        self.add("extra", f"{where}{name}", max(n, 1), says)
 
     def name(self, where: str, message: Message, part: Field) -> None:
         """Look at a name: one that does not look like it is noted, others are texts."""
@@ -110,7 +110,7 @@ class Notes:
                 self.other(where, message, part, {1: "size"})
         if known is SHAPE and sum(part.number == 1 for part in message.fields()) > _MOST_AXES:
             n = message.end - message.at
-            self.add("unexplained", f"{where}shape", n, "more axes than a table has")
+            self.add("extra", f"{where}shape", n, "more axes than a table has")
 
     def are_many(self, n: int, name: str) -> bool:
         """Tell whether so many entries are as many as records may be."""
@@ -148,10 +148,10 @@ class Notes:
             self.add("unseen", at, n, "it lies in another file, which was not read")
         elif wired and name not in self.wires.tensors:
             says = f"{held:,} bytes: a table on which no answer of the trees depends"
-            self.add("unexplained", at, max(held, 1), says)
+            self.add("extra", at, max(held, 1), says)
         elif held > most * n + _FEW_BYTES:
             says = "more bytes than its shape accounts for"
-            self.add("unexplained", at, held, says)
+            self.add("extra", at, held, says)
         elif n == self.width and kind in _FLOATS and wired:
             self.held += held
             self.add("extremes", at, n, PER_COLUMN)
@@ -160,7 +160,7 @@ class Notes:
         ):
             shape = " × ".join(f"{size:,}" for size in sizes)
             says = f"{shape} numbers that the trees do not use: they may be training records"
-            self.add("unexplained", at, max(held, 8 * n), says)
+            self.add("extra", at, max(held, 8 * n), says)
 
 
 def shown(name: str) -> str:

@@ -22,8 +22,8 @@ from treeaudit.readers.exchange.pmml_document import parse
 from treeaudit.readers.exchange.pmml_parts import Document, Model
 from treeaudit.readers.exchange.pmml_spare import beside_columns, in_trees
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
+from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.leftovers.single_targets import single_targets
-from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits, bare, clean, listed, show
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content

@@ -31,7 +31,7 @@ from treeaudit.readers.exchange.pmml_form import (
     USUAL,
 )
 from treeaudit.readers.leftovers.booster_parts import is_name
-from treeaudit.readers.leftovers.unexplained import Few, masked, name_in_path, size_of
+from treeaudit.readers.leftovers.extra import Few, masked, name_in_path, size_of
 from treeaudit.readers.limits import clean
 
 __all__ = ["LONGEST_BLANK", "Beside"]
@@ -84,7 +84,7 @@ class Beside:
         ):
             if n > most:
                 says = f"{n:,} bytes of {where}: more than the columns of the file account for"
-                self._found.add(Leftover(kind="unexplained", where=where, n=n, says=says))
+                self._found.add(Leftover(kind="extra", where=where, n=n, says=says))
         found = self._found.found
         if not self._extremes:
             return found
@@ -163,7 +163,7 @@ class Beside:
             if given.get(key, usual) != usual:
                 says = f"{key} changes values before a tree asks about them, which is not read"
                 where = f"{name}@{key}"
-                self._found.add(Leftover(kind="unexplained", where=where, n=1, says=says))
+                self._found.add(Leftover(kind="extra", where=where, n=1, says=says))
         if name in ("DataField", "DerivedField"):
             self._said.add(own)
         elif name == "MiningSchema":
@@ -204,12 +204,12 @@ class Beside:
         n = max(size_of(text), 1)
         says = f"{n:,} bytes that no tree needs: {masked(text.strip())!r}"
         where = clean(where[:200])
-        self._found.add(Leftover(kind="unexplained", where=where, n=n, says=says))
+        self._found.add(Leftover(kind="extra", where=where, n=n, says=says))
 
     def spelled(self, n: int) -> None:
         """Take note of bytes beside the content, which follow no rule."""
         says = f"{n:,} bytes of blanks, quotes and references that follow no rule"
-        self._found.add(Leftover(kind="unexplained", where="the spelling", n=n, says=says))
+        self._found.add(Leftover(kind="extra", where="the spelling", n=n, says=says))
 
     def twice(self, where: str, given: Mapping[str, str]) -> None:
         """See an element of which only another of the same name counts."""
@@ -228,10 +228,10 @@ class Beside:
         if self.depth:
             return
         where = clean(self._where[:200])
-        kind, says = HELD.get(self._what, ("unexplained", ""))
+        kind, says = HELD.get(self._what, ("extra", ""))
         if kind == "column-values" and self._size > _STATISTICS * (self._columns + 1):
-            kind = "unexplained"
-        if kind == "unexplained":
+            kind = "extra"
+        if kind == "extra":
             n, says = self._size, f"{self._size:,} bytes in an element that no tree needs"
         else:
             n = self._rows or self._size

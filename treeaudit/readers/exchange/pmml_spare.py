@@ -10,8 +10,8 @@ from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_parts import Document, Model, Node, Predicate
 from treeaudit.readers.exchange.pmml_trees import Rows
 from treeaudit.readers.leftovers.booster_parts import NUMBER, is_name
+from treeaudit.readers.leftovers.extra import extra
 from treeaudit.readers.leftovers.spare import spare_columns
-from treeaudit.readers.leftovers.unexplained import not_explained
 from treeaudit.readers.types import Wide
 
 __all__ = ["in_trees"]
@@ -47,11 +47,11 @@ def in_trees(
     used = listed | tested | document.used | {target}
     for name, stored in document.fields.items():
         if not is_name(name) or (name not in used and (stored.derived or listed)):
-            yield not_explained("a field that no tree tests", [name, *stored.values])
+            yield extra("a field that no tree tests", [name, *stored.values])
         elif long := [value for value in stored.values if not is_name(value)]:
-            yield not_explained("the values of a field", long)
+            yield extra("the values of a field", long)
     for name in listed - document.fields.keys():
-        yield not_explained("a field of the model that does not exist", name)
+        yield extra("a field of the model that does not exist", name)
     answer = document.fields.get(target)
     known = set(() if answer is None else answer.values)
     for i, (some, tree, made) in enumerate(zip(rows, model.trees, trees, strict=True)):
@@ -61,7 +61,7 @@ def in_trees(
         answers = set[tuple[int, tuple[str, ...]]]()
         for node in tree.nodes:
             if id(node) not in reached:
-                yield not_explained(f"tree {i}: a node that nobody reaches", node.attributes)
+                yield extra(f"tree {i}: a node that nobody reaches", node.attributes)
             # Nearly all say what others have said.
             said = len(node.distribution), _said(node)
             if said not in answers:
@@ -73,13 +73,13 @@ def in_trees(
                     answers.add(said)
             asked = node.predicate
             if asked is not None and asked.parts and (dead := _dead(asked)):
-                yield not_explained(f"tree {i}: a condition that decides nothing", dead)
+                yield extra(f"tree {i}: a condition that decides nothing", dead)
         if n := _nobody(some, tree.nodes, made.n_records):
             says = f"{n:,} nodes that nobody was in: no training makes one"
-            yield Leftover(kind="unexplained", where=f"tree {i}", n=16 * n, says=says)
+            yield Leftover(kind="extra", where=f"tree {i}", n=16 * n, says=says)
     if n := fields.n_spare:
         says = f"{n:,} conditions beside others that leave them nothing to decide"
-        yield Leftover(kind="unexplained", where="conditions", n=8 * n, says=says)
+        yield Leftover(kind="extra", where="conditions", n=8 * n, says=says)
     if n := fields.n_left_out:
         says = f"{n:,} conditions that stand in for others where a value is missing"
         yield Leftover(kind="unseen", where="surrogates", n=n, says=says)
@@ -195,14 +195,14 @@ def _answers(where: str, node: Node, labels: set[str], *, numeric: bool) -> Iter
     """Yield the scores of a node that are no label of the target and no number."""
     said = _said(node)
     if len(set(said)) < len(node.distribution):
-        yield not_explained(f"{where}: a label that is counted twice", [*said])
+        yield extra(f"{where}: a label that is counted twice", [*said])
     for text in said:
         if numeric:
             fits = _AMOUNT.fullmatch(text) is not None
         else:
             fits = text in labels if labels else is_name(text)
         if not fits:
-            yield not_explained(f"{where}: a score", text)
+            yield extra(f"{where}: a score", text)
 
 
 def _dead(predicate: Predicate) -> list[str]:

@@ -26,6 +26,7 @@ from treeaudit.readers.leftovers.booster_settings import (
 from treeaudit.readers.leftovers.bundles import Bundles, is_shared
 from treeaudit.readers.leftovers.constraints import is_constraint
 from treeaudit.readers.leftovers.distributions import is_distribution
+from treeaudit.readers.leftovers.extra import extra, masked, size_of
 from treeaudit.readers.leftovers.fitted_values import CURVES
 from treeaudit.readers.leftovers.forms import NAME, Sizes
 from treeaudit.readers.leftovers.nodes import Sound, unused_in_trees
@@ -38,7 +39,6 @@ from treeaudit.readers.leftovers.searches import (
 from treeaudit.readers.leftovers.settled import is_one_setting
 from treeaudit.readers.leftovers.sizes import own_sizes, width_of
 from treeaudit.readers.leftovers.spare import spare
-from treeaudit.readers.leftovers.unexplained import masked, not_explained, size_of
 from treeaudit.readers.leftovers.values import FEW, MIXED, MOST_OBJECTS, NAMING
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
@@ -126,7 +126,7 @@ class Account(Bundles):
                 # Else it was named before.
                 continue
             n = max(1, size_of(value, self._seen)) + n_name
-            one = not_explained(place.path or "the file itself", value, n=n)
+            one = extra(place.path or "the file itself", value, n=n)
             before = alike.get((one.where, one.says))
             alike[one.where, one.says] = replace(one, n=one.n + before.n) if before else one
         yield from alike.values()

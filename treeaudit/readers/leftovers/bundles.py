@@ -11,11 +11,11 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.attributes import listed
+from treeaudit.readers.leftovers.extra import masked
 from treeaudit.readers.leftovers.forms import DATE, NAME, VERSION, Sizes
 from treeaudit.readers.leftovers.inner_objects import InnerObjects
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.texts import reads_as_name
-from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.leftovers.values import MOST_OBJECTS
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -133,10 +133,10 @@ class Bundles(InnerObjects):
         for where, n in self._repeats.items():
             entries = "entry refers" if n == 1 else "entries refer"
             says = (
-                f"no audited model accounts for it: {n:,} more {entries} to what the file "
+                f"beyond the model: {n:,} more {entries} to what the file "
                 "holds already or to nothing, and their order says as much as a text"
             )
-            yield Leftover(kind="unexplained", where=where or "the file itself", n=n, says=says)
+            yield Leftover(kind="extra", where=where or "the file itself", n=n, says=says)
 
     def _takes_container(self, key: object) -> bool:
         """Tell whether there may be one more container: one for each known name, and few others."""

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.unexplained import name_in_path, not_explained
+from treeaudit.readers.leftovers.extra import extra, name_in_path
 
-__all__ = ["ANY", "Keys", "explained", "is_plain", "unexplained"]
+__all__ = ["ANY", "Keys", "explained", "extra", "is_plain"]
 
 Keys = Mapping[str, Any]
 """The names that an object may have, each with what explains its value: the `Keys` of an object,
@@ -50,7 +50,7 @@ def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Lefto
                 if not part.keys() <= silent:
                     yield from unexplained(part, keys, f"{where}[{i}]")
             elif part is not None:
-                yield not_explained(f"{where}[{i}]", part)
+                yield extra(f"{where}[{i}]", part)
     elif isinstance(document, Mapping):
         for name, part in document.items():
             known = name in keys
@@ -60,9 +60,9 @@ def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Lefto
             if known or ANY in keys:
                 yield from _inside(part, keys[name] if known else keys[ANY], path)
             else:
-                yield not_explained(path, part, name)
+                yield extra(path, part, name)
     elif document is not None:
-        yield not_explained(where, document)
+        yield extra(where, document)
 
 
 def _inside(
@@ -75,20 +75,20 @@ def _inside(
         yield from unexplained(part, explained, where)
     elif isinstance(explained, int):
         if not is_plain(part, explained):
-            yield not_explained(where, part)
+            yield extra(where, part)
     elif isinstance(explained, tuple):
         each = part if isinstance(part, list | tuple) else [part]
         for i, one in enumerate(each):
             (inside,) = explained
             if i >= _MOST_LISTED:
-                yield not_explained(f"{where}[{i}]", one)
+                yield extra(f"{where}[{i}]", one)
             else:
                 yield from _inside(one, inside, f"{where}[{i}]")
     elif isinstance(explained, re.Pattern):
         if not (isinstance(part, str) and explained.fullmatch(part)):
-            yield not_explained(where, part)
+            yield extra(where, part)
     elif explained is not None and not explained(part):
-        yield not_explained(where, part)
+        yield extra(where, part)
 
 
 def explained(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects and lists

@@ -6,10 +6,10 @@ import numpy as np
 
 from treeaudit.later import later, pattern
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.extra import masked, size_of
 from treeaudit.readers.leftovers.forms import Sizes, is_sorted, is_sound, is_weight
 from treeaudit.readers.leftovers.nodes import is_path_length
 from treeaudit.readers.leftovers.searches import follows_from_an_order
-from treeaudit.readers.leftovers.unexplained import masked, size_of
 from treeaudit.readers.leftovers.values import FEW, Values
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert

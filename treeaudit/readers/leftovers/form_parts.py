@@ -14,11 +14,11 @@ from treeaudit.readers.leftovers.attributes import attributes_of, is_option
 from treeaudit.readers.leftovers.attributes import is_name as is_parameter
 from treeaudit.readers.leftovers.booster_parts import is_name, row_seed
 from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
+from treeaudit.readers.leftovers.extra import extra, few, name_in_path
 from treeaudit.readers.leftovers.form_trees import beside_edges, untested_bounds
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.leftovers.texts import reads_as_name
-from treeaudit.readers.leftovers.unexplained import few, name_in_path, not_explained
 from treeaudit.readers.limits import clean
 
 __all__ = ["beside_form", "is_seed"]
@@ -192,7 +192,7 @@ def _parameters(forest: Forest) -> Iterator[Leftover]:
             # No ledger accounts for what is no setting of the trainer.
             known &= name in own and (not isinstance(value, str) or is_option(value))
         if not known or not all(_is_setting(one) for one in settings):
-            yield not_explained(f"source.parameters.{name_in_path(name)}", value, name)
+            yield extra(f"source.parameters.{name_in_path(name)}", value, name)
 
 
 def _is_setting(value: object) -> bool:
@@ -210,7 +210,7 @@ def _not_asked(forest: Forest) -> Iterator[Leftover]:
     for i, feature in enumerate(features):
         bounds = [bound for bound in (feature.low, feature.high) if bound is not None]
         if i not in asked and bounds and forest.privacy is None:
-            yield not_explained(f"schema.features[{i}]", bounds)
+            yield extra(f"schema.features[{i}]", bounds)
     categories = {
         i: one.categories for i, one in enumerate(features) if one.categories and i not in asked
     }
@@ -245,12 +245,12 @@ def _not_answered(forest: Forest) -> Iterator[Leftover]:
         return
     for i, tree in enumerate(forest.trees):
         if tree.value is not None and (tree.counts is not None or tree.label is not None):
-            yield not_explained(f"trees[{i}].value", tree.value.tolist())
+            yield extra(f"trees[{i}].value", tree.value.tolist())
         if tree.label is not None and tree.counts is not None:
             of_label = np.take_along_axis(tree.counts, tree.label[:, None], axis=1)[:, 0]
             other = ~tree.is_leaf & (of_label < tree.counts.max(axis=1))
             if other.any():
-                yield not_explained(f"trees[{i}].label", tree.label[other].tolist())
+                yield extra(f"trees[{i}].label", tree.label[other].tolist())
 
 
 def _seeds(forest: Forest) -> Iterator[Leftover]:

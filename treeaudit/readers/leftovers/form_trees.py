@@ -8,7 +8,7 @@ from treeaudit.arrays import Flag
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.leftovers.unexplained import not_explained
+from treeaudit.readers.leftovers.extra import extra
 
 __all__ = ["beside_edges", "untested_bounds"]
 
@@ -32,11 +32,11 @@ def beside_edges(forest: Forest) -> Iterator[Leftover]:
     """
     for i, tree in enumerate(forest.trees):
         if (again := _again(tree.categories)).any() and tree.categories is not None:
-            yield not_explained(f"trees[{i}].categories", tree.categories.codes[again].tolist())
+            yield extra(f"trees[{i}].categories", tree.categories.codes[again].tolist())
         silent = _silent(tree)
         for name, bound in (("low", tree.low), ("high", tree.high)):
             if (told := silent & np.isfinite(bound)).any():
-                yield not_explained(f"trees[{i}].{name}", bound[told].tolist())
+                yield extra(f"trees[{i}].{name}", bound[told].tolist())
 
 
 def _again(sets: CategorySets | None) -> Flag:

@@ -8,10 +8,10 @@ import numpy as np
 from treeaudit.later import later
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.distributions import strange_parts
+from treeaudit.readers.leftovers.extra import masked
 from treeaudit.readers.leftovers.fitted_values import FittedValues
 from treeaudit.readers.leftovers.forms import NAME, Sizes
 from treeaudit.readers.leftovers.sizes import width_of
-from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.leftovers.values import FEW
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -118,8 +118,8 @@ class InnerObjects(FittedValues):
         for what, n in unused:
             if n:
                 where = place.at(what)
-                says = "no audited model accounts for it: no question and no answer uses it"
-                self._more.append(Leftover(kind="unexplained", where=where, n=n, says=says))
+                says = "beyond the model: no question and no answer uses it"
+                self._more.append(Leftover(kind="extra", where=where, n=n, says=says))
 
 
 def _bins_of(place: Place) -> list[object]:

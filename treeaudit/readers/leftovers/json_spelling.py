@@ -151,7 +151,7 @@ def _stands_indented(signs: Bytes, solid: bytes) -> bool:
 
 def _left(where: str, n: int, what: str) -> Leftover:
     says = f"{n:,} bytes that no model accounts for: {what}"
-    return Leftover(kind="unexplained", where=where, n=n, says=says)
+    return Leftover(kind="extra", where=where, n=n, says=says)
 
 
 def _outside(text: bytes) -> bytes:

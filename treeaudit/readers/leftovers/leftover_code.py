@@ -64,7 +64,7 @@ def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
         if module.partition(".")[0] in KNOWN:
             says = f"a class that treeaudit does not know: what {show_name(name)} does when it is "
             says += "loaded or used is not told"
-            yield Leftover(kind="unexplained", where=full, n=n * len(full), says=says)
+            yield Leftover(kind="extra", where=full, n=n * len(full), says=says)
             continue
         yield Leftover(
             kind="calls",

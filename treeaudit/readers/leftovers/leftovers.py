@@ -15,6 +15,7 @@ from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.account import Account
+from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
@@ -23,7 +24,6 @@ from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, r
 from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.sizes import Facts
-from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert

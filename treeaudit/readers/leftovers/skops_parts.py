@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
-from treeaudit.readers.leftovers.unexplained import size_of
+from treeaudit.readers.leftovers.extra import size_of
 
 __all__ = ["beside_schema"]
 

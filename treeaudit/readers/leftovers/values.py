@@ -6,6 +6,7 @@ import numpy as np
 
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.attributes import is_name, listed
+from treeaudit.readers.leftovers.extra import masked
 from treeaudit.readers.leftovers.forms import (
     NAME,
     Sizes,
@@ -23,7 +24,6 @@ from treeaudit.readers.leftovers.searches import TRIED, bears_tree, is_to_be_tri
 from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.leftovers.sizes import Facts
 from treeaudit.readers.leftovers.texts import reads_as_name
-from treeaudit.readers.leftovers.unexplained import masked
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert

@@ -8,9 +8,9 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
+from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.leftovers.nodes import Sound
-from treeaudit.readers.leftovers.unexplained import few
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.gaps import between_columns
@@ -71,13 +71,13 @@ def parse(content: Content, limits: Limits) -> Unpickled:
 def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
     says = "which change nothing when the file is loaded"
     for at, n, what in (*unpickled.oddities, *between_columns(unpickled.tables)):
-        yield Leftover(kind="unexplained", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
+        yield Leftover(kind="extra", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
     told, other = _told(unpickled)
     if told > _MOST_TOLD:
         yield Leftover(kind="unseen", where="the instructions of the file", n=1, says=other)
     if n := size - unpickled.end:
         where, says = f"byte {unpickled.end:,}", "bytes after the model, which were not read"
-        yield Leftover(kind="unexplained", where=where, n=n, says=says)
+        yield Leftover(kind="extra", where=where, n=n, says=says)
 
 
 def _told(unpickled: Unpickled) -> tuple[int, str]:

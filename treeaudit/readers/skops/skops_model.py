@@ -7,11 +7,11 @@ from treeaudit.errors import ModelTooLargeError
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
+from treeaudit.readers.leftovers.extra import extra, few
 from treeaudit.readers.leftovers.json_spelling import is_indented, length_of, with_spelling
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.skops_parts import beside_schema
-from treeaudit.readers.leftovers.unexplained import few, not_explained
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.skops.skops_file import SCHEMA, Parsed, matches, parse
 from treeaudit.readers.stored import stored_model
@@ -37,9 +37,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         sound=sound,
     )
     spare = few(
-        not_explained(f"the skops file: {where}", part)
-        for where, part in _spare(file, usual=usual)
-        if part
+        extra(f"the skops file: {where}", part) for where, part in _spare(file, usual=usual) if part
     )
     found = Leftovers(found=spare, looked_for=KINDS)
     forest = replace(forest, leftovers=forest.leftovers.beside(beside).beside(found))

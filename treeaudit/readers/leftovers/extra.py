@@ -16,10 +16,10 @@ from treeaudit.readers.pickles.inert import Global, Inert
 
 __all__ = [
     "Few",
+    "extra",
     "few",
     "masked",
     "name_in_path",
-    "not_explained",
     "size_of",
 ]
 
@@ -122,7 +122,7 @@ def name_in_path(name: object) -> str:
     return text if _CLEAR_NAME.fullmatch(text) else masked(text)
 
 
-def not_explained(where: str, part: object, name: object = "", n: int | None = None) -> Leftover:
+def extra(where: str, part: object, name: object = "", n: int | None = None) -> Leftover:
     """Return one part of the file that nothing explains.
 
     Parameters
@@ -138,12 +138,12 @@ def not_explained(where: str, part: object, name: object = "", n: int | None = N
 
     Examples
     --------
-    >>> not_explained("notes", "Anna;33;ill").says
-    "no audited model accounts for it: a text of 11 characters ('aaaa;99;aaa')"
+    >>> extra("notes", "Anna;33;ill").says
+    "beyond the model: a text of 11 characters ('aaaa;99;aaa')"
     """
     n = max(1, size_of(part) + size_of(str(name))) if n is None else n
-    says = f"no audited model accounts for it: {_form(part)}"
-    return Leftover(kind="unexplained", where=clean(where[:_LONGEST_PATH]), n=n, says=says)
+    says = f"beyond the model: {_form(part)}"
+    return Leftover(kind="extra", where=clean(where[:_LONGEST_PATH]), n=n, says=says)
 
 
 def _form(value: object) -> str:
