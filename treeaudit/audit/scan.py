@@ -29,6 +29,7 @@ from treeaudit.findings.request import Request
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load, load_all
+from treeaudit.writers.canonical import canonical
 
 if TYPE_CHECKING:
     from treeaudit.findings.baseline import Baseline, accept, not_held, read_baseline
@@ -266,6 +267,10 @@ def _audit(
     chosen = _choose(request.attacks, all_attacks(offered))
     asked_of = request.baseline
     accepted = None if asked_of is None else read_baseline(asked_of, forest, request.model_name)
+    if forest.source.path is not None:
+        known = canonical(forest)
+        source = replace(forest.source, canonical=known.value, canonical_reason=known.reason)
+        forest = replace(forest, source=source)
     if request.target is not None:
         forest = replace(forest, schema=replace(forest.schema, target=request.target))
 

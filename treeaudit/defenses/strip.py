@@ -94,7 +94,8 @@ def without_leftovers(forest: Forest) -> Forest:
         ),
         others={},
         seeds=None,
-        source=replace(forest.source, parameters=parameters),
+        # What is written from here on holds nothing else.
+        source=replace(forest.source, parameters=parameters, canonical=True, canonical_reason=""),
     )
 
 

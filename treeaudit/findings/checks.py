@@ -111,7 +111,8 @@ class Rule:
         Says why there is nothing to measure in a model, where the attack was
         skipped for that reason; None where there is.
     step
-        What to do where it fails; the remedy of the attack without.
+        What to do where it fails; the remedy of the attack without. ``{release}`` stands for the
+        command that releases the model.
     unbounded
         Says why the number is infinite in a model.
     of_person
@@ -119,6 +120,8 @@ class Rule:
     rests_on
         What its number means something else without: two numbers are held against one
         another only where all of it is the same. Everything, unless told.
+    condition
+        Whether it is a condition: 1 where it is met, and 0 where it is not.
     lead
         Which of the attacks that name it has to have run for a model; the first, unless told.
     wider
@@ -142,6 +145,7 @@ class Rule:
     unbounded: Callable[[Forest], str | None] | None = None
     of_person: Callable[[Forest, int], float] | None = None
     rests_on: tuple[Term, ...] = EVERY_TERM
+    condition: bool = False
     lead: Callable[[Forest], str] | None = None
     wider: Callable[[Sequence[Finding]], str] | None = None
 
@@ -151,6 +155,8 @@ class Rule:
 
     def show(self, measured: float, *beside: float) -> str:
         """Return a measured number in words, never on another side of what it stands beside."""
+        if self.condition:
+            return "yes" if measured else "no"
         if not isfinite(measured):
             return "unbounded"
         if self.share:
@@ -259,6 +265,12 @@ def delta(forest: Forest) -> float:
     return float(forest.privacy.get("delta", 0))
 
 
+def _canonical(_: Sequence[Finding], forest: Forest) -> float | None:
+    """Measure whether the file is its own rewriting."""
+    canonical = forest.source.canonical
+    return None if canonical is None else float(canonical)
+
+
 def _common_divisor(_: Sequence[Finding], forest: Forest) -> float:
     """Measure the largest number that divides every count in the file; 0 without counts."""
     common = 0
@@ -280,6 +292,18 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         bound="a multiple of {:,.0f}",
         measure=_common_divisor,
         holds=holds_multiple_of,
+        rests_on=(),
+    ),
+    Rule(
+        name="require-canonical",
+        title="Canonical file: what treeaudit writes for its model, and nothing else",
+        bound="required",
+        tells_of="file",
+        measure=_canonical,
+        holds=holds_at_least,
+        condition=True,
+        missing="no canonical form is known of this format: release the model it was made from",
+        step="write the file again from its model: {release}",
         rests_on=(),
     ),
     Rule(

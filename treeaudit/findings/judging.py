@@ -49,7 +49,8 @@ def judge(
     """
     found = {result.id: result for result in results}
     return tuple(
-        _check(known[name], policy, value, found, forest, records_each)
+        # A condition that is required has to be met: true is 1.
+        _check(known[name], policy, value + 0, found, forest, records_each)
         for name, value in policy.values.items()
     )
 

@@ -29,7 +29,8 @@ class Policy:
     Attributes
     ----------
     values
-        Threshold by check name; a check that is absent is not made.
+        Threshold by check name, for a condition (``require-…``) true or false; a check that is
+        absent is not made.
     source
         The file that it comes from, as it was named; None for those built in
         and from Python.
@@ -41,9 +42,12 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name, value in self.values.items():
+            if name.startswith("require-") and isinstance(value, bool):
+                continue
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0 <= value <= sys.float_info.max:
-                raise PolicyError(f"policy {self.name}: {name} must be a number of at least 0")
+                kind = "true or false" if name.startswith("require-") else "a number of at least 0"
+                raise PolicyError(f"policy {self.name}: {name} must be {kind}")
 
     @property
     def title(self) -> str:
@@ -136,6 +140,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-training-rows-inside": 0,
             "max-calls": 0,
             "max-extra-bytes": 4096,
+            "require-canonical": True,
         },
     ),
     "opensafely": Policy(
@@ -151,6 +156,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-training-rows-inside": 0,
             "max-calls": 0,
             "max-extra-bytes": 4096,
+            "require-canonical": True,
         },
     ),
     "private": Policy(
@@ -169,7 +175,8 @@ BUILT_IN: Mapping[str, Policy] = {
 
 ``acro`` asks of the counts in a model what ACRO 0.4 asks of those in a table:
 10 people, no zeros, 10 degrees of freedom; dominance where there are
-magnitudes. ``opensafely`` suppresses counts up to 7 and rounds to the nearest 5.
+magnitudes. ``opensafely`` suppresses counts up to 7 and rounds to the nearest 5. Both require a
+canonical file: an output checker need not trust its author.
 ``private`` is for models whose noise bounds what they give away about anybody.
 """
 

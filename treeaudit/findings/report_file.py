@@ -12,7 +12,7 @@ from treeaudit.readers.limits import Most
 
 __all__ = ["checked_report", "checked_reports", "is_report", "read_json", "read_report"]
 
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 
 
 def read_report(

@@ -105,6 +105,11 @@ class Source:
     stored
         The inert record that a scikit-learn model was read from: what a writer needs
         beside the trees.
+    canonical
+        Whether the file is what `treeaudit.writers` writes for its models, byte for byte; None
+        where it was not asked or its format has no writer.
+    canonical_reason
+        Why not, or why that is not known; empty for a canonical file.
     """
 
     path: str | None = None
@@ -117,6 +122,8 @@ class Source:
     digest: Callable[[], str] | None = field(default=None, repr=False, compare=False)
     n_bytes: int | None = None
     stored: object = field(default=None, repr=False, compare=False)
+    canonical: bool | None = field(default=None, compare=False)
+    canonical_reason: str = field(default="", compare=False)
 
     @property
     def sha256(self) -> str | None:

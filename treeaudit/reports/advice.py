@@ -6,7 +6,7 @@ from treeaudit.attacks import all_checks
 from treeaudit.findings.judging import judge, verdict_of
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.findings.report import Report, view_of
-from treeaudit.reports.commands import is_search
+from treeaudit.reports.commands import is_search, release_command
 from treeaudit.reports.plain_text import plain
 
 __all__ = ["acceptance", "next_steps", "verdict_line"]
@@ -72,7 +72,7 @@ def next_steps(report: Report) -> list[str]:
     passed = report.fix is not None and report.fix.passed
     failed = [c for c in report.checks if c.status == "fail" and not c.accepted]
     # What was not seen to work is told only where nothing was.
-    steps = [] if passed else [f"not tried: {c.step}" for c in failed if c.step]
+    steps = [] if passed else [f"not tried: {_step(c.step, report)}" for c in failed if c.step]
     if is_search(report):
         steps.insert(0, _SEARCH)
     against = set() if passed else {c.attack for c in failed if not c.step}
@@ -97,6 +97,11 @@ def next_steps(report: Report) -> list[str]:
             told = ", ".join(open_[:3]) + (f" and {len(open_) - 3} more" if len(open_) > 3 else "")
             steps.append(f"{decide} has to decide what could not be checked: {told}")
     return steps
+
+
+def _step(step: str, report: Report) -> str:
+    """Return a step with the command that it names."""
+    return step.replace("{release}", release_command(report))
 
 
 def _under_private(report: Report) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "next_command",
     "place_to_repeat",
     "reconstruct_command",
+    "release_command",
     "repeat_command",
 ]
 
@@ -81,6 +82,11 @@ def next_command(report: Report, *, folders: bool = False) -> str:
 def defend_command(report: Report, *, folders: bool = False) -> str:
     """Return what repairs the model for the policy; with ``folders``, by whole paths."""
     return _writing(report, "defend", "safer", repaired_suffix(report.forest), folders=folders)
+
+
+def release_command(report: Report, *, folders: bool = False) -> str:
+    """Return what writes the model again, and nothing else."""
+    return _writing(report, "release", "clean", repaired_suffix(report.forest), folders=folders)
 
 
 def is_search(report: Report) -> bool:

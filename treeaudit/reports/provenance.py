@@ -55,9 +55,7 @@ def facts(report: Report) -> list[tuple[str, str]]:
     reason = forest.counts_reason
     draws = forest.records_are == "bootstrap" and forest.counts_are in ("exact", "likely")
     counts = "draws, people only where nobody was drawn twice" if draws else ""
-    values = ", ".join(
-        f"{name} = {in_digits(value, 6, value)}" for name, value in policy.values.items()
-    )
+    values = ", ".join(f"{name} = {_threshold(value)}" for name, value in policy.values.items())
     found = [("File", f"{model_name(forest)}, {source.format}")]
     if source.inside:
         found.append(("Found in the file at", source.inside))
@@ -65,6 +63,8 @@ def facts(report: Report) -> list[tuple[str, str]]:
         found.append(("SHA-256 of the file", source.sha256))
     if source.n_bytes is not None:
         found.append(("Size of the file", f"{source.n_bytes:,} bytes"))
+    if source.canonical is not None or source.canonical_reason:
+        found.append(("Canonical file", _canonical(forest)))
     found += [
         ("What is counted", counting(report)),
         ("Counts per label", (counts or _COUNTS[forest.counts_are]) + (reason and f": {reason}")),
@@ -86,6 +86,19 @@ def facts(report: Report) -> list[tuple[str, str]]:
         ("Version", f"treeaudit {__version__}"),
         ("Seed", str(report.request.seed)),
     ]
+
+
+def _threshold(value: float) -> str:
+    """Return a threshold of a policy in words."""
+    return str(value).lower() if isinstance(value, bool) else in_digits(value, 6, value)
+
+
+def _canonical(forest: Forest) -> str:
+    """Return whether the file is what treeaudit writes for its model, and why not."""
+    source = forest.source
+    if source.canonical:
+        return "yes: it holds its model, in the one encoding that treeaudit writes"
+    return f"{'not known' if source.canonical is None else 'no'}: {source.canonical_reason}"
 
 
 def _baseline(report: Report) -> list[tuple[str, str]]:

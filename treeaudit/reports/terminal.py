@@ -150,6 +150,8 @@ def _heading(report: Report) -> Line:
     parts.append(number_of(table.n_leaves, "leaf", "leaves"))
     if forest.n_records is not None and not report.unit.counts_persons:
         parts.append(number_of(forest.n_records, "person", "people"))
+    if source.canonical is not None:
+        parts.append("canonical file" if source.canonical else "not a canonical file")
     told = [plain(" · ".join(parts))]
     if forest.privacy is not None:
         told.append(claim(forest))

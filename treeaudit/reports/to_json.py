@@ -30,7 +30,7 @@ __all__ = [
     "to_dict",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 HEAD = {"schema_version": SCHEMA_VERSION, "tool": {"name": "treeaudit", "version": __version__}}
 
 
@@ -40,7 +40,7 @@ def json_schema() -> dict[str, Any]:
     Examples
     --------
     >>> json_schema()["properties"]["schema_version"]
-    {'const': 1}
+    {'const': 2}
     """
     text = files("treeaudit.reports").joinpath("report.schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
@@ -137,6 +137,8 @@ def _model(report: Report) -> dict[str, Any]:
         "n_features": len(forest.schema.features),
         "classes": None if forest.schema.classes is None else list(forest.schema.classes),
         "n_records": table.n_records,
+        "canonical": source.canonical,
+        "canonical_reason": source.canonical_reason or None,
         "counts_are": forest.counts_are,
         "counts_reason": forest.counts_reason,
         "records_are": forest.records_are,
