@@ -122,7 +122,7 @@ def unbounded_because(forest: Forest) -> str | None:
 
 
 def _states_more(forest: Forest) -> bool:
-    """Tell whether leaves state impurities, or a mean beside class counts: no trainer adds noise."""
+    """Tell whether leaves state impurities, or means beside class counts, which have no noise."""
     other = "counts" if forest.schema.classes is None else "value"
     return any(tree.spread is not None or getattr(tree, other) is not None for tree in forest.trees)
 

@@ -1,4 +1,4 @@
-"""Counts with a claimed noise, compared with the training people: are they exact after all?
+"""Whether counts are exact although a ledger claims noise, by comparison with the training people.
 
 Under the law that a ledger states, a count equals the number of its people with at most the
 chance of the likeliest single value of the noise, whatever is done to it afterwards (clipped at 0,

@@ -257,11 +257,6 @@ def _tree(data: Mapping[str, Any], schema: Schema, spread_is: SpreadIs) -> Tree:
         raise ReadError("the JSON model tests a feature that does not exist")
     if tree.categories is not None:
         _check_codes(tree.feature, tree.categories, schema)
-    compared = tree.parent >= 0
-    if tree.categories is not None:
-        compared &= np.diff(tree.categories.start) == 0
-    if np.any(np.isfinite(tree.low[~compared]) | np.isfinite(tree.high[~compared])):
-        raise ReadError("the JSON model has a bound where no number is compared")
     return tree
 
 
