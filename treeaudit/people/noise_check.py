@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.arrays import Float
+from treeaudit.arrays import Float, Wide
 from treeaudit.dp.bounded import FOUND_OUT, unbounded_because
 from treeaudit.dp.gaussian import GAUSSIAN
 from treeaudit.dp.ledger import Ledger, Query
@@ -100,7 +100,7 @@ def _peak(query: Query) -> float:
     return 0.0
 
 
-def _with_sums(tree: Tree, people: Float) -> Float:
+def _with_sums(tree: Tree, people: Wide) -> Float:
     """Return how many people end in each node or below it; parents stand before children."""
     sums = np.array(people, dtype=np.float64)
     for depth in range(int(tree.depths.max()), 0, -1):
