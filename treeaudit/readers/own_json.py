@@ -269,8 +269,8 @@ def _check_codes(feature: Int, sets: CategorySets, schema: Schema) -> None:
     owner = np.repeat(feature, np.diff(sets.start))
     if np.any((codes < 0) | (codes >= limit[owner])):
         raise ReadError("the JSON model names a category that does not exist")
-    edges = np.stack([np.repeat(np.arange(len(feature)), np.diff(sets.start)), codes])
-    if np.unique(edges, axis=1).shape[1] < len(codes):
+    edge = np.repeat(np.arange(len(feature)), np.diff(sets.start))
+    if len(np.unique(edge * (1 + codes.max(initial=0)) + codes)) < len(codes):
         raise ReadError("the JSON model names a category of an edge twice")
 
 
