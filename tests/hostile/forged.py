@@ -37,7 +37,7 @@ from tests.hostile.build import (
     tree,
 )
 
-__all__ = ["FORGED", "SPELLED", "UNEXPLAINED"]
+__all__ = ["EXTRA", "FORGED"]
 
 F8 = np.dtype("f8")
 OBJECT = np.dtype("O")
@@ -550,58 +550,11 @@ def _padded() -> np.ndarray[tuple[int], np.dtype[np.void]]:
     return nodes
 
 
-UNEXPLAINED: dict[str, tuple[bytes, int]] = {
+EXTRA: dict[str, tuple[bytes, int]] = {
     "a-second-pickle-behind": (stored(model()) + stored(5), len(stored(5))),
-    "memo-number-out-of-order": (stored(model(criterion=put("gini", 0x64636261))), 4),
-    "FLOAT-with-more-digits": (stored(model(min_impurity_decrease=Code(b"F0.1000\n"))), 6),
     "bytes-between-columns": (
         stored(model(tree(late_array((3,), NODE, _padded().tobytes())))),
         9,
     ),
-    "joblib-bytes-in-front": (stored(model(extra=_wrapped(b"\x05abc\xff\xff"))), 3),
 }
 """Each with the number of bytes that are named."""
-
-
-def _depth(spelled: bytes) -> bytes:
-    return stored(model(max_depth=Code(spelled)))
-
-
-def _in_protocol(version: int, data: bytes) -> bytes:
-    return b"\x80" + bytes([version]) + data[2:]
-
-
-SPELLED: dict[str, tuple[bytes, int]] = {
-    "LONG1-with-zeros": (_depth(b"\x8a\x05\x07\0\0\0\0"), 10),
-    "LONG4-with-sign-bytes": (_depth(b"\x8b\x04\0\0\0\xf0\xff\xff\xff"), 12),
-    "J-for-a-byte": (_depth(b"J\x07\0\0\0"), 2),
-    "J-for-two-bytes": (_depth(b"J\x07\x07\0\0"), 2),
-    "M-for-a-byte": (_depth(b"M\x07\0"), 2),
-    "LONG1-for-a-byte": (_in_protocol(3, _depth(b"\x8a\x01\x07")), 2),
-    "LONG4-for-LONG1": (_depth(b"\x8b\x06\0\0\0\x01\x02\x03\x04\x05\x06"), 2),
-    "INT-for-a-byte": (_depth(b"I7\n"), 2),
-    "INT-for-a-truth": (_depth(b"I01\n"), 2),
-    "LONG-for-a-byte": (_depth(b"L7L\n"), 2),
-    "FLOAT-in-letters": (_depth(b"F7.0\n"), 2),
-    "text-in-letters": (stored(model(criterion=Code(b"Vgini\n"))), 2),
-    "text-in-quotes": (stored(model(criterion=Code(b"S'gini'\n"))), 2),
-    "text-of-Python-2": (_in_protocol(3, stored(model(criterion=Code(b"U\x04gini")))), 2),
-    "text-of-Python-2-longer": (stored(model(criterion=Code(b"T\x04\0\0\0gini"))), 2),
-    "text-in-the-longest-instruction": (
-        stored(model(criterion=Code(b"\x8d\x04\0\0\0\0\0\0\0gini"))),
-        2,
-    ),
-    "bytes-in-a-longer-instruction": (stored(model(missing_values=Code(b"B\x04\0\0\0gini"))), 2),
-    "stored-by-a-longer-instruction": (
-        stored(model(criterion=Code(push("gini") + b"r\x07\0\0\0"))),
-        2,
-    ),
-    "stored-in-letters": (stored(model(criterion=Code(push("gini") + b"p7\n"))), 2),
-    "fetched-in-letters": (
-        stored(model(criterion=Code(push("gini") + b"q\x07"), splitter=Code(b"g7\n"))),
-        2,
-    ),
-    "list-behind-a-mark": (stored(model(monotonic_cst=Code(b"(l"))), 2),
-    "dictionary-behind-a-mark": (stored(model(class_weight=Code(b"(d"))), 2),
-}
-"""Each with the bits that the choice of its instruction can tell."""

@@ -112,7 +112,6 @@ def _warm_up() -> None:
     import threading  # noqa: F401
     import zlib
 
-    import treeaudit.readers.beside_private
     import treeaudit.readers.boosters.lightgbm_dump
     import treeaudit.readers.boosters.wrappers
     import treeaudit.readers.estimators.behind

@@ -2,7 +2,6 @@
 """Rows in the place of names, and in columns that no tree tests."""
 
 import base64
-import json
 import pickle
 
 import numpy as np
@@ -182,46 +181,7 @@ def test_an_array_is_no_argument_of_a_function(tmp_path) -> None:
     assert ta.scan(path)["TA206"].details.extra_bytes == 32
 
 
-def _own_form(tmp_path):
-    path = tmp_path / "own.json"
-    ta.save(ta.load(_tree()), path)
-    return path, json.loads(path.read_text())
-
-
-def _parameters(document, values) -> None:
-    document["source"]["parameters"].update({f"p{i}": v for i, v in enumerate(values)})
-
-
-def _features(document, names) -> None:
-    document["schema"]["features"] += [{"name": name} for name in names]
-
-
 COLUMNS = [f"col {''.join(chr(97 + int(c, 16)) for c in ''.join(row))}" for row in WORDS]
-FORM = {
-    "texts": lambda form: _parameters(form, [text[:58] for text in ROWS["ideographs"][:80]]),
-    "numbers": lambda form: _parameters(form, X.ravel()[:80].tolist()),
-    "reason": lambda form: form.update(counts_reason=ROWS["ideographs"][0] * 5),
-    "rows as columns": lambda form: _features(form, ROWS["numbers"][:1_000]),
-    "more columns": lambda form: _features(form, COLUMNS[:1_000]),
-    "categories": lambda form: (
-        _features(form, ["c"])
-        or form["schema"]["features"][-1].update(categories=ROWS["fields"][:90])
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FORM)
-def test_texts_of_our_own_form(name, tmp_path) -> None:
-    path, form = _own_form(tmp_path)
-    assert ta.scan(path)["TA206"].status == "clear"
-    FORM[name](form)
-    path.write_text(json.dumps(form, ensure_ascii=False))
-    try:
-        assert ta.scan(path)["TA206"].status == "found"
-    except ta.ReadError:
-        return
-
-
 DRAWN = {
     "loguniform": stats.loguniform(1e-5, 1e-3),
     "beta": stats.beta(2, 50),

@@ -49,6 +49,11 @@ def test_what_is_wrong_is_said(changes: dict[str, object], sentence: str, tmp_pa
     assert sentence in str(caught.value)
 
 
+def test_a_category_twice_on_an_edge_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="a category of an edge twice"):
+        _load(tmp_path, feature=[-1, 1, 1], categories=[None, [0], [1, 1]])
+
+
 def test_other_json_is_not_taken_for_a_model(tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     path.write_text('{"lesson": {"model": 1}}')
@@ -69,9 +74,10 @@ LEDGER = {"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove"}
     ("changes", "where"),
     [
         ({"source": {"parameters": {"rows": [33, 54]}}}, "source.parameters.rows"),
-        ({"source": {"parameters": {"rows": {"a": 1}}}}, "source.parameters.rows"),
+        ({"source": {"parameters": {"rows": {"a": [1]}}}}, "source.parameters.rows"),
         ({"source": {"parameters": {"note": LONG}}}, "source.parameters.note"),
         ({"source": {"parameters": {"note": 10**300}}}, "source.parameters.note"),
+        ({"rows": [33, 54]}, "rows"),
         ({"source": {"parameters": {"base_score": [0.5, 0.5]}}}, "source.parameters.base_score"),
         ({"source": {"estimator": LONG}}, "source.estimator"),
         ({"counts_reason": LONG}, "counts_reason"),
@@ -86,6 +92,15 @@ def test_more_than_a_setting_is_named(changes: dict[str, object], where: str, tm
     found = _load(tmp_path, **changes).leftovers.found
     assert {one.kind for one in found} == {"extra"}
     assert where in {one.where for one in found}
+
+
+@pytest.mark.parametrize(
+    "note", [0.93, "2024-05-01", "trained by the ward", ["age", "sex"], {"accuracy": 0.9}], ids=str
+)
+def test_a_plain_short_entry_is_a_note(note: object, tmp_path) -> None:
+    model = _load(tmp_path, about=note, source={"note": note})
+    found = {one.where: one.kind for one in model.leftovers.found}
+    assert found == {"about": "notes", "source.note": "notes"}
 
 
 def test_settings_are_explained(tmp_path) -> None:

@@ -5,27 +5,19 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from treeaudit.dp.beside import holds_more
 from treeaudit.dp.concentrated import rho_at
-from treeaudit.dp.forms import contradicted
 from treeaudit.dp.gaussian import GAUSSIAN
 from treeaudit.dp.ledger import Ledger, Query, factor
 from treeaudit.dp.rational import rational
-from treeaudit.dp.row_numbers import left_tell_more
 from treeaudit.dp.sampling import BOOTSTRAP
-from treeaudit.dp.shapes import fits_of, grown_beyond
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 
-__all__ = ["FOUND_OUT", "NOT_ASKED", "NUMBERS_BESIDE", "bounded", "promises", "unbounded_because"]
-
-NUMBERS_BESIDE = "the file also holds numbers that no ledger accounts for"
-"""What no longer holds once a model is written without them."""
+__all__ = ["FOUND_OUT", "NOT_ASKED", "bounded", "promises", "unbounded_because"]
 
 FOUND_OUT = (
     "the steps in front of it learned from the same data without privacy",
     "the file also holds the scores of a search on private data",
-    NUMBERS_BESIDE,
     "its counts are nearer to those of the training people than its noise lets them be",
 )
 """Reasons that an audit adds to a ledger: what stands around a model undoes its promise."""
@@ -49,10 +41,9 @@ def bounded(forest: Forest) -> bool:
 
 
 def promises(forest: Forest) -> bool:
-    """Tell whether a model has a ledger that may bound it once it is written again.
+    """Tell whether a model states a ledger and no reason against it.
 
-    Then nothing may be decided about it by the people it was trained on. One that says itself
-    why it is not private says so in every file that is written of it.
+    Then nothing may be decided about it by the people it was trained on.
 
     Examples
     --------
@@ -62,16 +53,15 @@ def promises(forest: Forest) -> bool:
     >>> promises(Forest(trees=(tree,), schema=Schema.numeric(1), counts_are="absent"))
     False
     """
-    if forest.privacy is None:
-        return False
-    return all(one == NUMBERS_BESIDE for one in _reasons(forest.privacy))
+    return forest.privacy is not None and not _reasons(forest.privacy)
 
 
 def unbounded_because(forest: Forest) -> str | None:
     """Return why no epsilon bounds what a model gives away; None where its ledger does.
 
     It does where a variant with a proof was trained without a seed on a public schema, and a
-    whole ledger of known mechanisms names its unit and sums to the claim.
+    whole ledger of known mechanisms names its unit and sums to the claim. A ledger is a claim of
+    its author: that its rows are those that the trainer asked does not follow from the file.
 
     Examples
     --------
@@ -101,7 +91,6 @@ def unbounded_because(forest: Forest) -> str | None:
             f"the ledger states a delta of {float(ledger.delta):g}: above "
             f"{float(_LARGEST_DELTA):g} an epsilon promises little"
         )
-    left = [q for q in ledger.queries if (q.name, q.mechanism) == (NOT_ASKED, "none")]
     asked = [q for q in ledger.queries if (q.name, q.mechanism) != (NOT_ASKED, "none")]
     if any(q.mechanism not in (_CONCENTRATED if q.rho else _MECHANISMS) for q in asked):
         return "the ledger names a mechanism that is not known to protect anybody"
@@ -123,18 +112,19 @@ def unbounded_because(forest: Forest) -> str | None:
         return "the model tells how many people there are, without noise"
     if forest.counts_are == "label-only" and any(t.counts is not None for t in forest.trees):
         return "the model says that it holds labels alone, and holds counts"
-    if grown_beyond(forest, asked):
-        return "the trees of the model are larger than what its ledger tells was asked"
     if forest.counts_are == "noisy" and not any(q.mechanism in _COUNTED for q in asked):
         return "the counts of the model are in no row of its ledger"
     if forest.noise is not None and forest.noise.rate > _NEARLY * max(map(_rate, asked)):
         return "the counts have less noise than the ledger tells"
-    if holds_more(forest):
+    if _states_more(forest):
         return "the model holds numbers that no row of its ledger accounts for"
-    fits = fits_of(asked)
-    if contradicted(forest, fits, least) or left_tell_more(left, len(fits)):
-        return "the rows of the ledger are not those of its trainer, or of the trees in the file"
     return _set_otherwise(forest.source.parameters, ledger)
+
+
+def _states_more(forest: Forest) -> bool:
+    """Tell whether leaves state impurities, or means beside class counts, which have no noise."""
+    other = "counts" if forest.schema.classes is None else "value"
+    return any(tree.spread is not None or getattr(tree, other) is not None for tree in forest.trees)
 
 
 def _around(privacy: Mapping[str, Any]) -> str | None:

@@ -25,7 +25,6 @@ from treeaudit.model.tree import CategorySets, SpreadIs, Tree
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.form_parts import beside_form
-from treeaudit.readers.leftovers.json_spelling import with_spelling
 from treeaudit.readers.limits import Limits, Most, clean, show
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.own_json_old import answers_of_old, noise_of_old
@@ -59,8 +58,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         raise ReadError(
             f"the model has JSON form {show(data.get('version'))}; this treeaudit reads 1"
         )
-    forest = checked_forest(data, replace(source, format="treeaudit-json"), "the JSON model")
-    return with_spelling(forest, content.data)
+    return checked_forest(data, replace(source, format="treeaudit-json"), "the JSON model")
 
 
 def checked_forest(data: Mapping[str, Any], source: Source, what: str) -> Forest:
@@ -271,6 +269,9 @@ def _check_codes(feature: Int, sets: CategorySets, schema: Schema) -> None:
     owner = np.repeat(feature, np.diff(sets.start))
     if np.any((codes < 0) | (codes >= limit[owner])):
         raise ReadError("the JSON model names a category that does not exist")
+    edge = np.repeat(np.arange(len(feature)), np.diff(sets.start))
+    if len(np.unique(edge * (1 + codes.max(initial=0)) + codes)) < len(codes):
+        raise ReadError("the JSON model names a category of an edge twice")
 
 
 def _below_zero(tree: Tree) -> bool:

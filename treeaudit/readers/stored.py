@@ -24,15 +24,12 @@ from treeaudit.readers.every import elsewhere, of_other_libraries, usual
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.trained import from_inert, held_by, is_trainer
+from treeaudit.readers.trained import from_inert, held_by, is_trainer, keeps_scores
 
 if TYPE_CHECKING:
-    from treeaudit.readers.beside_private import holds_scores, tells_numbers
     from treeaudit.readers.estimators.behind import over_data
     from treeaudit.readers.estimators.no_model import what_it_is
 else:
-    holds_scores = later("treeaudit.readers.beside_private", "holds_scores")
-    tells_numbers = later("treeaudit.readers.beside_private", "tells_numbers")
     over_data = later("treeaudit.readers.estimators.behind", "over_data")
     what_it_is = later("treeaudit.readers.estimators.no_model", "what_it_is")
 
@@ -78,10 +75,7 @@ def stored_model(
             raise UnsupportedModelError(what_it_is(root))
         forest = other
         if forest.privacy is not None:
-            on_their_own = {id(one.estimator) for one in (*models, found)}
-            numbers = tells_numbers(root, forest, on_their_own)
-            scores = "best_estimator_" in found.inside and holds_scores(root)
-            forest = held_by(forest, found.before, scores=scores, numbers=numbers)
+            forest = held_by(forest, found.before, scores=keeps_scores(root))
         forest = over_data(forest, found) if found.before else forest
         forest = as_seen(forest, found)
     else:

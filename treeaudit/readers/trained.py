@@ -18,6 +18,7 @@ from treeaudit.readers.estimators.ensembles import steps_of
 from treeaudit.readers.limits import Deepest
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.walk import Walk
 
 if TYPE_CHECKING:
     from treeaudit.readers.own_json import checked_forest
@@ -46,7 +47,7 @@ _OF_ONE_NUMBER = frozenset(
 _COLUMN = 3
 """How deep a column of a tree stands in the form of a model."""
 
-__all__ = ["from_inert", "held_by", "is_trainer"]
+__all__ = ["from_inert", "held_by", "is_trainer", "keeps_scores"]
 
 
 def is_trainer(value: Inert) -> bool:
@@ -82,9 +83,20 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     return replace(forest, source=replace(forest.source, parameters=parameters))
 
 
-def held_by(
-    forest: Forest, before: Sequence[object], *, scores: bool = False, numbers: bool = False
-) -> Forest:
+def keeps_scores(root: object) -> bool:
+    """Tell whether a file holds a search with the scores of what it tried, exact ones.
+
+    A `treeaudit.trainers.PrivateSearch` keeps none: that it chose is in the ledger of its winner.
+    """
+    objects = (place.value for place in Walk(root) if isinstance(place.value, Inert))
+    return any(
+        arrived(one.get("best_estimator_")) is not None
+        and not one.cls.module.startswith("treeaudit.trainers.")
+        for one in objects
+    )
+
+
+def held_by(forest: Forest, before: Sequence[object], *, scores: bool = False) -> Forest:
     """Return a private model with what the objects around it in the file give away.
 
     Parameters
@@ -94,17 +106,14 @@ def held_by(
     before
         The steps of the pipeline in front of it.
     scores
-        Whether the search that chose it keeps the scores of what it tried.
-    numbers
-        Whether there are numbers that belong to no model of the file.
+        Whether a search in the file keeps the scores of what it tried.
     """
     if forest.privacy is None:
         return forest
     from treeaudit.dp.bounded import FOUND_OUT  # which no model needs that claims nothing
 
     learned = any(isinstance(step, Inert) and not _learns_nothing(step) for step in before)
-    holds = (learned, scores, numbers)
-    reasons = [reason for reason, there in zip(FOUND_OUT, holds, strict=False) if there]
+    reasons = [reason for reason, there in zip(FOUND_OUT, (learned, scores), strict=False) if there]
     if not reasons:
         return forest
     stated = [*forest.privacy.get("reasons", ()), *reasons]

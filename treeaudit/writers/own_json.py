@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from treeaudit.dp.bounded import NUMBERS_BESIDE
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
@@ -63,7 +62,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
         "records_are": forest.records_are,
         "n_records": forest.n_records,
         "single_precision": forest.single_precision,
-        "privacy": _alone(forest.privacy),
+        "privacy": forest.privacy,
         "class_weights": forest.class_weights and [w and list(w) for w in forest.class_weights],
         **({"tree_classes": forest.tree_classes} if _of_first_round(forest) else {}),
         "source": {
@@ -84,14 +83,6 @@ def _values(forest: Forest) -> dict[str, str]:
         return {"values_are": "changed"}
     medians = any(tree.spread_is == "absolute" for tree in forest.trees)
     return {"values_are": "medians"} if medians else {}
-
-
-def _alone(privacy: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return a ledger without what only the file undid that the model was read from."""
-    if privacy is None or NUMBERS_BESIDE not in (privacy.get("reasons") or ()):
-        return privacy
-    reasons = [reason for reason in privacy["reasons"] if reason != NUMBERS_BESIDE]
-    return {**privacy, "reasons": reasons, "not_private": bool(reasons)}
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401  # JSON

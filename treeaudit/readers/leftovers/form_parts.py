@@ -1,115 +1,59 @@
-"""What our own form of a model, as JSON or inside a trainer, holds beside its trees."""
+"""What our own form of a model, as JSON or inside a trainer, holds beyond the model."""
 
-import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from treeaudit.dp.bounded import bounded
-from treeaudit.dp.forms import is_row
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
-from treeaudit.readers.leftovers.attributes import attributes_of, is_option
-from treeaudit.readers.leftovers.attributes import is_name as is_parameter
-from treeaudit.readers.leftovers.booster_parts import is_name, row_seed
-from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
+from treeaudit.readers.leftovers.booster_parts import row_seed
+from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.leftovers.extra import extra, few, name_in_path
-from treeaudit.readers.leftovers.form_trees import beside_edges, untested_bounds
 from treeaudit.readers.leftovers.single_targets import single_targets
-from treeaudit.readers.leftovers.spare import spare_columns
-from treeaudit.readers.leftovers.texts import reads_as_name
 from treeaudit.readers.limits import clean
 
 __all__ = ["beside_form", "is_seed"]
 
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
 _OF_COUNTS = ("mean", "vote", "confidence", "product")
-_SHORT, _LONG, _LONGEST_NAME, _MOST_PARAMETERS = 60, 500, 60, 100
-_MOST_DIGITS, _MOST_MARKS, _MOST_OTHER_LETTERS = 60, 4, 8
-_MOST_UNKNOWN = 16
-
-_QUERY = re.compile(r"(?=(?:[^0-9]*[0-9]){0,8}[^0-9]*\Z)[A-Za-z][\w ,:().-]{0,80}")
-_WORDS = re.compile(r"[A-Za-z_][\w .:()+/-]{0,100}|")
-_VERSION = re.compile(r"[\w .+-]{0,60}")
-_PARAMETER = re.compile(r"[A-Za-z_][\w.-]*")
+_SHORT, _NOTE, _SENTENCE, _LONGEST_NAME = 60, 200, 500, 60
+_MOST_ENTRIES = 100
+_MANY = 20
+"""A list of categories that is longer, with one for ten people, is no public one."""
 
 
-def _is_name(part: object) -> bool:
-    return part is None or (isinstance(part, str) and reads_as_name(part))
+def _each(names: str, form: object) -> dict[str, Any]:
+    return dict.fromkeys(names.split(), form)
 
 
-def _are_names(part: object) -> bool:
-    """Tell whether these are labels or categories: names, or numbers."""
-    return part is None or (isinstance(part, list) and all(map(is_name, part)))
-
-
-def _each(names: str, inside: object) -> dict[str, Any]:
-    return dict.fromkeys(names.split(), inside)
-
-
-def _is_sentence(part: object) -> bool:
-    """Tell whether a text can be one that the program says itself: words with a few numbers."""
-    if not isinstance(part, str) or len(part) > _LONG or not part.isprintable():
-        return False
-    marks = sum(part.count(mark) for mark in ";|")
-    few = marks <= _MOST_MARKS and sum(map(str.isdigit, part)) <= _MOST_DIGITS
-    return few and len(part) - len(part.encode("ascii", "ignore")) <= _MOST_OTHER_LETTERS
-
-
-def _is_version(part: object) -> bool:
-    return isinstance(part, str) and _VERSION.fullmatch(part) is not None
-
-
-def _is_flag(part: object) -> bool:
-    return isinstance(part, bool)
-
-
-_KEYS: Keys = {
-    **_each("counts_are records_are n_records answers values_are", _SHORT),
-    "format": lambda part: part == "treeaudit-model",
-    "version": lambda part: type(part) is int and part == 1,
-    "single_precision": _is_flag,
-    "counts_reason": _is_sentence,
-    "class_weights": None,
-    "tree_classes": None,
-    "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
+_KEYS: Mapping[str, Any] = {
+    **_each("format version counts_are records_are n_records answers values_are", _SHORT),
+    "single_precision": 0,
+    "counts_reason": _SENTENCE,
+    **_each("class_weights tree_classes", None),
+    "noise": _each("rate counts mechanism afterwards", _SHORT),
     "privacy": {
-        **_each(
-            "epsilon used delta rho conversion_delta budget neighbours unit rows_per_person "
-            "variant",
-            _SHORT,
-        ),
-        "not_private": lambda part: part is None or _is_flag(part),
-        **_each("reasons public", (_is_sentence,)),
+        **_each("epsilon used delta rho conversion_delta budget neighbours unit", _SHORT),
+        **_each("rows_per_person variant not_private", _SHORT),
+        **_each("reasons public", _SENTENCE),
         "queries": {
-            **_each("name mechanism", _QUERY),
-            **_each("epsilon used sensitivity composition asked delta rho", _SHORT),
+            **_each("name mechanism", _NOTE),
+            **_each("epsilon used sensitivity composition asked delta rho", _SENTENCE),
         },
     },
     "schema": {
-        "classes": _are_names,
-        "target": _is_name,
-        **_each("target_low target_high", _SHORT),
-        "named": _is_flag,
-        "features": {
-            "name": _is_name,
-            "fill": is_name,
-            "categories": _are_names,
-            **_each("low high", _SHORT),
-            "ignores_unknown": _is_flag,
-        },
+        **_each("classes target", None),
+        **_each("target_low target_high named", 0),
+        "features": {**_each("name fill categories", None), **_each("low high ignores_unknown", 0)},
     },
-    "source": {
-        **_each("estimator library", _WORDS),
-        "library_version": lambda part: part is None or _is_version(part),
-        "parameters": None,
-    },
+    "source": {**_each("estimator library library_version", _NOTE), "parameters": None},
     "trees": _each("parent feature low high categories missing n_records counts label value", None),
 }
-"""Every entry that `treeaudit.writers.own_json` writes; whatever else a file holds is named."""
-_MANY = 20
-"""A list of categories that is longer, with one for ten people, is no public one."""
+"""Every entry that `treeaudit.writers.own_json` writes, with its form: the entries of an object, or
+of each object of a list; how long a text may be in its place, for itself or in a list of few; None,
+where the reader takes in the whole of it."""
+_LISTS = frozenset({"afterwards", "reasons", "public"})
 
 
 def is_seed(name: str) -> bool:
@@ -139,12 +83,10 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     """
     found = few(
         [
-            *unexplained(data, _keys(forest)),
+            *_unknown(data, _KEYS),
             *_parameters(forest),
             *_seeds(forest),
-            *_not_asked(forest),
             *_columns(forest),
-            *beside_edges(forest),
             *_not_answered(forest),
         ]
     )
@@ -160,62 +102,66 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     return beside.beside(single_targets(forest.trees, means=forest.source.estimator in _MEANS))
 
 
-def _keys(forest: Forest) -> Keys:
-    """Return what the form of a model may hold; of the rows of its ledger those for its columns."""
-    if forest.privacy is None:
-        return _KEYS
-    columns = forest.schema.names
+def _unknown(part: object, form: Any, where: str = "", name: str = "") -> Iterator[Leftover]:  # noqa: ANN401  # of `_KEYS`
+    """Yield the entries that are not in the table of known ones, or of another form."""
+    if form is None or part is None:
+        return
+    if isinstance(form, Mapping):
+        if isinstance(part, list):
+            for i, one in enumerate(part):
+                yield from _unknown(one, form, f"{where}[{i}]")
+        elif isinstance(part, Mapping):
+            for key, one in part.items():
+                known = key in form
+                path = ".".join(filter(None, (where, key if known else name_in_path(key))))
+                if known:
+                    yield from _unknown(one, form[key], path, key)
+                else:
+                    yield _listed(path, one, key)
+        else:
+            yield _listed(where, part)
+    elif name in _LISTS and isinstance(part, list):
+        for i, one in enumerate(part):
+            if not is_plain(one, form):
+                yield _listed(f"{where}[{i}]", one)
+    elif not is_plain(part, form):
+        yield _listed(where, part)
 
-    def is_asked(part: object) -> bool:
-        return isinstance(part, str) and is_row(part, columns)
 
-    ledger = _KEYS["privacy"]
-    return {
-        **_KEYS,
-        "privacy": {**ledger, "queries": {**ledger["queries"], "name": is_asked}},
-    }
+def _listed(where: str, part: object, name: object = "") -> Leftover:
+    """Return an entry beyond the model: notes where it is plain and short, else extra content."""
+    one = extra(where, part, name)
+    return replace(one, kind="notes") if _is_note(part) else one
+
+
+def _is_note(part: object) -> bool:
+    """Tell whether a value is a number, a short text, a few names, or a few of these by name.
+
+    Examples
+    --------
+    >>> [_is_note(part) for part in (0.5, "v1", ["age", "sex"], {"accuracy": 0.9})]
+    [True, True, True, True]
+    >>> [_is_note(part) for part in ([33, 54], "x" * 201, {"rows": [1, 2]})]
+    [False, False, False]
+    """
+    if isinstance(part, Mapping):
+        few_ = len(part) <= _MOST_ENTRIES
+        return few_ and all(is_plain(one, _NOTE) for pair in part.items() for one in pair)
+    if isinstance(part, list):
+        names = all(isinstance(one, str) and is_plain(one, _NOTE) for one in part)
+        return len(part) <= _MOST_ENTRIES and names
+    return is_plain(part, _NOTE)
 
 
 def _parameters(forest: Forest) -> Iterator[Leftover]:
-    """Yield the parameters that are more than a setting, or that no library has."""
-    unknown = 0
-    own = attributes_of(forest.source.estimator) or {}
+    """Yield the parameters that are more than a setting."""
     for i, (name, value) in enumerate(forest.source.parameters.items()):
         # XGBoost starts from a number for each output.
         starts = name == "base_score" and isinstance(value, list) and len(value) <= forest.n_trees
         settings = value if starts else [value]
-        short = len(name) <= _LONGEST_NAME and i < _MOST_PARAMETERS
-        known = short and _PARAMETER.fullmatch(name) is not None
-        unknown += not all(map(is_parameter, name.split("__")))
-        known &= unknown <= _MOST_UNKNOWN
-        if forest.privacy is not None:
-            # No ledger accounts for what is no setting of the trainer.
-            known &= name in own and (not isinstance(value, str) or is_option(value))
-        if not known or not all(_is_setting(one) for one in settings):
-            yield extra(f"source.parameters.{name_in_path(name)}", value, name)
-
-
-def _is_setting(value: object) -> bool:
-    text = not isinstance(value, str) or _is_sentence(value)
-    return text and is_plain(value, _SHORT)
-
-
-def _not_asked(forest: Forest) -> Iterator[Leftover]:
-    """Yield what columns hold that no tree asks about: bounds, and more texts than are usual.
-
-    The bounds of a ledger are public.
-    """
-    asked = {int(feature) for tree in forest.trees for feature in np.unique(tree.feature)}
-    features = forest.schema.features
-    for i, feature in enumerate(features):
-        bounds = [bound for bound in (feature.low, feature.high) if bound is not None]
-        if i not in asked and bounds and forest.privacy is None:
-            yield extra(f"schema.features[{i}]", bounds)
-    categories = {
-        i: one.categories for i, one in enumerate(features) if one.categories and i not in asked
-    }
-    names, more = [one.name for one in features], untested_bounds(forest, asked)
-    yield from spare_columns("schema.features", names, categories, asked, more)
+        short = len(name) <= _LONGEST_NAME and i < _MOST_ENTRIES
+        if not (short and all(is_plain(one, _NOTE) for one in settings)):
+            yield _listed(f"source.parameters.{name_in_path(name)}", value, name)
 
 
 def _columns(forest: Forest) -> Iterator[Leftover]:
@@ -237,20 +183,12 @@ def _columns(forest: Forest) -> Iterator[Leftover]:
 
 
 def _not_answered(forest: Forest) -> Iterator[Leftover]:
-    """Yield numbers that no answer is made of: values of classes, and labels above the leaves.
-
-    A label above the leaves that is that of most people tells no more than their counts.
-    """
+    """Yield values of leaves that no answer is made of, as classes are answered by counts."""
     if forest.schema.classes is None or forest.answers not in _OF_COUNTS:
         return
     for i, tree in enumerate(forest.trees):
         if tree.value is not None and (tree.counts is not None or tree.label is not None):
-            yield extra(f"trees[{i}].value", tree.value.tolist())
-        if tree.label is not None and tree.counts is not None:
-            of_label = np.take_along_axis(tree.counts, tree.label[:, None], axis=1)[:, 0]
-            other = ~tree.is_leaf & (of_label < tree.counts.max(axis=1))
-            if other.any():
-                yield extra(f"trees[{i}].label", tree.label[other].tolist())
+            yield extra(f"trees[{i}].value", tree.value)
 
 
 def _seeds(forest: Forest) -> Iterator[Leftover]:
