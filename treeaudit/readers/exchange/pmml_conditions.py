@@ -108,8 +108,6 @@ class Fields:
         self._open_ended: list[bool] = []
         self.derived: list[str] = []
         self.has_holes = self.has_surrogates = False
-        # Conditions beside others that say the same already, and those for missing values.
-        self.n_spare = self.n_left_out = 0
         for name in active:
             self._add(name)
 
@@ -195,7 +193,6 @@ class Fields:
                 return self._any(predicate)
             case "surrogate":
                 self.has_surrogates = True
-                self.n_left_out += len(predicate.parts) - 1
                 if not predicate.parts:
                     raise ReadError("the PMML is damaged: a compound condition has no parts")
                 return self.conditions(predicate.parts[0])
@@ -209,14 +206,9 @@ class Fields:
         for part in predicate.parts:
             for one in self.conditions(part) or ():
                 same = found.get(one.feature)
-                if same is None:
-                    found[one.feature] = one
-                    continue
-                both = same.both(one, same.missing and one.missing)
-                for other in (same, one):
-                    told = other.missing or other._replace(feature=0) == Condition(feature=0)
-                    self.n_spare += not told and both._replace(missing=False) == other
-                found[one.feature] = both
+                found[one.feature] = (
+                    one if same is None else same.both(one, same.missing and one.missing)
+                )
         return list(found.values()) or None
 
     def _any(self, predicate: Predicate) -> list[Condition] | None:
@@ -230,19 +222,16 @@ class Fields:
             )
         missing = any(one.missing for one in each)
         some = [one for one in each if not one.never]
-        self.n_spare += sum(one.never and not one.missing for one in each)
         if not some:
             return [each[0]._replace(missing=missing)]
         if all(one.codes is not None for one in some):
             codes = frozenset(code for one in some for code in one.codes or ())
-            self.n_spare += sum(len(one.codes or ()) for one in some) - len(codes)
             return [some[0]._replace(codes=codes, missing=missing)]
         some.sort(key=lambda one: one.low)
         together = some[0]
         for one in some[1:]:
             if one.codes is not None or one.hole or together.hole or one.low > together.high:
                 raise UnsupportedModelError("a node asks for several intervals of one column")
-            self.n_spare += one.high <= together.high or one.low == together.low
             together = together._replace(high=max(together.high, one.high))
         return [together._replace(missing=missing)]
 

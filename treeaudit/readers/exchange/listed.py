@@ -1,0 +1,91 @@
+"""What a file for exchange holds beside its trees: each place once, with its size."""
+
+from treeaudit.dataclass import dataclass
+from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
+from treeaudit.readers.leftovers.extra import few
+from treeaudit.readers.limits import clean
+
+__all__ = ["LONGEST_NOTE", "Listed"]
+
+LONGEST_NOTE = 200
+"""Characters of a note; a longer text is extra content."""
+
+_MOST_PLACES = 1_000
+_LONGEST_PLACE = 200
+_REST = "…"
+_SAYS = {
+    "notes": "{n:,} bytes of a plain note",
+    "extra": "{n:,} bytes beyond the model",
+    "records": "a table of {n:,} records, which may be people of the training data",
+    "column-values": "values of columns: statistics, or a table of what stands for what",
+    "unseen": "a part that was not read",
+}
+
+
+@dataclass(slots=True, eq=False)
+class _Place:
+    """What stands at one place: its size, how often it occurs, and what it is."""
+
+    kind: Kind
+    n: int = 0
+    times: int = 0
+    says: str = ""
+
+
+class Listed:
+    """Collects what stands beside a model.
+
+    Examples
+    --------
+    >>> listed = Listed()
+    >>> listed.text("Header/Annotation", "third model, for the ward")
+    >>> listed.text("Header@photo", "x" * 500)
+    >>> [(one.where, one.kind, one.n) for one in listed.found]
+    [('Header/Annotation', 'notes', 25), ('Header@photo', 'extra', 500)]
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, _Place] = {}
+
+    def add(self, where: str, n: int, kind: Kind = "extra", says: str = "") -> None:
+        """Take note of something, of so many bytes or records.
+
+        Parameters
+        ----------
+        where
+            The way to it in the file.
+        n
+            How much there is; 0 counts as 1.
+        kind
+            What it is. Of two kinds at one place the worse one stays.
+        says
+            What it gives away, where the kind does not tell.
+        """
+        where = clean(where[:_LONGEST_PLACE])
+        if where not in self._places and len(self._places) >= _MOST_PLACES:
+            where = _REST
+        place = self._places.setdefault(where, _Place(kind))
+        if place.kind == "notes":
+            place.kind = kind
+        place.n += max(n, 1)
+        place.times += 1
+        place.says = place.says or says
+
+    def text(self, where: str, text: str) -> None:
+        """Take note of a text: a plain note where it is short."""
+        text = text.strip()
+        if text:
+            plain = len(text) <= LONGEST_NOTE and text.isprintable()
+            n = len(text.encode("utf-8", "surrogatepass"))
+            self.add(where, n, "notes" if plain else "extra")
+
+    @property
+    def found(self) -> tuple[Leftover, ...]:
+        """What there is, place by place. A note that occurs as often as records may is none."""
+        found = []
+        for where, place in self._places.items():
+            many = place.kind == "notes" and place.times >= FEWEST_RECORDS
+            kind: Kind = "extra" if many else place.kind
+            says = place.says or _SAYS[kind].format(n=place.n)
+            found.append(Leftover(kind=kind, where=where, n=place.n, says=says))
+        return few(found)
