@@ -1,24 +1,24 @@
 """What a file for exchange holds beside its trees: each place once, with its size."""
 
+import re
+
 from treeaudit.dataclass import dataclass
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
-from treeaudit.readers.leftovers.extra import few
+from treeaudit.readers.leftovers.extra import few, masked
 from treeaudit.readers.limits import clean
 
-__all__ = ["LONGEST_NOTE", "Listed"]
+__all__ = ["LONGEST_NOTE", "Listed", "shown"]
 
 LONGEST_NOTE = 200
 """Characters of a note; a longer text is extra content."""
 
 _MOST_PLACES = 1_000
 _LONGEST_PLACE = 200
+_NAME = re.compile(r"[A-Za-z_][\w./:@-]{0,59}", re.ASCII)
 _REST = "…"
 _SAYS = {
     "notes": "{n:,} bytes of a plain note",
     "extra": "{n:,} bytes beyond the model",
-    "records": "a table of {n:,} records, which may be people of the training data",
-    "column-values": "values of columns: statistics, or a table of what stands for what",
-    "unseen": "a part that was not read",
 }
 
 
@@ -67,7 +67,8 @@ class Listed:
         place = self._places.setdefault(where, _Place(kind))
         if place.kind == "notes":
             place.kind = kind
-        place.n += max(n, 1)
+        # Two tables of records may hold the same people.
+        place.n = max(place.n, n, 1) if kind == "records" else place.n + max(n, 1)
         place.times += 1
         place.says = place.says or says
 
@@ -89,3 +90,14 @@ class Listed:
             says = place.says or _SAYS[kind].format(n=place.n)
             found.append(Leftover(kind=kind, where=where, n=place.n, says=says))
         return few(found)
+
+
+def shown(name: str) -> str:
+    """Return a name of the file as it stands in a path: as it is where it looks like a name.
+
+    Examples
+    --------
+    >>> shown("TreeEnsembleClassifier1"), shown("Ann Lee;33")
+    ('TreeEnsembleClassifier1', 'aaa aaa;99')
+    """
+    return name if _NAME.fullmatch(name) else masked(name)

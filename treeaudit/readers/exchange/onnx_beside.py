@@ -9,11 +9,11 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from treeaudit.model.leftovers import FEWEST_RECORDS, Leftover
-from treeaudit.readers.exchange.listed import Listed
+from treeaudit.readers.exchange.listed import LONGEST_NOTE, Listed, shown
 from treeaudit.readers.exchange.onnx_graph import Attribute, Graph, GraphNode, read_node
 from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.exchange.protobuf import BYTES, Field, Message, varints
-from treeaudit.readers.leftovers.extra import name_in_path, size_of
+from treeaudit.readers.leftovers.extra import size_of
 from treeaudit.readers.limits import Deepest, bare, clean, show
 
 __all__ = ["ENSEMBLES", "beside"]
@@ -163,7 +163,8 @@ class _Look:
                 self._tensor(at, message.message(part), free=depth == 1)
                 self.message(what, message.message(part), at, depth)
             else:
-                self.message(what, message.message(part), at, depth + (what == "graph"))
+                deeper = {"graph": 1, "functions": 2}.get(what, 0)
+                self.message(what, message.message(part), at, depth + deeper)
 
     def _field(self, where: str, message: Message, part: Field) -> None:
         """List a field that no model needs."""
@@ -181,7 +182,7 @@ class _Look:
     def _node(self, above: str, message: Message, depth: int) -> None:
         """Look at an operation."""
         node = read_node(message)
-        where = f"{above}.{name_in_path(node.name or node.operator)}"
+        where = f"{above}.{shown(node.name or node.operator)}"
         self.message("node", message, where, depth)
         if node.domain not in self._domains:
             says = f"an operator of {show(node.domain, 60)}, which is code that the file names"
@@ -194,17 +195,18 @@ class _Look:
                 says = "a tree ensemble in a graph inside, not audited"
                 self.listed.add(where, 1, "unseen", says)
             return
-        if depth == 1 and message.at not in self._nodes:
-            n = message.end - message.at
+        n = message.end - message.at
+        # Some exporters leave a small one behind.
+        if depth == 1 and message.at not in self._nodes and n > LONGEST_NOTE:
             says = f"{n:,} bytes: an operation on which no answer of the trees depends"
             self.listed.add(where, n, says=says)
         for name, attribute in node.attributes().items():
-            self._attribute(f"{where}.{name_in_path(name)}", node, name, attribute, depth)
+            self._attribute(f"{where}.{shown(name)}", node, name, attribute, depth)
 
     def _ensemble(self, where: str) -> None:
         """Look at the attributes of the ensemble that is audited."""
         for name, attribute in self._attributes.items():
-            at = f"{where}.{name_in_path(name)}"
+            at = f"{where}.{shown(name)}"
             self._unread(at, attribute, 0)
             n = size_of([attribute.numbers, attribute.strings, attribute.single])
             if name.removesuffix("_as_tensor") not in _OF_ENSEMBLES:
@@ -265,7 +267,7 @@ class _Look:
                     name = clean(message.text(part))
                 case 13:
                     self.listed.add(where, 1, "unseen", "it lies in another file, not read")
-        at = f"{where}[{name_in_path(name)}]" if free else where
+        at = f"{where}[{shown(name)}]" if free else where
         n = math.prod(max(size, 0) for size in sizes)
         rows, width = (*sizes, 0, 0)[:2]
         if len(sizes) == 2 and width in self._widths and rows >= max(FEWEST_RECORDS, width + 1):

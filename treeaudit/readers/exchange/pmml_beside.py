@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 from treeaudit.model.leftovers import Kind, Leftover
-from treeaudit.readers.exchange.listed import LONGEST_NOTE, Listed
+from treeaudit.readers.exchange.listed import LONGEST_NOTE, Listed, shown
 from treeaudit.readers.exchange.pmml_known import (
     EXTREMES,
     HELD,
@@ -18,7 +18,7 @@ from treeaudit.readers.exchange.pmml_known import (
     TEXTS,
     of_an_exporter,
 )
-from treeaudit.readers.leftovers.extra import name_in_path, size_of
+from treeaudit.readers.leftovers.extra import size_of
 from treeaudit.readers.limits import clean
 
 __all__ = ["Beside", "is_model"]
@@ -91,7 +91,7 @@ class Beside:
         for key, value in given.items():
             fits = key in names and len(value) <= _LONGEST_VALUE
             if not fits and not of_an_exporter(path, key, value):
-                self._listed.text(f"{_way(path)}@{name_in_path(key)}", value)
+                self._listed.text(f"{_way(path)}@{shown(key)}", value)
         return False
 
     def _inner(self, name: str, given: Mapping[str, str]) -> None:
@@ -157,4 +157,4 @@ class Beside:
 
 
 def _way(path: list[str]) -> str:
-    return "/".join(name if name in KNOWN else name_in_path(name) for name in path[-4:])
+    return "/".join(name if name in KNOWN else shown(name) for name in path[-4:])

@@ -113,9 +113,7 @@ class Fields:
 
     def _add(self, name: str) -> int:
         found = self._stored.get(name)
-        kind = found.attributes.get("dataType", "double") if found else "double"
-        operation = found.attributes.get("optype", "continuous") if found else "continuous"
-        number = kind in _NUMBERS and operation != "categorical"
+        number = _is_number(found)
         known = {} if found is None else {v: i for i, v in enumerate(dict.fromkeys(found.values))}
         self._place[name] = len(self._codes)
         self._codes.append(None if number else known)
@@ -128,9 +126,11 @@ class Fields:
             found = self._stored.get(name)
             if name in self._place or found is None or not found.derived:
                 break
-            if found.same_as is None:
+            source = found.same_as
+            # Numbers made of categories are another column than those.
+            if source is None or _is_number(found) != _is_number(self._stored.get(source)):
                 break
-            name = found.same_as
+            name = source
         if name in self._place:
             return self._place[name]
         found = self._stored.get(name)
@@ -281,6 +281,13 @@ class Fields:
         if operator in ("lessThan", "lessOrEqual"):
             return Condition(feature=feature, high=below if operator == "lessThan" else value)
         return Condition(feature=feature, low=value if operator == "greaterThan" else below)
+
+
+def _is_number(field: DataField | None) -> bool:
+    """Tell whether a column holds numbers, as it does where nobody says otherwise."""
+    kind = field.attributes.get("dataType", "double") if field else "double"
+    operation = field.attributes.get("optype", "continuous") if field else "continuous"
+    return kind in _NUMBERS and operation != "categorical"
 
 
 # Python takes blanks, underscores and the digits of all scripts for numbers.

@@ -25,7 +25,7 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "MiningBuildTask": ("PMML", ""),
     "DataDictionary": ("PMML", "numberOfFields"),
     "DataField": ("DataDictionary", _OF_FIELD),
-    "Value": ("DataField DerivedField", "value displayValue property"),
+    "Value": ("DataField DerivedField OutputField", "value displayValue property"),
     "Interval": ("DataField DiscretizeBin", "closure leftMargin rightMargin"),
     "TransformationDictionary": ("PMML", ""),
     "LocalTransformations": (_MODELS, ""),
@@ -80,6 +80,8 @@ _TABLE: Mapping[str, tuple[str, str]] = {
         "name displayName optype dataType targetField feature value ruleFeature algorithm rank "
         "rankBasis rankOrder isMultiValued segmentId isFinalResult",
     ),
+    "Decisions": ("OutputField", "businessProblem description"),
+    "Decision": ("Decisions", "value displayValue description"),
     "Targets": (_MODELS, ""),
     "Target": ("Targets", "field optype castInteger min max rescaleConstant rescaleFactor"),
     "TargetValue": ("Target", "value displayValue priorProbability defaultValue"),
