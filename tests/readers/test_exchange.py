@@ -93,6 +93,7 @@ STEPS = "(steps=[('classifier', DecisionTreeClassifier(min_samples_leaf=50))])" 
         ("</Header>", f"</Header><MiningBuildTask><Extension name='repr'>{STEPS}</Extension></MiningBuildTask>"),
         ("<DataField ", '<DataField name="unused" optype="continuous" dataType="float"/><DataField '),
         ("<!--here-->", '<LocalTransformations><DerivedField name="double(age)" optype="continuous" dataType="double"><FieldRef field="age"/></DerivedField></LocalTransformations>'),
+        ("<MiningSchema>", '<MiningSchema><Extension name="X-FeatureImportances"><InlineTable><Extension name="maxImportance" value="15.0"/><row><data:name xmlns:data="http://jpmml.org/jpmml-model/InlineTable">age</data:name></row></InlineTable></Extension>'),
         ("<!--here-->", '<Output><OutputField name="probability(no)" optype="continuous" dataType="double" feature="probability" value="no"/></Output>'),
         ("<!--here-->", '<Output><OutputField name="outlier" feature="decision"><Decisions businessProblem="Is it one?"><Decision value="true" description="Outlier"/></Decisions></OutputField></Output>'),
         ('<TreeModel ', '<TreeModel modelName="Third model, for the ward" algorithmName="sklearn.tree._classes.DecisionTreeClassifier" x-mathContext="float" missingValueStrategy="nullPrediction" '),

@@ -26,7 +26,7 @@ __all__ = ["Beside", "is_model"]
 _MANY_CATEGORIES = 100
 _LONGEST_VALUE = 1_000
 _LONGEST_TASK = 10_000
-_TASK = "MiningBuildTask"
+_TASK, _IMPORTANCES = "MiningBuildTask", "X-FeatureImportances"
 _NOWHERE: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 _OF_MODELS = ("Model", "Scorecard", "NeuralNetwork", "AssociationRules")
 
@@ -45,7 +45,7 @@ class Beside:
         self._listed = Listed()
         self._what = self._where = ""
         self._inside: list[str] = []
-        self._rows = self._size = self._extremes = 0
+        self._rows = self._size = self._extremes = self._columns = 0
         self._column, self._categories = "", 0
 
     @property
@@ -81,7 +81,9 @@ class Beside:
             return False
         held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
         if held in HELD or name not in KNOWN or name == _TASK:
-            self.depth, self._what, self._where = 1, held, _way(path)
+            self.depth, self._where = 1, _way(path)
+            known = name == "Extension" and given.get("name") == _IMPORTANCES
+            self._what = _IMPORTANCES if known else held
             self._inside, self._rows, self._size = [], 0, 0
             self._inner("" if name in HELD else name, given)
             return True
@@ -107,6 +109,7 @@ class Beside:
         if name == "DataField":
             self._column, self._categories = given.get("name", ""), 0
         self._categories += name == "Value"
+        self._columns += name in ("DataField", "DerivedField", "Value")
 
     def end(self, name: str) -> None:
         """See an element end."""
@@ -121,7 +124,9 @@ class Beside:
         if self.depth:
             return
         text = " ".join(self._inside)
-        if self._what in HELD or self._rows:
+        if self._what == _IMPORTANCES and self._rows <= self._columns:
+            pass  # a row a column, as JPMML writes
+        elif self._what in HELD or self._rows:
             held, says = HELD.get(self._what, HELD["InlineTable"])
             n = self._rows or self._size
             self._listed.add(self._where, n, held, f"{says}: {n:,}")
