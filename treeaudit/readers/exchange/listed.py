@@ -24,9 +24,8 @@ _SAYS = {
 
 @dataclass(slots=True, eq=False)
 class _Place:
-    """What stands at one place: its size, how often it occurs, and what it is."""
+    """What of one kind stands at one place: its size, and how often it occurs."""
 
-    kind: Kind
     n: int = 0
     times: int = 0
     says: str = ""
@@ -45,7 +44,7 @@ class Listed:
     """
 
     def __init__(self) -> None:
-        self._places: dict[str, _Place] = {}
+        self._places: dict[tuple[str, Kind], _Place] = {}
 
     def add(self, where: str, n: int, kind: Kind = "extra", says: str = "") -> None:
         """Take note of something, of so many bytes or records.
@@ -57,16 +56,14 @@ class Listed:
         n
             How much there is; 0 counts as 1.
         kind
-            What it is. Of two kinds at one place the worse one stays.
+            What it is.
         says
             What it gives away, where the kind does not tell.
         """
         where = clean(where[:_LONGEST_PLACE])
-        if where not in self._places and len(self._places) >= _MOST_PLACES:
+        if (where, kind) not in self._places and len(self._places) >= _MOST_PLACES:
             where = _REST
-        place = self._places.setdefault(where, _Place(kind))
-        if place.kind == "notes":
-            place.kind = kind
+        place = self._places.setdefault((where, kind), _Place())
         # Two tables of records may hold the same people.
         place.n = max(place.n, n, 1) if kind == "records" else place.n + max(n, 1)
         place.times += 1
@@ -82,11 +79,11 @@ class Listed:
 
     @property
     def found(self) -> tuple[Leftover, ...]:
-        """What there is, place by place. A note that occurs as often as records may is none."""
+        """What there is, place by place. What as many nodes note as people may be is no note."""
         found = []
-        for where, place in self._places.items():
-            many = place.kind == "notes" and place.times >= FEWEST_RECORDS
-            kind: Kind = "extra" if many else place.kind
+        for (where, stated), place in self._places.items():
+            many = place.times >= FEWEST_RECORDS and "/Node" in where
+            kind: Kind = "extra" if many and stated == "notes" else stated
             says = place.says or _SAYS[kind].format(n=place.n)
             found.append(Leftover(kind=kind, where=where, n=place.n, says=says))
         return few(found)

@@ -79,7 +79,8 @@ class Beside:
         # Most of the file, seen millions of times.
         if plain and name in HOT:
             return False
-        held = "MapTable" if name == "InlineTable" and above == "MapValues" else name
+        maps = name == "InlineTable" and above in ("MapValues", "TextIndexNormalization")
+        held = "MapTable" if maps else name
         if held in HELD or name not in KNOWN or name == _TASK:
             self.depth, self._where = 1, _way(path)
             known = name == "Extension" and given.get("name") == _IMPORTANCES

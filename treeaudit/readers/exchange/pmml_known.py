@@ -32,7 +32,7 @@ _TABLE: Mapping[str, tuple[str, str]] = {
     "DerivedField": ("TransformationDictionary LocalTransformations", _OF_FIELD),
     "DefineFunction": ("TransformationDictionary", "name optype dataType"),
     "ParameterField": ("DefineFunction", "name displayName optype dataType"),
-    "FieldRef": (_VALUES, "field mapMissingTo"),
+    "FieldRef": (f"{_VALUES} PredictorTerm", "field mapMissingTo"),
     "Apply": (_VALUES, "function mapMissingTo defaultValue invalidValueTreatment"),
     "Constant": (_VALUES, "dataType missing"),
     "NormContinuous": (_VALUES, "field mapMissingTo outliers"),
@@ -112,7 +112,7 @@ HOT = frozenset(
 )
 """What nodes are made of."""
 
-TEXTS = frozenset({"Array", "Constant", "PredictorTerm"})
+TEXTS = frozenset({"Array", "Constant"})
 """What may have a text."""
 
 HELD: Mapping[str, tuple[Kind, str]] = {
