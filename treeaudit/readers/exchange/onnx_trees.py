@@ -92,24 +92,6 @@ class Ensemble:
         return len(self.columns.root)
 
     @property
-    def n_spare(self) -> int:
-        """How many stored votes, nodes and members of sets no tree uses."""
-        votes, columns = self._votes, self.columns
-        pairs = columns.vote_row[votes] * (self.n_outputs + 1) + columns.vote_output[votes]
-        # Of several votes of a leaf for one output only their sum is an answer.
-        return self.n_cut_off + len(columns.vote_row) - len(np.unique(pairs)) + columns.n_repeated
-
-    @property
-    def n_outputs(self) -> int:
-        """How many outputs leaves vote for, up to the last of them."""
-        return int(self.columns.vote_output.max(initial=-1)) + 1
-
-    @property
-    def tested(self) -> set[int]:
-        """The columns that are tested."""
-        return set(self.columns.feature[self.columns.mode != LEAF].tolist())
-
-    @property
     def n_features(self) -> int:
         """How many columns the tests reach."""
         tested = self.columns.feature[self.columns.mode != LEAF]

@@ -20,7 +20,6 @@ from treeaudit.readers.choice import choose, named
 from treeaudit.readers.exchange.pmml_conditions import Fields
 from treeaudit.readers.exchange.pmml_document import parse
 from treeaudit.readers.exchange.pmml_parts import Document, Model
-from treeaudit.readers.exchange.pmml_spare import beside_columns, in_trees
 from treeaudit.readers.exchange.pmml_trees import Rows, flatten
 from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.leftovers.single_targets import single_targets
@@ -129,18 +128,8 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
             inside=inside,
             library_version=document.application,
         ),
-        warnings=tuple(_warnings(fields, rows, model)),
-        leftovers=_leftovers(document, model, trees, numeric=classes is None).beside(
-            Leftovers(
-                found=few(
-                    (
-                        *in_trees(document, model, fields, rows, trees, target),
-                        *beside_columns(document, fields, rows, model),
-                    )
-                ),
-                looked_for=KINDS,
-            )
-        ),
+        warnings=tuple(_warnings(document, fields, rows, model)),
+        leftovers=_leftovers(document, model, rows, trees, numeric=classes is None),
     )
 
 
@@ -150,7 +139,9 @@ def _drawn(trees: list[Tree], counts_are: CountsAre) -> bool:
     return counts_are in ("exact", "likely") and any(one != each[0] for one in each)
 
 
-def _leftovers(document: Document, model: Model, trees: list[Tree], *, numeric: bool) -> Leftovers:
+def _leftovers(
+    document: Document, model: Model, rows: list[Rows], trees: list[Tree], *, numeric: bool
+) -> Leftovers:
     """Return what the file holds beside these trees, the models that are not audited included."""
     found = list(document.beside.found)
     for other in document.models:
@@ -158,10 +149,15 @@ def _leftovers(document: Document, model: Model, trees: list[Tree], *, numeric: 
             where = f"{clean(other.kind)} {show(other.attributes.get('modelName', ''), 60)}"
             says = "another model, which holds no trees and is not audited"
             found.append(Leftover(kind="unseen", where=where, n=1, says=says))
+    for i, (some, stored) in enumerate(zip(rows, model.trees, strict=True)):
+        reached = {id(node) for node in some.node}
+        if n := sum(id(node) not in reached for node in stored.nodes):
+            says = f"{n:,} nodes that nobody reaches"
+            found.append(Leftover(kind="extra", where=f"tree {i}", n=n, says=says))
     # Nobody has asked what the steps of boosting tell of the classes.
     steps = any(tree.attributes.get("functionName") == "regression" for tree in model.trees)
     looked_for = KINDS if numeric or not steps else KINDS - {"first-round-counts"}
-    beside = Leftovers(found=tuple(found), looked_for=looked_for)
+    beside = Leftovers(found=few(found), looked_for=looked_for)
     means = model.kind == "TreeModel" or model.methods <= {"average", "weightedAverage"}
     return beside.beside(single_targets(trees, means=means)) if numeric else beside
 
@@ -232,8 +228,11 @@ def _why_absent(trees: list[Tree], classes: dict[str, Label] | None) -> str:
     return "the file holds no class counts; its record counts add up in every node"
 
 
-def _warnings(fields: Fields, rows: list[Rows], model: Model) -> list[str]:
+def _warnings(document: Document, fields: Fields, rows: list[Rows], model: Model) -> list[str]:
     found = []
+    if document.changes:
+        how = ", ".join(sorted(document.changes))
+        found.append(f"values are replaced before a tree asks about them ({how}): not shown")
     if fields.derived:
         names = ", ".join(map(bare, fields.derived[:5]))
         found.append(f"columns are computed from others first ({names}): they are shown as such")

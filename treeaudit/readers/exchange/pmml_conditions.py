@@ -108,16 +108,12 @@ class Fields:
         self._open_ended: list[bool] = []
         self.derived: list[str] = []
         self.has_holes = self.has_surrogates = False
-        # Conditions beside others that say the same already, and those for missing values.
-        self.n_spare = self.n_left_out = 0
         for name in active:
             self._add(name)
 
     def _add(self, name: str) -> int:
         found = self._stored.get(name)
-        kind = found.attributes.get("dataType", "double") if found else "double"
-        operation = found.attributes.get("optype", "continuous") if found else "continuous"
-        number = kind in _NUMBERS and operation != "categorical"
+        number = _is_number(found)
         known = {} if found is None else {v: i for i, v in enumerate(dict.fromkeys(found.values))}
         self._place[name] = len(self._codes)
         self._codes.append(None if number else known)
@@ -130,9 +126,11 @@ class Fields:
             found = self._stored.get(name)
             if name in self._place or found is None or not found.derived:
                 break
-            if found.same_as is None:
+            source = found.same_as
+            # Numbers made of categories are another column than those.
+            if source is None or _is_number(found) != _is_number(self._stored.get(source)):
                 break
-            name = found.same_as
+            name = source
         if name in self._place:
             return self._place[name]
         found = self._stored.get(name)
@@ -195,7 +193,6 @@ class Fields:
                 return self._any(predicate)
             case "surrogate":
                 self.has_surrogates = True
-                self.n_left_out += len(predicate.parts) - 1
                 if not predicate.parts:
                     raise ReadError("the PMML is damaged: a compound condition has no parts")
                 return self.conditions(predicate.parts[0])
@@ -209,14 +206,9 @@ class Fields:
         for part in predicate.parts:
             for one in self.conditions(part) or ():
                 same = found.get(one.feature)
-                if same is None:
-                    found[one.feature] = one
-                    continue
-                both = same.both(one, same.missing and one.missing)
-                for other in (same, one):
-                    told = other.missing or other._replace(feature=0) == Condition(feature=0)
-                    self.n_spare += not told and both._replace(missing=False) == other
-                found[one.feature] = both
+                found[one.feature] = (
+                    one if same is None else same.both(one, same.missing and one.missing)
+                )
         return list(found.values()) or None
 
     def _any(self, predicate: Predicate) -> list[Condition] | None:
@@ -230,19 +222,16 @@ class Fields:
             )
         missing = any(one.missing for one in each)
         some = [one for one in each if not one.never]
-        self.n_spare += sum(one.never and not one.missing for one in each)
         if not some:
             return [each[0]._replace(missing=missing)]
         if all(one.codes is not None for one in some):
             codes = frozenset(code for one in some for code in one.codes or ())
-            self.n_spare += sum(len(one.codes or ()) for one in some) - len(codes)
             return [some[0]._replace(codes=codes, missing=missing)]
         some.sort(key=lambda one: one.low)
         together = some[0]
         for one in some[1:]:
             if one.codes is not None or one.hole or together.hole or one.low > together.high:
                 raise UnsupportedModelError("a node asks for several intervals of one column")
-            self.n_spare += one.high <= together.high or one.low == together.low
             together = together._replace(high=max(together.high, one.high))
         return [together._replace(missing=missing)]
 
@@ -292,6 +281,13 @@ class Fields:
         if operator in ("lessThan", "lessOrEqual"):
             return Condition(feature=feature, high=below if operator == "lessThan" else value)
         return Condition(feature=feature, low=value if operator == "greaterThan" else below)
+
+
+def _is_number(field: DataField | None) -> bool:
+    """Tell whether a column holds numbers, as it does where nobody says otherwise."""
+    kind = field.attributes.get("dataType", "double") if field else "double"
+    operation = field.attributes.get("optype", "continuous") if field else "continuous"
+    return kind in _NUMBERS and operation != "categorical"
 
 
 # Python takes blanks, underscores and the digits of all scripts for numbers.

@@ -9,7 +9,7 @@ from mmap import mmap
 from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.exchange.pmml_beside import LONGEST_BLANK
+from treeaudit.readers.exchange.pmml_beside import is_model
 from treeaudit.readers.exchange.pmml_parts import (
     DataField,
     Document,
@@ -18,7 +18,6 @@ from treeaudit.readers.exchange.pmml_parts import (
     Predicate,
     TreeModel,
 )
-from treeaudit.readers.exchange.pmml_spelling import Spelling
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, clean, show
 
 __all__ = ["parse"]
@@ -35,6 +34,9 @@ _SKIPPED = frozenset(
 _CONDITIONS = frozenset("True False SimplePredicate SimpleSetPredicate CompoundPredicate".split())
 _ENDING = frozenset("Node TreeModel DataField DerivedField CompoundPredicate Array".split())
 _COMPOUND = frozenset({"or", "and", "xor", "surrogate"})
+# What makes values others before a tree asks about them, unless it says this.
+_CHANGES = {"missingValueReplacement": "", "invalidValueReplacement": "", "outliers": "asIs"}
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
 
 
 def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
@@ -61,9 +63,8 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
             data, encoding = bytes(data).decode(encoding).encode(), "utf-8"
         except UnicodeError:
             raise ReadError(f"the XML is damaged: it is not written in {encoding}") from None
-    handler = _Handler(most, data)
+    handler = _Handler(most)
     parser = expat.ParserCreate(encoding)
-    handler.parser = parser
     parser.buffer_text = True
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
     parser.StartDoctypeDeclHandler = _refuse
@@ -85,10 +86,6 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
         raise ReadError(f"the XML is damaged: {clean(error)[:200]!r}") from None
     finally:
         view.release()
-        # They hold each other: what was read would stay until somebody looks for such rings.
-        handler.parser = None
-    if n := handler.spelling.odd():
-        handler.document.beside.spelled(n)
     return handler.document
 
 
@@ -112,7 +109,7 @@ def _refuse(*_: object) -> None:
 class _Handler:
     """Builds the document while the XML goes by."""
 
-    def __init__(self, memory: int, data: bytes | mmap) -> None:
+    def __init__(self, memory: int) -> None:
         too_much = "the XML holds more small parts than treeaudit takes in"
         self._spend = Allowance(memory, too_much).take
         self.document = Document()
@@ -127,16 +124,11 @@ class _Handler:
         self._field: DataField | None = None
         self._words: dict[str, str] = {}
         self._array: list[str] | None = None
-        self._announced = ""
-        self.parser: expat.XMLParserType | None = None
-        self.spelling = Spelling(data)
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """See an element begin."""
         self._count += 1
-        if self._count == 1:
-            self.spelling.begin(self._at())
-        size = self.spelling.start(tag, attributes)
+        size = sum(map(len, attributes.values()))
         if len(self._open) >= Deepest.xml or self._count > Most.elements:
             raise ModelTooLargeError(
                 f"the XML has more than {Deepest.xml:,} levels or {Most.elements:,} elements"
@@ -146,44 +138,37 @@ class _Handler:
                 f"an attribute of the XML has more than {Most.title:,} characters"
             )
         # expat keeps one copy of every name that it reads.
-        name = self._local(tag, attributes) if self._prefix or ":" in tag else tag
+        name = self._local(tag) if self._prefix or ":" in tag else tag
         self._open.append(name)
-        self._beside.start(self._open, attributes)
-        if self._skipping or name in _SKIPPED:
-            self._skipping += 1
-            return
         above = self._open[-2] if len(self._open) > 1 else ""
         if not above and name != "PMML":
             raise ReadError(f"the XML is no PMML: it begins with {show(name)}")
+        foreign = self._beside.start(self._open, attributes, size)
+        if self._skipping or foreign or name in _SKIPPED:
+            if not self._skipping and is_model(name):
+                self._other(name, above, attributes)
+            self._skipping += 1
+            return
         if name == "Node" and self._tree is not None:
             self._node(attributes)
         elif name == "ScoreDistribution" and self._nodes:
             self._spend(_COST_OF_PREDICATE)
             pair = (self._word(attributes.get("value", "")), attributes.get("recordCount", ""))
-            node = self._nodes[-1]
-            node.distribution.append(pair)
-            for key in ("confidence", "probability"):
-                if key in attributes:
-                    node.confidences += ((pair[1], attributes[key]),)
+            self._nodes[-1].distribution.append(pair)
         elif name in _CONDITIONS:
             self._predicate(name, attributes)
         elif name == "Array" and above == "SimpleSetPredicate":
-            self._array, self._announced = [], attributes.get("n", "")
+            self._array = []
         else:
             self._other(name, above, attributes)
 
-    def _local(self, tag: str, attributes: dict[str, str]) -> str:
+    def _local(self, tag: str) -> str:
         """Return the name of an element without the prefix, which the first one has too."""
         prefix, _, local = tag.rpartition(":")
         if not self._open:
             self._prefix = prefix
-        elif prefix != self._prefix:
-            self._beside.twice(f"an element of {prefix[:20]}", attributes)
-        return self._word(local) if prefix else tag
-
-    def _at(self) -> int:
-        """Return where in the file the parser is."""
-        return -1 if self.parser is None else self.parser.CurrentByteIndex
+        # What has another prefix is no PMML, whatever its name.
+        return self._word(local if prefix == self._prefix else f"{prefix}:{local}")
 
     def _word(self, text: str) -> str:
         """Keep one copy of words that come often."""
@@ -198,22 +183,20 @@ class _Handler:
             case "DataField" | "DerivedField":
                 self._field = DataField(given, derived=name == "DerivedField")
                 if name == "DataField" and given.get("name", "") in self.document.fields:
-                    self.document.beside.twice("DataField", given)
+                    raise ReadError("the PMML is damaged: two columns have one name")
                 self.document.fields.setdefault(given.get("name", ""), self._field)
             case "Value" if self._field is not None and above == "DataField":
                 if given.get("property", "valid") == "valid":
                     self._field.values.append(given.get("value", ""))
+                else:
+                    self.document.changes.add("Value")
             case "FieldRef" if self._field is not None and above == "DerivedField":
                 self._field.same_as = given.get("field")
-                self.document.used.add(given.get("field", ""))
             case "Application":
                 parts = (given.get("name", ""), given.get("version", ""))
                 self.document.application = " ".join(part for part in parts if part) or None
-            case "FieldRef" | "NormContinuous" | "NormDiscrete" | "Discretize" | "FieldColumnPair":
-                self.document.used.add(given.get("field", ""))
-            case "MiningField" if models and len(self._open) == 4:
-                self._spend(_COST_OF_NODE)
-                models[-1].schema.append(given)
+            case "MiningField" if models:
+                self._mining_field(models[-1], given)
             case "Segmentation" if models:
                 models[-1].methods.add(given.get("multipleModelMethod", ""))
             case "TreeModel":
@@ -223,12 +206,18 @@ class _Handler:
                     self._spend(_COST_OF_TREE)
                     self._tree = TreeModel(given)
                     models[-1].trees.append(self._tree)
-            case _ if above == "PMML" and name not in ("Header", "DataDictionary"):
-                if name not in ("TransformationDictionary", "MiningBuildTask"):
-                    models.append(Model(name, given))
-            case _ if above == "Segment" and models and name.endswith(("Model", "Scorecard")):
-                if name != "MiningModel":
-                    models[-1].others.append(name)
+            case _ if above == "PMML" and is_model(name):
+                models.append(Model(name, given))
+            case _ if above == "Segment" and models and is_model(name) and name != "MiningModel":
+                models[-1].others.append(name)
+
+    def _mining_field(self, model: Model, given: dict[str, str]) -> None:
+        """See what a model is given."""
+        changes = (key for key, usual in _CHANGES.items() if given.get(key, usual) != usual)
+        self.document.changes.update(changes)
+        if len(self._open) == 4:
+            self._spend(_COST_OF_NODE)
+            model.schema.append(given)
 
     def _node(self, given: dict[str, str]) -> None:
         self._spend(_COST_OF_NODE)
@@ -278,14 +267,11 @@ class _Handler:
                 raise ReadError("the PMML is damaged: a node has two conditions")
             self._nodes[-1].predicate = made
         elif self._open[-2] == "Segment" and made.operator != "True":
-            # Nobody asks whether a tree has its turn.
-            self.document.beside.twice("Segment", {"": " ".join(made.texts())})
+            self.document.beside.conditional()
 
     def text(self, text: str) -> None:
         """See text between elements: only arrays hold any that trees need."""
-        blank = text.isspace()
-        self.spelling.text(text, blank=blank)
-        if not blank or len(text) > LONGEST_BLANK:
+        if not text.isspace():
             self.document.beside.text(self._open, text)
         if self._array is not None:
             self._array.append(text)
@@ -299,9 +285,8 @@ class _Handler:
         self._spend(_COST_OF_PREDICATE)
         self.document.beside.remark(text)
 
-    def end(self, tag: str) -> None:
+    def end(self, _: str) -> None:
         """See an element end."""
-        self.spelling.end(self._at, tag)
         name = self._open.pop()
         if self._beside.depth or name == "DataField":
             self._beside.end(name)
@@ -312,12 +297,12 @@ class _Handler:
             return
         match name:
             case "Node" if self._nodes:
-                self._nodes.pop()
+                counted = [label for label, _ in self._nodes.pop().distribution]
+                if len(set(counted)) < len(counted):
+                    raise ReadError("the PMML is damaged: a node counts a label twice")
             case "TreeModel":
                 self._tree = None
             case "DataField" | "DerivedField" if self._field is not None:
-                if len(set(values := self._field.values)) < len(values):
-                    self.document.beside.twice("Value", {"": " ".join(values)})
                 self._field = None
             case "CompoundPredicate":
                 frame, parts = self._compound.pop()
@@ -333,9 +318,8 @@ class _Handler:
         if len(text) > Most.title:
             raise ModelTooLargeError(f"a list of the XML has more than {Most.title:,} characters")
         self._spend(4 * len(text))
-        values = tuple(map(self._word, self.spelling.listed(text)))
-        if len(set(values)) < len(values) or self._announced not in ("", str(len(values))):
-            self.document.beside.twice("Array", {"n": self._announced, "text": text})
+        found = _TOKEN.findall(text)
+        values = tuple(self._word(one or quoted.replace('\\"', '"')) for quoted, one in found)
         if self._compound and self._compound[-1][1]:
             parts = self._compound[-1][1]
             parts[-1] = Predicate(parts[-1].operator, parts[-1].field, values)

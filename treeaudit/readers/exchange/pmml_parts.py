@@ -17,21 +17,15 @@ class Predicate(NamedTuple):
     values: tuple[str, ...] = ()
     parts: tuple["Predicate", ...] = ()
 
-    def texts(self) -> list[str]:
-        """Return the fields and values of it and its parts."""
-        own = [text for text in (self.field, *self.values) if text]
-        return own + [text for part in self.parts for text in part.texts()]
-
 
 @dataclass_of_many(slots=True, eq=False)
 class Node:
-    """A node of a tree, as written; each confidence in a label stands behind its people."""
+    """A node of a tree, as written."""
 
     attributes: dict[str, str]
     predicate: Predicate | None = None
     distribution: list[tuple[str, str]] = field(default_factory=list)
     children: list["Node"] = field(default_factory=list)
-    confidences: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass_of_many(slots=True, eq=False)
@@ -67,10 +61,10 @@ class DataField:
 
 @dataclass_of_many(slots=True, eq=False)
 class Document:
-    """What a PMML file holds; ``used`` are the fields that others are computed from."""
+    """What a PMML file holds; ``changes`` are what makes values others before a tree asks."""
 
     fields: dict[str, DataField] = field(default_factory=dict)
     models: list[Model] = field(default_factory=list)
     application: str | None = None
-    used: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
     beside: Beside = field(default_factory=Beside)

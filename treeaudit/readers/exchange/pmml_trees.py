@@ -34,6 +34,7 @@ class Rows:
     condition: list[Condition | None] = field(default_factory=list)
     node: list[Node | None] = field(default_factory=list)
     has_chains: bool = False
+    has_rests: bool = False
 
     def add(self, parent: int, condition: Condition | None, node: Node | None) -> int:
         """Add a row and return its number."""
@@ -45,13 +46,22 @@ class Rows:
     def records(self) -> Wide | None:
         """Return people per node, if the file states them and they add up."""
         stated = [None if node is None else _count(node) for node in self.node]
-        if any(c is None for c, node in zip(stated, self.node, strict=True) if node is not None):
+        inner = [False] * len(stated)
+        for above in self.parent[1:]:
+            inner[above] = True
+        if any(c is None and not within for c, within in zip(stated, inner, strict=True)):
             stated = [None if node is None else _sum(node) for node in self.node]
+        # Who stops at an inner node that does not count its people is in no leaf.
+        gaps = any(
+            c is None and node is not None for c, node in zip(stated, self.node, strict=True)
+        )
+        leaves = [c for c, within in zip(stated, inner, strict=True) if not within]
+        if gaps and (self.has_rests or {*leaves} <= {0.0, 1.0}):
+            return None
         total = [math.nan if c is None else c for c in stated]
         below = [0.0] * len(total)
-        inner = [False] * len(total)
         for i in range(len(total) - 1, -1, -1):
-            if self.node[i] is None:
+            if stated[i] is None and inner[i]:
                 total[i] = below[i]
             if not 0 <= total[i] <= Most.people or total[i] != int(total[i]):
                 return None
@@ -59,7 +69,6 @@ class Rows:
                 return None
             if i:
                 below[self.parent[i]] += total[i]
-                inner[self.parent[i]] = True
         # One node, or nodes that all say 1, prove nothing.
         return np.array(total, dtype=np.int64) if total[0] > 1 else None
 
@@ -159,6 +168,7 @@ def flatten(model: TreeModel, fields: Fields) -> Rows:
         if stays and added and rest is not None and not rest.never:
             last = {"score": node.attributes["score"]} if "score" in node.attributes else {}
             rows.add(anchor, rest, Node({**last, "recordCount": "0"}))
+            rows.has_rests = True
     return rows
 
 
