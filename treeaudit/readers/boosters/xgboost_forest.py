@@ -11,8 +11,8 @@ from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
-from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
+from treeaudit.readers.boosters.xgboost_fields import unknown_in
 from treeaudit.readers.boosters.xgboost_rounds import boosting_of
 from treeaudit.readers.boosters.xgboost_rows import StoredTrees, builder, checked
 from treeaudit.readers.boosters.xgboost_schema import (
@@ -99,7 +99,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
                 *_leftovers(booster, trees, found, of_class),
                 *category_names("learner.gradient_booster.model.cats", booster.categories.values()),
                 *row_seed("Config", drawn_by_seed(document)),
-                *few(in_xgboost(document, booster, trees)),
+                *few(unknown_in(document, booster)),
             ),
             looked_for=KINDS if schema.classes is not None else KINDS - _targets(trees, found),
         ),

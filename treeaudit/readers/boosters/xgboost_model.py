@@ -18,7 +18,6 @@ from treeaudit.readers.boosters.damage import reading
 from treeaudit.readers.boosters.wrappers import booster_in, with_wrapper
 from treeaudit.readers.boosters.xgboost_forest import to_forest
 from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.leftovers.json_spelling import with_spelling
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.unpack import Content
@@ -32,7 +31,6 @@ _UBJSON = re.compile(
     rb"\{(?:[iU]|I\0|l\0{3}|L\0{7})(?:\x07(?:learner|version)|\x06Config|\x05Model)[\[{]"
 )
 _HEAD = 512
-_LONGEST_NUMBER = 20  # characters of a 32-bit float of 9 digits, or a whole one written out
 
 
 def matches(content: Content) -> bool:
@@ -85,8 +83,7 @@ def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
             document, form = _json(data, limits), "xgboost-json"
         else:
             raise ReadError("it is neither JSON nor UBJSON")
-        forest = to_forest(_models(document), replace(source, format=form))
-    return forest if form == "xgboost-ubjson" else with_spelling(forest, data, _LONGEST_NUMBER)
+        return to_forest(_models(document), replace(source, format=form))
 
 
 def _json(data: memoryview, limits: Limits) -> object:

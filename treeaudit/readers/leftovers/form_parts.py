@@ -13,7 +13,7 @@ from treeaudit.model.leftovers import KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.attributes import attributes_of, is_option
 from treeaudit.readers.leftovers.attributes import is_name as is_parameter
 from treeaudit.readers.leftovers.booster_parts import is_name, row_seed
-from treeaudit.readers.leftovers.documents import Keys, is_plain, unexplained
+from treeaudit.readers.leftovers.documents import Keys, is_plain, unknown_fields
 from treeaudit.readers.leftovers.extra import extra, few, name_in_path
 from treeaudit.readers.leftovers.form_trees import beside_edges, untested_bounds
 from treeaudit.readers.leftovers.single_targets import single_targets
@@ -57,6 +57,10 @@ def _is_sentence(part: object) -> bool:
     return few and len(part) - len(part.encode("ascii", "ignore")) <= _MOST_OTHER_LETTERS
 
 
+def _are_sentences(part: object) -> bool:
+    return isinstance(part, list) and all(map(_is_sentence, part))
+
+
 def _is_version(part: object) -> bool:
     return isinstance(part, str) and _VERSION.fullmatch(part) is not None
 
@@ -73,7 +77,7 @@ _KEYS: Keys = {
     "counts_reason": _is_sentence,
     "class_weights": None,
     "tree_classes": None,
-    "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": (_SHORT,)},
+    "noise": {**_each("rate counts mechanism", _SHORT), "afterwards": _SHORT},
     "privacy": {
         **_each(
             "epsilon used delta rho conversion_delta budget neighbours unit rows_per_person "
@@ -81,7 +85,7 @@ _KEYS: Keys = {
             _SHORT,
         ),
         "not_private": lambda part: part is None or _is_flag(part),
-        **_each("reasons public", (_is_sentence,)),
+        **_each("reasons public", _are_sentences),
         "queries": {
             **_each("name mechanism", _QUERY),
             **_each("epsilon used sensitivity composition asked delta rho", _SHORT),
@@ -139,7 +143,7 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     """
     found = few(
         [
-            *unexplained(data, _keys(forest)),
+            *unknown_fields(data, _keys(forest)),
             *_parameters(forest),
             *_seeds(forest),
             *_not_asked(forest),
