@@ -56,7 +56,8 @@ _PARAMETERS = frozenset(
         "sparse_threshold stochastic_rounding task time_out top_k top_rate tree_learner "
         "tweedie_variance_power two_round uniform_drop use_missing use_quantized_grad "
         "use_two_round_loading valid valid_data_initscores verbose verbosity weight_column "
-        "xgboost_dart_mode zero_as_missing "
+        "xgboost_dart_mode zero_as_missing output_result pred_early_stop pred_early_stop_freq "
+        "pred_early_stop_margin predict_contrib predict_leaf_index predict_raw_score "
     ).split()
 )
 _HEAD: Keys = {

@@ -10,6 +10,7 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.xgboost_schema import Booster
 from treeaudit.readers.leftovers.documents import (
     ANY,
+    ITSELF,
     NOTE,
     SETTING,
     Keys,
@@ -104,14 +105,15 @@ def keys_of(booster: Booster) -> Keys:
         "tree_info": None,
         "trees": tree,
     }
-    config: dict[str, Any] = each(" ".join((_CONFIG_SETTINGS, _MODEL_PARAM, _TREES_PARAM)))
-    config |= {**objective, "rng_state": _STATE, "version": few}
+    config: dict[str | None, Any] = each(" ".join((_CONFIG_SETTINGS, _MODEL_PARAM, _TREES_PARAM)))
+    config |= {ITSELF: SETTING, **objective, "rng_state": _STATE, "version": few}
     config |= dict.fromkeys(_CONFIG_OBJECTS.split(), config)
     return {
         "version": few,
         "learner": {
             "attributes": {
                 **dict.fromkeys("best_iteration best_score best_ntree_limit subsample".split(), 40),
+                "best_msg": SETTING,
                 "scikit_learn": _SKLEARN,
                 ANY: NOTE,
             },

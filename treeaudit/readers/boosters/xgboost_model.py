@@ -1,4 +1,4 @@
-"""XGBoost models, versions 1.0 to 3.x: JSON, UBJSON, and both inside a pickle.
+"""XGBoost models of all versions: JSON, UBJSON, the older binary form, and each in a pickle.
 
 ``Booster.save_model`` writes one object, ``learner`` and ``version``; a pickled
 Booster holds ``Config`` and ``Model``, the second of which is the same object.
@@ -13,7 +13,7 @@ from dataclasses import replace
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters import ubjson
+from treeaudit.readers.boosters import ubjson, xgboost_binary
 from treeaudit.readers.boosters.damage import reading
 from treeaudit.readers.boosters.wrappers import booster_in, with_wrapper
 from treeaudit.readers.boosters.xgboost_forest import to_forest
@@ -34,9 +34,11 @@ _HEAD = 512
 
 
 def matches(content: Content) -> bool:
-    """Tell whether the content is an XGBoost model as JSON or UBJSON."""
+    """Tell whether the content is an XGBoost model: JSON, UBJSON or the older binary form."""
     head = bytes(content.data[:_HEAD])
-    return _JSON.match(head) is not None or _UBJSON.match(head) is not None
+    if _JSON.match(head) is not None or _UBJSON.match(head) is not None:
+        return True
+    return xgboost_binary.matches(head)
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
@@ -50,7 +52,7 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     Raises
     ------
     UnsupportedModelError
-        If the model was never fitted, is linear, or of a version before 1.0.
+        If the model was never fitted, or is linear.
     ReadError
         If it is damaged.
     """
@@ -71,9 +73,9 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
 
 def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
     head = bytes(data[:_HEAD])
-    if head.startswith((b"CONFIG-offset:", b"binf", b"bs64")):
+    if head.startswith(b"bs64"):
         raise UnsupportedModelError(
-            "the XGBoost model is in the old binary form: load it with the XGBoost that wrote it "
+            "the XGBoost model is in the oldest text form: load it with the XGBoost that wrote it "
             "and save it with save_model('model.json')"
         )
     with reading("the XGBoost model is damaged"):
@@ -81,8 +83,10 @@ def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
             document, form = ubjson.parse(data, limits), "xgboost-ubjson"
         elif head.lstrip()[:1] == b"{":
             document, form = _json(data, limits), "xgboost-json"
+        elif xgboost_binary.matches(head):
+            document, form = xgboost_binary.document_of(data, limits), "xgboost-binary"
         else:
-            raise ReadError("it is neither JSON nor UBJSON")
+            raise ReadError("it is neither JSON nor UBJSON, nor XGBoost's older binary form")
         return to_forest(_models(document), replace(source, format=form))
 
 

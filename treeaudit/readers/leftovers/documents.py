@@ -53,11 +53,13 @@ def unknown_fields(document: object, keys: Keys, where: str = "") -> Iterator[Le
     todo: list[tuple[str, object, object, Any]] = [(where, "", document, keys)]
     while todo:
         path, name, part, rule = todo.pop()
+        if _is_known(part, rule):
+            continue
         if isinstance(rule, Mapping) and isinstance(part, Mapping):
             inside = []
             for key, value in part.items():
                 of_key = _rule(rule, key)
-                if not _is_known(value, of_key):
+                if not _is_known(value, of_key):  # soon enough not to spell its path
                     step = ".".join(filter(None, (path, key if key in rule else name_in_path(key))))
                     inside.append((step, "" if key in rule else key, value, of_key))
             todo += reversed(inside)
@@ -85,10 +87,10 @@ def known_fields(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects a
     kept = {}
     for name, part in document.items():
         rule = _rule(keys, name)
-        if isinstance(rule, Mapping) and isinstance(part, Mapping | list | tuple):
-            kept[name] = known_fields(part, rule)
-        elif not isinstance(rule, Mapping) and _is_known(part, rule):
+        if _is_known(part, rule):
             kept[name] = part
+        elif isinstance(rule, Mapping) and isinstance(part, Mapping | list | tuple):
+            kept[name] = known_fields(part, rule)
     return kept
 
 
@@ -104,6 +106,8 @@ def _rule(keys: Keys, name: str) -> Any:  # noqa: ANN401  # as the values of `Ke
 def _is_known(part: object, rule: Any) -> bool:  # noqa: ANN401  # as the values of `Keys`
     """Tell whether a value is as its rule says; of an object its fields do."""
     if isinstance(rule, Mapping):
+        if part is None or (isinstance(part, list | tuple) and not part):
+            return True
         whole = isinstance(part, Mapping) or _has_objects(part)
         return not whole and _is_known(part, rule.get(ITSELF, _UNKNOWN))
     if isinstance(rule, int):
