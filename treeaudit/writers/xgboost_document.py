@@ -91,8 +91,9 @@ def document_of(forest: Forest) -> dict[str, Any]:
     if "iteration_indptr" in model:
         ends = [end for end in np.asarray(model["iteration_indptr"]).tolist() if end <= n]
         model["iteration_indptr"] = _as_stored(model["iteration_indptr"], ends)
-    if outer["name"] == "dart":
-        outer["weight_drop"] = _as_stored(outer["weight_drop"], list(booster.scale[:n]))
+    for part in (outer, model):
+        if "weight_drop" in part:
+            part["weight_drop"] = _as_stored(part["weight_drop"], list(booster.scale[:n]))
     _without_seeds(document.get("Config"))
     share = forest.source.parameters.get("subsample", 1.0)
     if forest.trees is not whole.trees and share < 1:

@@ -121,9 +121,8 @@ def document_of(data: memoryview, limits: Limits) -> dict[str, Any]:
     document: dict[str, Any] = {}
     if data[: len(_IN_PICKLE)] == _IN_PICKLE:
         begin = len(_IN_PICKLE) + 8
-        offset = int.from_bytes(data[len(_IN_PICKLE) : begin], "little")
-        document["Config"] = _json(data[offset:], limits)
-        data = data[begin:offset]
+        end = begin + int.from_bytes(data[len(_IN_PICKLE) : begin], "little")
+        document["Config"], data = _json(data[end:], limits), data[begin:end]
     records = _Records(data[len(_MARK) :] if data[: len(_MARK)] == _MARK else data)
     score = float(records.array(_SCORE, 1)[0])
     shape = records.record(_LEARNER)
@@ -161,9 +160,9 @@ def document_of(data: memoryview, limits: Limits) -> dict[str, Any]:
         score = float(np.float32(_LINKS.get(objective, float)(score)))
         if objective == "count:poisson":
             stated["poisson_regression_param"] = {"max_delta_step": records.text()}
-    if shape["has_metrics"]:
+    if shape["has_metrics"] and shape["major"] < 1:
         metrics = [records.text() for _ in range(records.number(_MOST_TEXTS))]
-        document.setdefault("Config", {"learner": {"metrics": metrics}})
+        document["Config"] = {"learner": {"metrics": metrics}}
     if rest := records.rest():
         attributes["unused_bytes"] = np.frombuffer(rest, np.uint8)
     learner = {
@@ -191,15 +190,14 @@ def _tree(records: _Records, i: int) -> dict[str, Any]:
         raise UnsupportedModelError("leaves of several numbers are not read in the binary form")
     n = param["num_nodes"]
     node, statistics = records.array(_NODE, n), records.array(_STATISTICS, n)
-    leaf = node["left"] < 0
     return {
         "id": i,
         "tree_param": {name: str(value) for name, value in param.items()},
         "left_children": node["left"].astype(np.int32),
-        "right_children": np.where(leaf, -1, node["right"]).astype(np.int32),
+        "right_children": node["right"].astype(np.int32),
         "parents": (node["parent"] & _LOW).astype(np.int32),
-        "split_indices": np.where(leaf, 0, node["split"] & _LOW).astype(np.int32),
-        "default_left": (node["split"] >> 31).astype(np.uint8) & ~leaf,
+        "split_indices": (node["split"] & _LOW).astype(np.int32),
+        "default_left": (node["split"] >> 31).astype(np.uint8),
         "split_conditions": node["info"].astype(np.float32),
         "sum_hessian": statistics["cover"].astype(np.float32),
         "loss_changes": statistics["gain"].astype(np.float32),

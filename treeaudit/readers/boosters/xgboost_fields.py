@@ -40,17 +40,18 @@ _MODEL_PARAM = "base_score boost_from_average num_class num_feature num_target"
 _TREES_PARAM = "num_parallel_tree num_trees size_leaf_vector"
 _OF_NODES = (
     "base_weights default_left left_children loss_changes parents right_children "
-    "split_conditions split_indices split_type sum_hessian"
+    "split_conditions split_indices split_type sum_hessian leaf_child_counts"
 ).split()
 _OF_SETS = "categories_nodes categories_segments categories_sizes".split()
 # The configuration of a pickled Booster: objects, and settings at any depth of it.
 _CONFIG_OBJECTS = (
     "learner gradient_booster gbtree updater metrics objective generic_param learner_model_param "
     "learner_train_param gbtree_model_param gbtree_train_param dart_train_param tree_train_param "
-    "train_param colmaker_train_param cpu_hist_train_param hist_train_param gpu_hist_train_param "
-    "approx_train_param grow_colmaker grow_histmaker grow_local_histmaker grow_quantile_histmaker "
-    "grow_gpu_hist grow_gpu_approx grow_fast_histmaker distcol prune refresh sync grow_skmaker "
-    "grow_quantile_histmaker_sycl"
+    "train_param hist_param colmaker_train_param cpu_hist_train_param hist_train_param "
+    "gpu_hist_train_param approx_train_param grow_colmaker grow_histmaker grow_local_histmaker "
+    "grow_quantile_histmaker "
+    "grow_quantile_histmaker_sycl grow_gpu_hist grow_gpu_approx grow_fast_histmaker distcol prune "
+    "refresh sync grow_skmaker"
 )
 _CONFIG_SETTINGS = (
     "alpha booster cache_opt colsample_bylevel colsample_bynode colsample_bytree "
@@ -104,6 +105,7 @@ def keys_of(booster: Booster) -> Keys:
         "iteration_indptr": few,
         "tree_info": None,
         "trees": tree,
+        "weight_drop": None,
     }
     config: dict[str | None, Any] = each(" ".join((_CONFIG_SETTINGS, _MODEL_PARAM, _TREES_PARAM)))
     config |= {ITSELF: SETTING, **objective, "rng_state": _STATE, "version": few}
