@@ -65,7 +65,8 @@ _CONFIG_SETTINGS = (
     "one_drop opt_dense_col param predictor process_type random_state rate_drop refresh_leaf "
     "reg_alpha reg_lambda sample_type sampling_method seed seed_per_iteration "
     "single_precision_histogram sketch_eps sketch_ratio skip_drop sparse_threshold "
-    "specified_updater split_evaluator subsample tree_method updater_seq validate_parameters "
+    "specified_updater split_evaluator subsample tree_method updater_seq validate_features "
+    "validate_parameters "
     "verbosity version"
 )
 _STATE = 10_000  # characters of the state of a generator of random numbers
@@ -115,7 +116,7 @@ def keys_of(booster: Booster) -> Keys:
         "learner": {
             "attributes": {
                 **dict.fromkeys("best_iteration best_score best_ntree_limit subsample".split(), 40),
-                "best_msg": SETTING,
+                **dict.fromkeys(("best_msg", "metrics"), SETTING),
                 "scikit_learn": _SKLEARN,
                 ANY: NOTE,
             },
