@@ -6,8 +6,7 @@ under each version. ``python tools/inventory.py collect FOLDER...`` reads the
 pickles of all versions, and any other folder of honest models, with treeaudit
 itself and writes ``treeaudit/readers/leftovers/attributes.txt``. ``python tools/inventory.py own``
 writes the trainers of this package into it anew, from what they state, and
-``python tools/inventory.py boosters`` all parameters of XGBoost and LightGBM, which may be given
-to their wrappers, and the words that these may be set to.
+``python tools/inventory.py boosters FOLDER...`` adds what pickles of XGBoost and LightGBM hold.
 """
 
 import contextlib
@@ -144,47 +143,35 @@ def own() -> None:
     OUT.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
-def boosters() -> None:
-    """Add what the wrappers of XGBoost and LightGBM may be told, and hold of a training."""
-    from lightgbm.basic import _ConfigAliases
-
-    from treeaudit.readers.boosters import lightgbm_names, xgboost_names
+def boosters(folders: list[Path]) -> None:
+    """Add the attributes of wrappers and boosters in the pickles of some folders."""
+    from treeaudit.errors import ReadError
+    from treeaudit.readers.limits import LIMITS
+    from treeaudit.readers.pickles import pickled
+    from treeaudit.readers.unpack import open_file
 
     first, *lines = OUT.read_text(encoding="utf-8").splitlines()
     words, kept = set(first.split()[1:]), {line.split()[0]: set(line.split()[1:]) for line in lines}
-    aliases = _ConfigAliases._get_all_param_aliases()
-    theirs = {
-        f"{alias}:{form}" if form else alias
-        for name, form in lightgbm_names.FORMS.items()
-        for alias in (name, *aliases.get(name, ()))
-        if not alias.startswith(("pred_", "predict_", "prediction_", "is_predict_"))
-    }
-    for of, like in (("Classifier", ""), ("Regressor", ""), ("Ranker", "Regressor")):
-        _add(
-            kept,
-            f"LGBM{of}",
-            {*theirs, *kept.get(f"LGBM{like}", ()), "_eval_at:s1", "n_features_in_"},
-        )
-    own = {*xgboost_names.PARAMETERS.split(), *xgboost_names.OF_WRAPPERS.split()}
-    for of, like in zip(
-        ("Classifier", "Regressor", "RFClassifier", "RFRegressor", "Ranker"),
-        ("", "", "", "", "Regressor"),
-        strict=True,
-    ):
-        _add(kept, f"XGB{of}", {*own, *kept.get(f"XGB{like}", ())})
-    _add(kept, "EarlyStopping", set(xgboost_names.OF_CALLBACKS.split()))
-    words |= {"XGBRanker", "LGBMRanker", *lightgbm_names.WORDS_OF_WRAPPERS}
-    words |= {*xgboost_names.WORDS, *xgboost_names.WORDS_OF_WRAPPERS.split()}
-    text = ["words " + " ".join(sorted(words - {""}))]
+    known: dict[str, dict[str, set[str]]] = {}
+    for path in sorted(path for folder in folders for path in folder.glob("*.pkl")):
+        try:
+            _note(pickled.parse(open_file(path, LIMITS), LIMITS).root, known, words)
+        except ReadError as error:
+            print(path.name, type(error).__name__, str(error)[:100])
+    for kind, names in known.items():
+        if kind.startswith(("XGB", "LGBM")) or kind in ("Booster", "EarlyStopping"):
+            _add(kept, kind, {f"{n}:{_code(c)}" if _code(c) else n for n, c in names.items()})
+    text = ["words " + " ".join(sorted(word.replace(" ", "\u2423") for word in words if word))]
     text += [f"{kind} {' '.join(sorted(kept[kind]))}".rstrip() for kind in sorted(kept)]
     OUT.write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
 def _add(kept: dict[str, set[str]], kind: str, names: set[str]) -> None:
-    """Add attributes of a class; what is known of one already stays where that allows more."""
-    every = sorted(names | kept.get(kind, set()), key=lambda one: len(one.partition(":")[2]))
-    longest = {one.partition(":")[0]: one for one in every}
-    kept[kind] = set(longest.values())
+    """Add attributes of a class: a value may have any form that it was seen in."""
+    forms: dict[str, set[str]] = {}
+    for name, _, codes in (one.partition(":") for one in names | kept.get(kind, set())):
+        forms.setdefault(name, set()).update(codes)
+    kept[kind] = {f"{name}:{_code(c)}" if c else name for name, c in forms.items()}
 
 
 def _bare(line: str) -> list[str]:
@@ -256,7 +243,10 @@ def _codes(part: object, depth: int) -> set[str]:
 
 if __name__ == "__main__":
     command, *rest = sys.argv[1:]
-    if command in ("own", "boosters"):
-        own() if command == "own" else boosters()
+    folders = [Path(folder) for folder in rest]
+    if command == "own":
+        own()
+    elif command == "fit":
+        fit(*folders)
     else:
-        fit(Path(rest[0])) if command == "fit" else collect([Path(folder) for folder in rest])
+        boosters(folders) if command == "boosters" else collect(folders)

@@ -121,9 +121,12 @@ READERS: tuple[Format, ...] = (
     Format("skops.skops_model", ("sklearn-skops",), "skops", (b"PK\x03\x04",)),
     Format(
         "boosters.xgboost_model",
-        ("xgboost-json", "xgboost-ubjson"),
+        ("xgboost-json", "xgboost-ubjson", "xgboost-binary"),
         "XGBoost",
-        (b"learner", b"Config", b"Model", b'version"', b"version[", b"version{"),
+        (
+            *(b"learner", b"Config", b"Model", b'version"', b"version[", b"version{"),
+            *(b"gbtree", b"dart", b"gblinear"),
+        ),
     ),
     Format(
         "boosters.lightgbm_model",

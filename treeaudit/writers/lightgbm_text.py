@@ -10,8 +10,8 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
+from treeaudit.readers.boosters.lightgbm_fields import is_parameter
 from treeaudit.readers.boosters.lightgbm_forest import to_forest
-from treeaudit.readers.boosters.lightgbm_names import is_parameter
 from treeaudit.readers.boosters.lightgbm_rows import checked
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree

@@ -11,12 +11,12 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
-from treeaudit.readers.boosters.xgboost_beside import keys_of
+from treeaudit.readers.boosters.xgboost_fields import keys_of
 from treeaudit.readers.boosters.xgboost_forest import read_trees, to_forest
 from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.estimators.behind import over_data
-from treeaudit.readers.leftovers.documents import explained
+from treeaudit.readers.leftovers.documents import known_fields
 from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.binary import JSON
@@ -79,7 +79,7 @@ def document_of(forest: Forest) -> dict[str, Any]:
             f"an XGBoost model keeps the first of its rounds, {one_round} trees each: {JSON}"
         )
     exact = stored.found is None or not stored.found.before
-    document: dict[str, Any] = explained(stored.document, keys_of(booster))
+    document: dict[str, Any] = known_fields(stored.document, keys_of(booster))
     outer = document["learner"]["gradient_booster"]
     inner = outer["gbtree"] if outer["name"] == "dart" else outer
     model, n = inner["model"], len(origin)
@@ -91,8 +91,9 @@ def document_of(forest: Forest) -> dict[str, Any]:
     if "iteration_indptr" in model:
         ends = [end for end in np.asarray(model["iteration_indptr"]).tolist() if end <= n]
         model["iteration_indptr"] = _as_stored(model["iteration_indptr"], ends)
-    if outer["name"] == "dart":
-        outer["weight_drop"] = _as_stored(outer["weight_drop"], list(booster.scale[:n]))
+    for part in (outer, model):
+        if "weight_drop" in part:
+            part["weight_drop"] = _as_stored(part["weight_drop"], list(booster.scale[:n]))
     _without_seeds(document.get("Config"))
     share = forest.source.parameters.get("subsample", 1.0)
     if forest.trees is not whole.trees and share < 1:
@@ -145,7 +146,7 @@ def _tree(
     columns["categories_segments"] = (np.cumsum(sizes) - sizes).astype(np.float64)
     shape = {**raw["tree_param"], "num_nodes": str(n), "num_deleted": "0"}
     shape = {name: shape[name] for name in raw["tree_param"]}
-    made: dict[str, Any] = {"id": i, "tree_param": explained(shape, dict.fromkeys(_SHAPE, 40))}
+    made: dict[str, Any] = {"id": i, "tree_param": known_fields(shape, dict.fromkeys(_SHAPE, 40))}
     for name in raw:
         if name in columns:
             made[name] = _as_stored(raw[name], columns[name].astype(_KINDS[name]))

@@ -6,16 +6,13 @@ the values that one-hot questions name, or any other. A statistic of categories
 with the same category; it cannot be undone and becomes a column of its own.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.model.leftovers import Leftover
 from treeaudit.model.schema import Feature
-from treeaudit.readers.boosters.catboost_hashes import categories_needed
-from treeaudit.readers.leftovers.extra import extra
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.types import Float, Table, Wide
 
@@ -65,7 +62,6 @@ class ColumnTable:
                     self._numbers[kind, index, stored] = len(self._numbers)
         self._before_ctrs = len(self._numbers)
         self._derived: dict[str, int] = {}
-        self._used: set[int] = set()
         self._asked: dict[tuple[int, float, int], int] = {}
         self._rows: list[tuple[int, float, int, bool]] = []
         self._table: Table | None = None
@@ -135,7 +131,6 @@ class ColumnTable:
         name = f"statistic {show(at)}"
         if _is_int(at) and 0 <= at - self._before_ctrs < len(self._ctrs):
             text, stored = self._ctrs[at - self._before_ctrs]
-            self._used.add(at)
             if stored != border:
                 raise ReadError(_TWO)
             name = text
@@ -147,41 +142,10 @@ class ColumnTable:
         if known is None or not _is_int(at) or known != at:
             raise ReadError(_TWO)
 
-    def unasked(self, statistics: Mapping[str, Any]) -> Iterator[Leftover]:
-        """Yield the borders, categories and names that no tree asks about.
-
-        Of as many categories as are asked about one by one, CatBoost names others beside: of two
-        that a column has, one is asked about.
-        """
-        asked = {(feature, border) for feature, border, code in self._asked if code < 0}
-        sets = {(feature, code) for feature, _, code in self._asked if code >= 0}
-        for index, entry in self._floats.items():
-            stored = entry.get("borders")
-            borders = stored.astype(np.float32).tolist() if isinstance(stored, np.ndarray) else []
-            if spare := [b for b in borders if (_flat(entry), b) not in asked]:
-                yield extra(f"features_info.float_features[{index}].borders", spare)
-        for index, codes in self._codes.items():
-            flat = _flat(self._cats[index])
-            if spare := [h for h, code in codes.items() if (flat, code) not in sets]:
-                yield extra(f"features_info.categorical_features[{index}].values", spare)
-        known = {hashed for codes in self._codes.values() for hashed in codes}
-        needed = known | categories_needed(statistics, {*self._hashes} - known)
-        names = [text for hashed, text in self._hashes.items() if hashed not in needed]
-        if len(names) > len(known):
-            yield extra("features_info.cat_features_hash", names)
-        if len(self._ctrs) > len(self._used):
-            left = [0.0] * (len(self._ctrs) - len(self._used))
-            yield extra("features_info.ctrs", left)
-
     @property
     def width(self) -> int:
         """How many columns the data has; statistics come after them."""
         return self._width
-
-    @property
-    def tested(self) -> set[int]:
-        """The columns that trees ask about."""
-        return {feature for feature, _, _, _ in self._rows}
 
     @property
     def derived(self) -> list[str]:

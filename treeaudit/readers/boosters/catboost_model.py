@@ -15,9 +15,8 @@ from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import number_of
-from treeaudit.readers.boosters.catboost_beside import in_catboost
 from treeaudit.readers.boosters.catboost_columns import ColumnTable, nested
-from treeaudit.readers.boosters.catboost_hashes import keys_of
+from treeaudit.readers.boosters.catboost_fields import unknown_in
 from treeaudit.readers.boosters.catboost_people import first_counts, people_of, reason_of
 from treeaudit.readers.boosters.catboost_rows import EachTree, StoredTrees, TreesInRow
 from treeaudit.readers.boosters.catboost_text import TreesOfText, trees_of_text
@@ -25,7 +24,6 @@ from treeaudit.readers.boosters.catboost_trees import StoredTree, stored_trees
 from treeaudit.readers.estimators.labels import labels_of
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.leftovers.extra import few
-from treeaudit.readers.leftovers.json_spelling import spelling, with_spelling
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
@@ -65,10 +63,9 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     if forest is not None:
         return forest
     try:
-        forest = _forest(_parse(content.data, most), source)
+        return _forest(_parse(content.data, most), source)
     except DataError as error:
         raise ReadError(f"the CatBoost model is damaged: {error}") from None
-    return with_spelling(forest, content.data)
 
 
 def _at_once(content: Content, source: Source, most: int) -> Forest | None:
@@ -91,12 +88,9 @@ def _at_once(content: Content, source: Source, most: int) -> Forest | None:
         rest = _parse(_PLACE.join(around), left, constant)
         if put != [_PLACE.decode()] or rest.get("oblivious_trees") is not trees:
             return None
-        forest = _forest(rest, source)
+        return _forest(rest, source)
     except TreeauditError:
         return None
-    # What the other trees have between their numbers is the same as in these.
-    odd = next(spelling(trees.sample.join(around)), None)
-    return forest if odd is None else with_spelling(forest, content.data)
 
 
 def _parse(
@@ -118,8 +112,6 @@ def _compact(found: dict[str, Any]) -> dict[str, Any]:
     if isinstance(found.get("hash_map"), list):
         if not all(map(_is_count, found["hash_map"])):
             raise ReadError("the CatBoost model is damaged: a table of statistics holds no numbers")
-        # What a file calls so itself stays in it, and is named.
-        found.setdefault("hash_keys", keys_of(found["hash_map"]))
         found["hash_map"] = len(found["hash_map"])
     return found
 
@@ -190,7 +182,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
             found=(
                 *_first_round(stored[0], first),
                 *_leftovers(data),
-                *few(in_catboost(data, columns, classes, stored)),
+                *few(unknown_in(_without(text, data), columns, len(stored))),
             ),
             looked_for=KINDS - _not_asked(classes),
         ),
@@ -245,6 +237,11 @@ def _first_round(tree: StoredTree, first: Float | None) -> list[Leftover]:
     return [Leftover(kind="first-round-counts", where=where, n=n, says=says)]
 
 
+def _without(text: object, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the object of a file without the trees that were taken from its text at once."""
+    return {**data, "oblivious_trees": None} if isinstance(text, TreesOfText) else data
+
+
 def _leftovers(data: Mapping[str, Any]) -> Iterator[Leftover]:
     info = nested(data, "features_info")
     says = "each border lies between two values of the column in the training data"
@@ -263,3 +260,8 @@ def _leftovers(data: Mapping[str, Any]) -> Iterator[Leftover]:
         if isinstance(size, int) and isinstance(stride, int) and 0 < stride <= size:
             where, n = f"ctr_data[{clean(name)[:80]}]", size // stride
             yield Leftover(kind="category-counts", where=where, n=n, says=says)
+    scale = data.get("scale_and_bias")
+    # True is 1 for us, and not for CatBoost.
+    if isinstance(scale, list) and scale and (scale[0] != 1 or isinstance(scale[0], bool)):
+        says = "what all answers are multiplied with, which the audit leaves out"
+        yield Leftover(kind="unseen", where="scale_and_bias", n=1, says=says)

@@ -27,10 +27,6 @@ class StoredTrees(Protocol):
     """The checked trees of a model, in their order."""
 
     @property
-    def n_outputs(self) -> int:
-        """How many numbers a leaf holds."""
-
-    @property
     def weights(self) -> Float | None:
         """Of all leaves; None where the file does not tell of some."""
 
@@ -44,20 +40,12 @@ class StoredTrees(Protocol):
     def asking_statistics(self, columns: ColumnTable) -> list[bool]:
         """Tell of each tree whether it asks about a statistic of categories."""
 
-    def of_nobody(self) -> int:
-        """Count the values of empty leaves that are neither zero nor those of another leaf."""
-
     def builder(self, columns: ColumnTable, people: Sequence[bool]) -> _Build:
         """Return what builds each of the trees, with its people where they are known."""
 
 
 class EachTree(list[StoredTree]):
     """Trees one by one."""
-
-    @property
-    def n_outputs(self) -> int:
-        """See `StoredTrees`."""
-        return int(self[0].values.shape[1])
 
     @property
     def weights(self) -> Float | None:
@@ -73,10 +61,6 @@ class EachTree(list[StoredTree]):
     def asking_statistics(self, columns: ColumnTable) -> list[bool]:
         """See `StoredTrees`."""
         return [tree.asks_statistics(columns) for tree in self]
-
-    def of_nobody(self) -> int:
-        """See `StoredTrees`."""
-        return sum(tree.of_nobody() for tree in self)
 
     def builder(self, columns: ColumnTable, people: Sequence[bool]) -> _Build:
         """See `StoredTrees`."""
@@ -136,12 +120,6 @@ class TreesInRow:
         """See `StoredTrees`."""
         asks = columns.questions["feature"][self._questions] >= columns.width
         return [*map(bool, np.logical_or.reduceat(asks, self._split[:-1]))]
-
-    def of_nobody(self) -> int:
-        """See `StoredTrees`."""
-        odd = (self.weights == 0) & (self._values != 0).any(axis=1)
-        some = np.searchsorted(self._leaf, np.flatnonzero(odd), side="right") - 1
-        return sum(self[i].of_nobody() for i in {*some.tolist()})
 
     def builder(self, columns: ColumnTable, people: Sequence[bool]) -> _Build:
         """See `StoredTrees`."""

@@ -96,16 +96,6 @@ class StoredTree:
             value=value,
         )
 
-    def of_nobody(self) -> int:
-        """Count the values of empty leaves that are neither zero nor those of another leaf."""
-        if self.weights is None or not self.weights.any():
-            return 0
-        empty = self.weights == 0
-        if not self.values[empty].any():
-            return 0
-        known = np.concatenate([self.values[~empty].ravel(), [0.0]])
-        return int(np.count_nonzero(~np.isin(self.values[empty], known)))
-
     def sums(self, leaves: Float) -> Float:
         """Sum numbers of leaves, shape ``(n_leaves, n)``, up to the root."""
         if self.depth is not None:

@@ -92,13 +92,11 @@ class Block(Sequence[RawTree]):
             return None if found is None else found[of]
 
         decision = part("decision_type", to)
-        gain = part("split_gain", to)
         grown = None
         if self.grown:
             grown = Grown(
                 leaf_weight=part("leaf_weight", at),
                 inner_weight=part("internal_weight", to),
-                gain=gain,
                 shrinkage=float(self.arrays["shrinkage"][i]),
             )
         return RawTree(
@@ -115,7 +113,6 @@ class Block(Sequence[RawTree]):
             leaf_count=part("leaf_count", at),
             inner_count=part("internal_count", to),
             linear=False,
-            gain=gain,
             grown=grown,
         )
 

@@ -7,17 +7,16 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole
-from treeaudit.readers.boosters.lightgbm_dump_beside import in_lightgbm_json, in_nodes
 from treeaudit.readers.boosters.lightgbm_dump_rows import MISSING, read_row
+from treeaudit.readers.boosters.lightgbm_fields import unknown_in_json
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import (
     Float,
     Grown,
     RawTree,
     Wide,
-    may_have_categories,
 )
-from treeaudit.readers.leftovers.extra import Few, extra, few
+from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.limits import Most, clean, show
 
 __all__ = ["booster_of"]
@@ -42,24 +41,21 @@ def booster_of(document: object) -> Booster:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ReadError("its feature_names are missing")
     check_number(len(document["tree_info"]), "LightGBM")
-    odd = Few()
-    trees = _trees(document["tree_info"], odd)
+    trees = _trees(document["tree_info"])
     version, objective = document.get("version"), document.get("objective", "")
     pandas = document.get("pandas_categorical")
     lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)
-    infos = _infos(document.get("feature_infos"), names)
-    sets = may_have_categories(infos, trees, None)
     return Booster(
         version=clean(version)[:40] if isinstance(version, str) else None,
         objective=clean(objective)[:200] if isinstance(objective, str) else "",
         n_outputs=whole(document, "num_tree_per_iteration", 1, Most.trees),
         names=[clean(name) for name in names],
-        infos=infos,
+        infos=_infos(document.get("feature_infos"), names),
         trees=trees,
         parameters=None,
         pandas=pandas if isinstance(pandas, list) and lists else [],
         averaged=document.get("average_output") is True,
-        unseen=(*few(in_lightgbm_json(document, names, sets, trees)), *odd.found),
+        unknown=few(unknown_in_json(document, len(names))),
     )
 
 
@@ -93,17 +89,15 @@ def _infos(stated: object, names: list[str]) -> list[tuple[float, float] | Wide 
     return found
 
 
-def _trees(entries: list[object], odd: Few) -> list[RawTree]:
+def _trees(entries: list[object]) -> list[RawTree]:
     trees: list[RawTree] = []
     for first in range(0, len(entries), _TOGETHER):
         some = entries[first : first + _TOGETHER]
-        trees += read_row(some, first) or each_tree(
-            enumerate(some, first), lambda entry: _tree(entry[1], entry[0], odd), first
-        )
+        trees += read_row(some, first) or each_tree(some, _tree, first)
     return trees
 
 
-def _tree(entry: object, number: int, odd: Few) -> RawTree:
+def _tree(entry: object) -> RawTree:
     if not isinstance(entry, dict) or not isinstance(entry.get("tree_structure"), dict):
         raise ReadError("its tree_structure is missing")
     inner, leaves = _nodes(entry["tree_structure"])
@@ -112,13 +106,8 @@ def _tree(entry: object, number: int, odd: Few) -> RawTree:
         raise ReadError(f"it announces {n_leaves:,} leaves and has {len(leaves):,}")
     splits = [inner[i] for i in range(len(inner))]
     ends = [leaves[i] for i in range(len(leaves))]
-    for one in in_nodes(f"tree_info[{number}].tree_structure", splits, ends):
-        odd.add(one)
     categorical = np.asarray([_is_categorical(node) for node in splits], dtype=np.bool_)
     categories = {i: _codes(node) for i, node in enumerate(splits) if categorical[i]}
-    for name, told in (("tree_index", number), ("num_cat", len(categories))):
-        if entry.get(name, told) != told:
-            odd.add(extra(f"tree_info[{number}].{name}", entry[name]))
     linear = any("leaf_coeff" in node or "leaf_const" in node for node in ends)
     counted = all("leaf_count" in node for node in ends)
     return RawTree(
@@ -140,7 +129,6 @@ def _tree(entry: object, number: int, odd: Few) -> RawTree:
         leaf_count=_column(ends, "leaf_count") if counted else None,
         inner_count=_column(splits, "internal_count") if counted else None,
         linear=linear,
-        gain=_numbers([node.get("split_gain", 0.0) for node in splits], "split_gain"),
         grown=_grown(entry, splits, ends),
     )
 
@@ -151,14 +139,13 @@ def _grown(entry: _Object, splits: list[_Object], ends: list[_Object]) -> Grown 
         for nodes, name in (
             (ends, "leaf_weight"),
             (splits, "internal_weight"),
-            (splits, "split_gain"),
         )
     ]
     shrinkage = entry.get("shrinkage")
     if not isinstance(shrinkage, int | float) or any(None in column for column in columns):
         return None
-    leaf, inner, gain = (np.asarray(column, dtype=np.float64) for column in columns)
-    return Grown(leaf_weight=leaf, inner_weight=inner, gain=gain, shrinkage=float(shrinkage))
+    leaf, inner = (np.asarray(column, dtype=np.float64) for column in columns)
+    return Grown(leaf_weight=leaf, inner_weight=inner, shrinkage=float(shrinkage))
 
 
 def _nodes(root: _Object) -> tuple[dict[int, _Object], dict[int, _Object]]:

@@ -13,8 +13,7 @@ import numpy as np
 
 from treeaudit.errors import TreeauditError
 from treeaudit.readers.boosters.damage import whole
-from treeaudit.readers.boosters.lightgbm_beside import PLAIN
-from treeaudit.readers.boosters.lightgbm_dump_beside import INNER, LEAF
+from treeaudit.readers.boosters.lightgbm_fields import INNER, LEAF
 from treeaudit.readers.boosters.lightgbm_tree import Float, Grown, RawTree, Wide
 from treeaudit.readers.limits import Most
 
@@ -22,6 +21,7 @@ __all__ = ["MISSING", "read_row"]
 
 MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 """What LightGBM calls the ways of missing values, and their numbers."""
+_PLAIN = frozenset({int, float, bool})
 _MOST = 1 << 62
 _APART = frozenset({"decision_type", "missing_type", "left_child", "right_child"})
 _LINEAR = frozenset({"leaf_const", "leaf_features", "leaf_coeff"})
@@ -75,7 +75,6 @@ def _trees(entries: Sequence[Any], first: int) -> list[RawTree] | None:
         "missing_type": _missing(inner.get("missing_type", ["None"] * n)),
         "inner_value": _real(inner.get("internal_value", [0.0] * n)),
         "inner_count": _whole(inner["internal_count"]) if counted else None,
-        "gain": _real(inner.get("split_gain", [0.0] * n)),
     }
     at_ends: dict[str, Any] = {
         "leaf_value": _real(leaf["leaf_value"]),
@@ -93,7 +92,6 @@ def _trees(entries: Sequence[Any], first: int) -> list[RawTree] | None:
             grown = Grown(
                 leaf_weight=weights[0][below],
                 inner_weight=weights[1][above],
-                gain=told["gain"][above],
                 shrinkage=float(shrinkage),
             )
         own: dict[str, Any] = {
@@ -138,7 +136,7 @@ def _columns(nodes: _Nodes, known: frozenset[str]) -> Mapping[str, list[Any]] | 
     if not columns.keys() <= known:
         return None
     plain = all(
-        PLAIN.issuperset(map(type, column))
+        _PLAIN.issuperset(map(type, column))
         for name, column in columns.items()
         if name not in _APART
     )

@@ -6,7 +6,7 @@ over machines or run on CUDA estimate them from second derivatives; those are
 not taken for people.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,14 +18,12 @@ from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.lightgbm_block import CheckedBlock
 from treeaudit.readers.boosters.lightgbm_first import boosting_of, first_counts, first_round
-from treeaudit.readers.boosters.lightgbm_inner import unexplained_numbers
 from treeaudit.readers.boosters.lightgbm_rows import builder, checked, uneven
 from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import NO_MISSING, StoredTree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
 from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, targets_in
-from treeaudit.readers.leftovers.spare import spare_columns
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.types import Wide
 
@@ -97,29 +95,11 @@ def to_forest(booster: Booster, source: Source) -> Forest:
                 *first_counts(first),
                 *category_names("pandas_categorical", booster.pandas),
                 *row_seed("parameters.bagging_seed", sampled and _tells_seed(booster)),
-                *booster.unseen,
-                *unexplained_numbers(trees, booster),
-                *_spare(booster, trees),
+                *booster.unknown,
             ),
             looked_for=KINDS - _not_asked(booster, asked or (sampled and not told), trees),
         ),
     )
-
-
-def _spare(booster: Booster, trees: Sequence[StoredTree]) -> Iterator[Leftover]:
-    """Yield names, categories and settings, where they are more than the trees need."""
-    tested = sorted(_columns(_tested(trees)))
-    settings = sum(map(len, (booster.parameters or {}).values()))
-    categories = dict(enumerate(booster.pandas))
-    yield from spare_columns("feature_names", booster.names, categories, tested, settings)
-
-
-def _tested(trees: Sequence[StoredTree]) -> Wide:
-    """Return the column that each inner node of all trees tests."""
-    if isinstance(trees, CheckedBlock):
-        found: Wide = trees.raw.all("split_feature")
-        return found
-    return np.concatenate([tree.raw.feature for tree in trees])
 
 
 def _columns(feature: Wide) -> frozenset[int]:

@@ -9,7 +9,7 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.boosters.damage import whole
 from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, Grown, RawTree, Wide
-from treeaudit.readers.limits import Most
+from treeaudit.readers.limits import Most, show
 
 __all__ = ["NAMES", "fields_of", "fields_of_tree", "floats", "integers", "tree_of", "words"]
 
@@ -44,20 +44,31 @@ def fields_of_tree(text: bytes) -> dict[str, str]:
     """
     read, _, beyond = text.replace(b"\r\n", b"\n").strip(b"\n").partition(b"\n\n")
     fields, behind = fields_of(read), fields_of(beyond)
-    if not _OF_A_TREE.isdisjoint(behind):
+    if not fields.keys().isdisjoint(behind) or not _OF_A_TREE.isdisjoint(behind):
         raise ReadError("lines of it stand behind an empty one, where LightGBM stops reading")
     return {**fields, **behind}
 
 
 def fields_of(text: bytes) -> dict[str, str]:
-    """Return the lines ``key=value`` of one section."""
+    """Return the lines ``key=value`` of one section.
+
+    Raises
+    ------
+    ReadError
+        If it names something twice, or has too many lines.
+    """
     if text.count(b"\n") > Most.lines:
         raise ReadError("it has more lines than a LightGBM model")
-    found = {}
+    found: dict[str, str] = {}
     for line in text.decode("utf-8", "backslashreplace").split("\n"):
         key, _, value = line.partition("=")
+        key = key.strip()
+        if key in found:
+            raise ReadError(f"it names {show(key)} twice")
+        if not line.strip():
+            continue
         # Names may begin or end with blanks of another kind.
-        found[key.strip()] = value.removesuffix("\r") if key == NAMES else value.strip()
+        found[key] = value.removesuffix("\r") if key == NAMES else value.strip()
     return found
 
 
@@ -158,23 +169,21 @@ def tree_of(fields: Mapping[str, str]) -> RawTree:
         missing_type=(decision >> 2) & 3,
         categories=_categories(fields, categorical, threshold),
         leaf_value=_sized("leaf_value", reals("leaf_value"), n_leaves),
-        inner_value=_optional_values(reals("internal_value"), n_inner),
+        inner_value=_optional_values("internal_value", reals, n_inner),
         leaf_count=_optional("leaf_count", wholes, n_leaves),
         inner_count=_optional("internal_count", wholes, n_inner),
         linear=fields.get("is_linear", "0") != "0",
-        gain=_optional_values(reals("split_gain"), n_inner),
         grown=_grown(fields, reals, n_inner),
     )
 
 
 def _grown(fields: Mapping[str, str], reals: Callable[[str], Float], n: int) -> Grown | None:
-    names = ("leaf_weight", "internal_weight", "split_gain", "shrinkage")
-    if not all(map(fields.get, names)):
+    sizes = {"leaf_weight": n + 1, "internal_weight": n, "split_gain": n, "shrinkage": 1}
+    columns = [_optional(name, reals, size) for name, size in sizes.items()]
+    if not all(map(fields.get, sizes)) or any(one is None for one in columns):
         return None
-    leaf, inner, gain, shrinkage = map(reals, names)
-    if not (len(leaf) - 1 == len(inner) == len(gain) == n and len(shrinkage) == 1):
-        return None
-    return Grown(leaf_weight=leaf, inner_weight=inner, gain=gain, shrinkage=float(shrinkage[0]))
+    leaf, inner, _, shrinkage = columns
+    return Grown(leaf_weight=leaf, inner_weight=inner, shrinkage=float(shrinkage[0]))
 
 
 def _sized(name: str, column: _Column, n: int) -> _Column:
@@ -183,13 +192,14 @@ def _sized(name: str, column: _Column, n: int) -> _Column:
     return column
 
 
-def _optional(name: str, wholes: Callable[[str], Wide], n: int) -> Wide | None:
-    column = wholes(name)
+def _optional(name: str, read: Callable[[str], _Column], n: int) -> _Column | None:
+    column = read(name)
     return _sized(name, column, n) if len(column) or n == 0 else None
 
 
-def _optional_values(column: Float, n: int) -> Float | None:
-    return column if len(column) == n and bool(np.all(np.isfinite(column))) else None
+def _optional_values(name: str, reals: Callable[[str], Float], n: int) -> Float | None:
+    column = _optional(name, reals, n)
+    return column if column is not None and bool(np.all(np.isfinite(column))) else None
 
 
 def _categories(fields: Mapping[str, str], categorical: Flag, threshold: Float) -> dict[int, Wide]:

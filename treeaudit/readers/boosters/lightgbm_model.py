@@ -36,13 +36,11 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             return to_forest(parse(data), replace(source, format="lightgbm-text"))
         from treeaudit.readers.boosters.lightgbm_dump import booster_of
         from treeaudit.readers.json_text import parse_json
-        from treeaudit.readers.leftovers.json_spelling import with_spelling
 
         advice = "; save the model as text with booster.save_model('model.txt')"
         most = limits.objects(len(data))
         document = parse_json(data, most, (230, 230, 100), advice=advice, infinite=True)
-        forest = to_forest(booster_of(document), replace(source, format="lightgbm-json"))
-    return with_spelling(forest, data)
+        return to_forest(booster_of(document), replace(source, format="lightgbm-json"))
 
 
 def from_inert(value: Inert, source: Source) -> Forest | None:

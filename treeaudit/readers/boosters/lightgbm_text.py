@@ -4,15 +4,15 @@ import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from mmap import mmap
 
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole
-from treeaudit.readers.boosters.lightgbm_beside import in_lightgbm_text
 from treeaudit.readers.boosters.lightgbm_block import Block, joined_blocks
+from treeaudit.readers.boosters.lightgbm_fields import PARAMETER, unknown_in_text, unread_lines
 from treeaudit.readers.boosters.lightgbm_lines import (
     NAMES,
     fields_of,
@@ -23,11 +23,7 @@ from treeaudit.readers.boosters.lightgbm_lines import (
     words,
 )
 from treeaudit.readers.boosters.lightgbm_plain import in_parts, read_alike
-from treeaudit.readers.boosters.lightgbm_tree import (
-    RawTree,
-    Wide,
-    may_have_categories,
-)
+from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide
 from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.limits import Most, clean
 
@@ -37,7 +33,6 @@ _BEGIN = b"Tree="
 _TREE = re.compile(rb"Tree=\d+\r?$", re.MULTILINE)
 _LINE = ord("\n")
 _END = re.compile(rb"^end of trees\r?$", re.MULTILINE)
-_PARAMETER = re.compile(r"\[([a-z_0-9]{1,60}): ([^\]]{0,2000})\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,7 +60,7 @@ class Booster:
         Category names of the pandas columns, in their order.
     averaged
         Whether the prediction is a mean (random forest) and not a sum.
-    unseen
+    unknown
         What else the file holds.
     """
 
@@ -78,7 +73,7 @@ class Booster:
     parameters: Mapping[str, str] | None
     pandas: Sequence[Sequence[object]]
     averaged: bool
-    unseen: Sequence[Leftover] = ()
+    unknown: Sequence[Leftover] = ()
 
 
 def parse(data: bytes | mmap) -> Booster:
@@ -112,25 +107,23 @@ def _parse(data: bytes | mmap) -> Booster:
     n_features = whole(head, "max_feature_idx", 0, Most.features) + 1
     if len(names) != n_features:
         raise ReadError(f"it has {len(names)} feature names for {n_features} features")
-    trees, left = _trees(data, [*places, end])
+    bounds = [*places, end]
+    trees, unread = _trees(data, bounds)
+    _check_sizes(sizes, data, places)
     if len(data) - end > Most.rest:
         raise ModelTooLargeError(f"more than {Most.rest:,} bytes follow the trees")
     rest = bytes(data[end:]).decode("utf-8", "backslashreplace")
-    infos, parameters = _infos(head, n_features), _parameters(rest)
-    # No tree of a block asks for categories.
-    asking = () if isinstance(trees, Block) else trees
-    sets = may_have_categories(infos, asking, parameters)
     return Booster(
         version=head.get("version"),
         objective=clean(head.get("objective", ""))[:200],
         n_outputs=_n_outputs(head),
         names=names,
-        infos=infos,
+        infos=_infos(head, n_features),
         trees=trees,
-        parameters=parameters,
+        parameters=_parameters(rest),
         pandas=_pandas(rest),
         averaged="average_output" in head,
-        unseen=few(in_lightgbm_text(data, places, end, names, sets, trees, left)),
+        unknown=few(unknown_in_text(head, unread, rest, names)),
     )
 
 
@@ -143,22 +136,39 @@ def _begins(data: bytes | mmap) -> Iterator[int]:
         at = data.find(_BEGIN, at + 1)
 
 
-def _trees(data: bytes | mmap, bounds: Sequence[int]) -> tuple[Sequence[RawTree], list[int]]:
-    """Return the trees, and which of them were read one by one: lines of theirs may be odd."""
+def _trees(
+    data: bytes | mmap, bounds: Sequence[int]
+) -> tuple[Sequence[RawTree], list[Mapping[str, str]]]:
+    """Return the trees, and the lines of each that nobody has read."""
     parts: list[Sequence[RawTree]] = []
-    left: list[int] = []
+    unread: list[Mapping[str, str]] = []
+
+    def one_tree(text: bytes) -> RawTree:
+        fields = fields_of_tree(text)
+        tree = tree_of(fields)
+        if lines := unread_lines(fields):
+            unread.append(lines)
+        return tree
+
     for part in in_parts(bounds):
         at = bounds[part.start : part.stop + 1]
         alike = read_alike(data[at[0] : at[-1]], part.start, len(at) - 1)
         if alike is None:
-            left += range(part.start, part.stop)
             sections = (data[begin:end] for begin, end in pairwise(at))
-            parts.append(each_tree(sections, lambda one: tree_of(fields_of_tree(one)), part.start))
+            parts.append(each_tree(sections, one_tree, part.start))
         else:
             parts.append(alike)
     blocks = [one for one in parts if isinstance(one, Block)]
     whole = joined_blocks(blocks) if len(blocks) == len(parts) else None
-    return whole or [tree for one in parts for tree in one], left
+    return whole or [tree for one in parts for tree in one], unread
+
+
+def _check_sizes(sizes: str | None, data: bytes | mmap, places: Sequence[int]) -> None:
+    """Refuse sizes that lead LightGBM to other trees; it loads no file where they lead to none."""
+    ends = accumulate(integers(sizes or "").tolist()[:-1], initial=places[0])
+    found = [end for end in ends if end >= 0 and data[end : end + len(_BEGIN)] == _BEGIN]
+    if len(found) == len(places) and found != [*places]:
+        raise ReadError("its tree_sizes lead to other trees than those that it has")
 
 
 def _n_outputs(head: dict[str, str]) -> int:
@@ -198,7 +208,7 @@ def _parameters(rest: str) -> dict[str, str] | None:
         return None
     found: dict[str, str] = {}
     for line in rest[start:stop].split("\n"):
-        if (match := _PARAMETER.fullmatch(line.strip())) is not None:
+        if (match := PARAMETER.fullmatch(line.strip())) is not None:
             found[match[1]] = clean(match[2])
     return found
 

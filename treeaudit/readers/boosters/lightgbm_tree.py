@@ -5,7 +5,7 @@ Nodes are numbered as LightGBM does: inner nodes first, then leaf ``i`` as
 categories go left, all other values and missing ones right.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -25,7 +25,6 @@ __all__ = [
     "StoredTree",
     "Wide",
     "add_up",
-    "may_have_categories",
     "read_tree",
     "routes",
 ]
@@ -42,15 +41,12 @@ class Grown:
     ----------
     leaf_weight, inner_weight
         Sums of second derivatives.
-    gain
-        What the split of each inner node gained.
     shrinkage
         What all values of the tree were multiplied with.
     """
 
     leaf_weight: Float
     inner_weight: Float
-    gain: Float
     shrinkage: float
 
 
@@ -72,8 +68,6 @@ class RawTree:
         Rows, None where they are not stored.
     linear
         Whether leaves hold linear models.
-    gain
-        What the split of each inner node gained, or None.
     grown
         How it was grown, where the file tells all of it.
     """
@@ -91,7 +85,6 @@ class RawTree:
     leaf_count: Wide | None
     inner_count: Wide | None
     linear: bool
-    gain: Float | None = None
     grown: Grown | None = None
 
 
@@ -220,17 +213,3 @@ def add_up(tree: StoredTree) -> bool:
         return True
     n, links = tree.n_records, tree.links
     return bool((n[links.left] + n[links.right] == n[links.inner]).all())
-
-
-def may_have_categories(
-    infos: Sequence[tuple[float, float] | Wide | None],
-    trees: Sequence[RawTree],
-    parameters: Mapping[str, str] | None,
-) -> int:
-    """Return how many columns may have a list of categories: no more than the file tells of."""
-    told = {i for i, info in enumerate(infos) if isinstance(info, np.ndarray)}
-    told.update(*(tree.feature[tree.categorical].tolist() for tree in trees))
-    stated = (parameters or {}).get("categorical_feature", "")
-    named = len(stated.split(",")) if stated else 0
-    # A column that no tree uses says nothing but its name.
-    return max(named, len(told) + (0 if parameters else sum(info is None for info in infos)))

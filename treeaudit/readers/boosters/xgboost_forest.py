@@ -11,15 +11,15 @@ from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
-from treeaudit.readers.boosters.xgboost_beside import in_xgboost
 from treeaudit.readers.boosters.xgboost_cover import class_counts, people
+from treeaudit.readers.boosters.xgboost_fields import unknown_in
 from treeaudit.readers.boosters.xgboost_rounds import boosting_of
 from treeaudit.readers.boosters.xgboost_rows import StoredTrees, builder, checked
 from treeaudit.readers.boosters.xgboost_schema import (
     Booster,
-    drawn_by_seed,
     read_booster,
     schema_of,
+    seeds_of_draws,
 )
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.first_round import FIRST_ROUND, counted, labels_of_first_round
@@ -98,8 +98,8 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
             found=(
                 *_leftovers(booster, trees, found, of_class),
                 *category_names("learner.gradient_booster.model.cats", booster.categories.values()),
-                *row_seed("Config", drawn_by_seed(document)),
-                *few(in_xgboost(document, booster, trees)),
+                *(seed for at in seeds_of_draws(document) for seed in row_seed(at, True)),
+                *few(unknown_in(document, booster)),
             ),
             looked_for=KINDS if schema.classes is not None else KINDS - _targets(trees, found),
         ),

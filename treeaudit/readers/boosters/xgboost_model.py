@@ -1,4 +1,4 @@
-"""XGBoost models, versions 1.0 to 3.x: JSON, UBJSON, and both inside a pickle.
+"""XGBoost models of all versions: JSON, UBJSON, the older binary form, and each in a pickle.
 
 ``Booster.save_model`` writes one object, ``learner`` and ``version``; a pickled
 Booster holds ``Config`` and ``Model``, the second of which is the same object.
@@ -13,12 +13,11 @@ from dataclasses import replace
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters import ubjson
+from treeaudit.readers.boosters import ubjson, xgboost_binary
 from treeaudit.readers.boosters.damage import reading
 from treeaudit.readers.boosters.wrappers import booster_in, with_wrapper
 from treeaudit.readers.boosters.xgboost_forest import to_forest
 from treeaudit.readers.json_text import parse_json
-from treeaudit.readers.leftovers.json_spelling import with_spelling
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.unpack import Content
@@ -32,13 +31,14 @@ _UBJSON = re.compile(
     rb"\{(?:[iU]|I\0|l\0{3}|L\0{7})(?:\x07(?:learner|version)|\x06Config|\x05Model)[\[{]"
 )
 _HEAD = 512
-_LONGEST_NUMBER = 20  # characters of a 32-bit float of 9 digits, or a whole one written out
 
 
 def matches(content: Content) -> bool:
-    """Tell whether the content is an XGBoost model as JSON or UBJSON."""
+    """Tell whether the content is an XGBoost model: JSON, UBJSON or the older binary form."""
     head = bytes(content.data[:_HEAD])
-    return _JSON.match(head) is not None or _UBJSON.match(head) is not None
+    if _JSON.match(head) is not None or _UBJSON.match(head) is not None:
+        return True
+    return xgboost_binary.matches(head)
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
@@ -52,7 +52,7 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
     Raises
     ------
     UnsupportedModelError
-        If the model was never fitted, is linear, or of a version before 1.0.
+        If the model was never fitted, or is linear.
     ReadError
         If it is damaged.
     """
@@ -73,9 +73,9 @@ def from_inert(value: Inert, source: Source) -> Forest | None:
 
 def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
     head = bytes(data[:_HEAD])
-    if head.startswith((b"CONFIG-offset:", b"binf", b"bs64")):
+    if head.startswith(b"bs64"):
         raise UnsupportedModelError(
-            "the XGBoost model is in the old binary form: load it with the XGBoost that wrote it "
+            "the XGBoost model is in the oldest text form: load it with the XGBoost that wrote it "
             "and save it with save_model('model.json')"
         )
     with reading("the XGBoost model is damaged"):
@@ -83,10 +83,11 @@ def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
             document, form = ubjson.parse(data, limits), "xgboost-ubjson"
         elif head.lstrip()[:1] == b"{":
             document, form = _json(data, limits), "xgboost-json"
+        elif xgboost_binary.matches(head):
+            document, form = xgboost_binary.document_of(data, limits), "xgboost-binary"
         else:
-            raise ReadError("it is neither JSON nor UBJSON")
-        forest = to_forest(_models(document), replace(source, format=form))
-    return forest if form == "xgboost-ubjson" else with_spelling(forest, data, _LONGEST_NUMBER)
+            raise ReadError("it is neither JSON nor UBJSON, nor XGBoost's older binary form")
+        return to_forest(_models(document), replace(source, format=form))
 
 
 def _json(data: memoryview, limits: Limits) -> object:

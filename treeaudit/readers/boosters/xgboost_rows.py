@@ -5,8 +5,8 @@ pruned, or splits by categories, each is looked at by itself.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, overload
 
@@ -43,8 +43,6 @@ class StoredRow:
         Where each begins, and its inner nodes among all of these.
     links, feature, threshold, default_left, cover, weight, value
         As of `StoredTree`, of all nodes; children are counted from the first node of the first.
-    spare
-        As of `StoredTree`, per tree.
     """
 
     start: Wide
@@ -56,7 +54,6 @@ class StoredRow:
     cover: Float | None
     weight: Float | None
     value: Float
-    spare: Wide
 
     def tree(self, i: int) -> StoredTree:
         """Return one of the trees."""
@@ -79,7 +76,6 @@ class StoredRow:
             cover=None if self.cover is None else self.cover[nodes],
             weight=None if self.weight is None else self.weight[nodes],
             value=self.value[nodes],
-            spare=int(self.spare[i]),
         )
 
 
@@ -139,35 +135,6 @@ class StoredTrees(Sequence[StoredTree]):
         row = self._rows.get(part.start)
         return row if row is not None and len(row.start) == part.stop - part.start else None
 
-    def whole(self) -> StoredRow | None:
-        """Return all trees in a row; None where one stands in none."""
-        rows = [*self._rows.values()]
-        if not rows or sum(len(row.start) for row in rows) < len(self):
-            return None
-        if len(rows) == 1:
-            return rows[0]
-        sizes = [row.links.n_nodes for row in rows]
-        base = np.cumsum([0, *sizes[:-1]]).tolist()
-
-        def joined(name: str) -> Any:  # noqa: ANN401  # a column of any type
-            parts = [getattr(row, name) for row in rows]
-            return None if any(one is None for one in parts) else np.concatenate(parts)
-
-        def moved(columns: Iterable[Wide]) -> Wide:
-            return np.concatenate([one + at for one, at in zip(columns, base, strict=True)])
-
-        inner, left, right = (
-            moved(getattr(row.links, side) for row in rows) for side in ("inner", "left", "right")
-        )
-        names = {one.name for one in fields(StoredRow)} - {"start", "first", "links"}
-        begins = np.cumsum([0, *(len(row.links.inner) for row in rows[:-1])])
-        return StoredRow(
-            start=moved(row.start for row in rows),
-            first=np.concatenate([row.first + n for row, n in zip(rows, begins, strict=True)]),
-            links=Links(inner=inner, left=left, right=right, n_trees=len(self)),
-            **{name: joined(name) for name in names},
-        )
-
 
 def checked(raws: Sequence[object], n_features: int, width: int) -> StoredTrees:
     """Check every tree of the file; see `read_tree`.
@@ -224,7 +191,6 @@ def _read_row(raws: Sequence[Any], n_features: int) -> StoredRow | None:
         return None
     if len(covers) and not are_covers(covers, links):
         return None
-    odd = sum((one != 0) & ~inner for one in (feature, goes_left, kind))
     return StoredRow(
         start=start,
         first=np.searchsorted(links.inner, start),
@@ -235,7 +201,6 @@ def _read_row(raws: Sequence[Any], n_features: int) -> StoredRow | None:
         cover=covers if len(covers) else None,
         weight=weights if len(weights) else None,
         value=value,
-        spare=np.add.reduceat(odd, start),
     )
 
 

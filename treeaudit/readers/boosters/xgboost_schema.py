@@ -1,5 +1,6 @@
 """What an XGBoost file says beside its trees: columns, loss, configuration."""
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -15,7 +16,7 @@ from treeaudit.readers.boosters.xgboost_cover import Loss
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.limits import Most, clean, show
 
-__all__ = ["Booster", "drawn_by_seed", "read_booster", "schema_of"]
+__all__ = ["Booster", "read_booster", "schema_of", "seeds_of_draws"]
 
 _TREE_BOOSTERS = ("gbtree", "dart")
 
@@ -80,6 +81,9 @@ def read_booster(document: Mapping[str, object]) -> Booster:
         )
     outer = _object(learner, "gradient_booster")
     model = _object(_object(outer, "gbtree") if kind == "dart" else outer, "model")
+    # Since version 3.4 dart is no booster of its own.
+    of_dart = outer if kind == "dart" else model
+    dart = kind == "dart" or "weight_drop" in model
     trees = _list(model, "trees")
     check_number(len(trees), "XGBoost")
     stated = _object(model, "gbtree_model_param")
@@ -104,7 +108,7 @@ def read_booster(document: Mapping[str, object]) -> Booster:
     return Booster(
         trees=trees,
         outputs=outputs,
-        scale=_scale(outer, len(trees)) if kind == "dart" else [1.0] * len(trees),
+        scale=_scale(of_dart, len(trees)) if dart else [1.0] * len(trees),
         n_features=n_features,
         leaf_width=leaf_width,
         names=names,
@@ -112,7 +116,9 @@ def read_booster(document: Mapping[str, object]) -> Booster:
         categories=_categories(model, n_features),
         loss=_loss(learner, shape, n_outputs, one_round),
         version=_version(document),
-        parameters=_parameters(document, learner, shape, str(kind), n_outputs, n_parallel),
+        parameters=_parameters(
+            document, learner, shape, "dart" if dart else "gbtree", n_outputs, n_parallel
+        ),
         out_of_turn=leaf_width == 1 and outputs != turns.tolist(),
     )
 
@@ -204,8 +210,8 @@ def _leaf_width(tree: object) -> int:
     return max(whole(_object(tree, "tree_param"), "size_leaf_vector", 0, Most.outputs, 1), 1)
 
 
-def _scale(booster: Mapping[str, object], n_trees: int) -> list[float]:
-    weights = [_float(weight) for weight in _list(booster, "weight_drop")]
+def _scale(part: Mapping[str, object], n_trees: int) -> list[float]:
+    weights = [_float(weight) for weight in _list(part, "weight_drop")]
     if len(weights) != n_trees or None in weights:
         raise ReadError(f"its weight_drop does not hold a number for each of {n_trees} trees")
     return [weight for weight in weights if weight is not None]
@@ -299,9 +305,26 @@ def _parameters(
     return found
 
 
-def drawn_by_seed(document: Mapping[str, object]) -> bool:
-    """Tell whether trees saw a part of the rows each, drawn from the seed beside them."""
-    return _float(_training(document).get("subsample", 1)) != 1
+def seeds_of_draws(document: Mapping[str, object]) -> list[str]:
+    """Return where the seed is from which the rows of each tree were drawn, a part of all."""
+    found = []
+    if _float(_training(document).get("subsample", 1)) != 1:
+        found.append("Config")
+    wrapper = _wrapper(document)
+    if wrapper.get("subsample") not in (None, 1) and wrapper.get("random_state") is not None:
+        found.append("learner.attributes.scikit_learn")
+    return found
+
+
+def _wrapper(document: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the parameters of the wrapper, which versions before 2 write as an attribute."""
+    attributes = _object(document, "learner").get("attributes")
+    text = attributes.get("scikit_learn") if isinstance(attributes, dict) else None
+    try:
+        found = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _training(document: Mapping[str, object]) -> Mapping[str, object]:

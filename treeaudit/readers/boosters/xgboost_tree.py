@@ -35,8 +35,6 @@ class StoredTree:
         ``base_weights``, or None where there is not one per node.
     value
         Leaf values, 0 at inner nodes. None for leaves that hold a vector.
-    spare
-        How many numbers of leaves are not 0 that only a question needs.
     """
 
     links: Links
@@ -47,7 +45,6 @@ class StoredTree:
     cover: Float | None
     weight: Float | None
     value: Float | None
-    spare: int
 
     def tree(self, n_categories: Mapping[int, int], n_records: Wide | None, scale: float) -> Tree:
         """Return the tree.
@@ -153,7 +150,6 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
         cover=cover,
         weight=weight,
         value=leaf_value if width == 1 else None,
-        spare=sum(int(np.count_nonzero(some[~inner])) for some in (feature, goes_left[at], kind)),
     )
 
 

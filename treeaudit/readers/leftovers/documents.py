@@ -1,115 +1,127 @@
-"""Documents of objects and lists, held against what their readers account for."""
+"""Documents of objects and lists: the fields that are not among those that a library writes."""
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.extra import extra, name_in_path
+from treeaudit.readers.leftovers.extra import extra, name_in_path, size_of
 
-__all__ = ["ANY", "Keys", "explained", "extra", "is_plain"]
+__all__ = ["ANY", "ITSELF", "NOTE", "SETTING", "Keys", "is_plain", "known_fields", "unknown_fields"]
 
-Keys = Mapping[str, Any]
-"""The names that an object may have, each with what explains its value: the `Keys` of an object,
-or of the elements of a list; a number, which is the most characters of a plain value, see
-`is_plain`; a pattern that a text must match; a function
-that tells whether a value is explained; a tuple of one of these, for each of the few values of a
-list; or None, where its reader accounts for the whole of it."""
+Keys = Mapping[str | None, Any]
+"""The names that an object may have, each with a rule for its value: the `Keys` of an object, or
+of the objects of a list; the most characters of a plain value, see `is_plain`, or of the plain
+values of a list; a function that tells whether a value is known; `NOTE`; or None, where the
+reader accounts for the whole of it."""
 
+ITSELF = None
+"""In `Keys`: a value that is no object and no list of objects."""
 ANY = "*"
 """In `Keys`: every other name."""
+NOTE = "note"
+"""In `Keys`: a value of the user's own, a note where it is plain and short."""
+SETTING = 200
+"""In `Keys`: a plain value with the longest text that a setting has."""
 
+_UNKNOWN = "unknown"
 _MOST_BITS = 128
-_MOST_LISTED = 40
+_MOST_VALUES = 40
 
 
-def unexplained(document: object, keys: Keys, where: str = "") -> Iterator[Leftover]:
-    """Yield the entries of a document that are not among what it may hold.
+def unknown_fields(document: object, keys: Keys, where: str = "") -> Iterator[Leftover]:
+    """Yield the fields of a document that are not known, each path once.
 
     Parameters
     ----------
     document
         Objects and lists, as decoded from JSON.
     keys
-        What its reader accounts for.
+        The known fields.
     where
-        The way to it in the file.
+        The path of the document in the file.
 
     Examples
     --------
     >>> data = {"trees": [{"feature": 1}, {"feature": 2, "rows": [33, 54]}]}
-    >>> [(one.where, one.n) for one in unexplained(data, {"trees": {"feature": None}})]
-    [('trees[1].rows', 20)]
+    >>> [(one.where, one.n) for one in unknown_fields(data, {"trees": {"feature": None}})]
+    [('trees[*].rows', 20)]
     """
-    if isinstance(document, list | tuple):
-        silent = {name for name, rule in keys.items() if rule is None}
-        for i, part in enumerate(document):
-            if isinstance(part, Mapping):
-                if not part.keys() <= silent:
-                    yield from unexplained(part, keys, f"{where}[{i}]")
-            elif part is not None:
-                yield extra(f"{where}[{i}]", part)
-    elif isinstance(document, Mapping):
-        for name, part in document.items():
-            known = name in keys
-            if known and keys[name] is None:
-                continue
-            path = ".".join(filter(None, (where, name if known else name_in_path(name))))
-            if known or ANY in keys:
-                yield from _inside(part, keys[name] if known else keys[ANY], path)
-            else:
-                yield extra(path, part, name)
-    elif document is not None:
-        yield extra(where, document)
+    found: dict[str, tuple[Leftover, int, int]] = {}
+    todo: list[tuple[str, object, object, Any]] = [(where, "", document, keys)]
+    while todo:
+        path, name, part, rule = todo.pop()
+        if _is_known(part, rule):
+            continue
+        if isinstance(rule, Mapping) and isinstance(part, Mapping):
+            inside = []
+            for key, value in part.items():
+                of_key = _rule(rule, key)
+                if not _is_known(value, of_key):  # soon enough not to spell its path
+                    step = ".".join(filter(None, (path, key if key in rule else name_in_path(key))))
+                    inside.append((step, "" if key in rule else key, value, of_key))
+            todo += reversed(inside)
+        elif isinstance(rule, Mapping) and _has_objects(part):
+            todo += [(f"{path}[*]", "", one, rule) for one in reversed(part)]
+        else:
+            one, n, times = found.get(path) or (_unknown(path, name, part, rule), 0, 0)
+            size = max(1, size_of(part) + size_of(name))
+            found[path] = (one, n + size, times + 1)
+    for one, n, times in found.values():
+        says = one.says if times == 1 else f"{one.says}, and {times - 1:,} more in that place"
+        yield replace(one, n=n, says=says)
 
 
-def _inside(
-    part: object,
-    explained: Any,  # noqa: ANN401  # as the values of `Keys`
-    where: str,
-) -> Iterator[Leftover]:
-    """Yield what does not explain itself in the value of an entry."""
-    if isinstance(explained, Mapping):
-        yield from unexplained(part, explained, where)
-    elif isinstance(explained, int):
-        if not is_plain(part, explained):
-            yield extra(where, part)
-    elif isinstance(explained, tuple):
-        each = part if isinstance(part, list | tuple) else [part]
-        for i, one in enumerate(each):
-            (inside,) = explained
-            if i >= _MOST_LISTED:
-                yield extra(f"{where}[{i}]", one)
-            else:
-                yield from _inside(one, inside, f"{where}[{i}]")
-    elif isinstance(explained, re.Pattern):
-        if not (isinstance(part, str) and explained.fullmatch(part)):
-            yield extra(where, part)
-    elif explained is not None and not explained(part):
-        yield extra(where, part)
-
-
-def explained(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects and lists
-    """Return a document without the entries that `unexplained` yields.
+def known_fields(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects and lists
+    """Return a document without the fields that `unknown_fields` yields.
 
     Examples
     --------
-    >>> explained({"trees": [{"feature": 1, "rows": [33, 54]}]}, {"trees": {"feature": None}})
+    >>> known_fields({"trees": [{"feature": 1, "rows": [33, 54]}]}, {"trees": {"feature": None}})
     {'trees': [{'feature': 1}]}
     """
     if isinstance(document, list | tuple):
-        return [explained(part, keys) for part in document if isinstance(part, Mapping)]
+        return [known_fields(part, keys) for part in document if isinstance(part, Mapping)]
     kept = {}
     for name, part in document.items():
-        rule = keys.get(name, keys.get(ANY, 0))
-        if name in keys or ANY in keys:
-            if isinstance(rule, Mapping) and isinstance(part, Mapping | list | tuple):
-                kept[name] = explained(part, rule)
-            elif next(_inside(part, rule, ""), None) is None:
-                kept[name] = part
+        rule = _rule(keys, name)
+        if _is_known(part, rule):
+            kept[name] = part
+        elif isinstance(rule, Mapping) and isinstance(part, Mapping | list | tuple):
+            kept[name] = known_fields(part, rule)
     return kept
+
+
+def _has_objects(part: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    return isinstance(part, list | tuple) and any(isinstance(one, Mapping | list) for one in part)
+
+
+def _rule(keys: Keys, name: str) -> Any:  # noqa: ANN401  # as the values of `Keys`
+    """Return the rule for the value of a name."""
+    return keys[name] if name in keys else keys.get(ANY, _UNKNOWN)
+
+
+def _is_known(part: object, rule: Any) -> bool:  # noqa: ANN401  # as the values of `Keys`
+    """Tell whether a value is as its rule says; of an object its fields do."""
+    if isinstance(rule, Mapping):
+        if part is None or (isinstance(part, list | tuple) and not part):
+            return True
+        whole = isinstance(part, Mapping) or _has_objects(part)
+        return not whole and _is_known(part, rule.get(ITSELF, _UNKNOWN))
+    if isinstance(rule, int):
+        if isinstance(part, list | tuple):
+            return len(part) <= _MOST_VALUES and all(is_plain(one, rule) for one in part)
+        return is_plain(part, rule)
+    return rule is None or (part is None and rule != _UNKNOWN) or (callable(rule) and rule(part))
+
+
+def _unknown(path: str, name: str, part: object, rule: object) -> Leftover:
+    """Return a field that is not known, or a note."""
+    if rule == NOTE and is_plain(part, SETTING):
+        return Leftover(kind="notes", where=path, n=1, says="a note of whoever saved the model")
+    return extra(path, part, name)
 
 
 def is_plain(value: object, longest: int) -> bool:
