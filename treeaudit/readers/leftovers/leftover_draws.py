@@ -114,7 +114,8 @@ def generators(place: Place) -> Iterator[Leftover]:
     if not isinstance(model, Inert) or not model.cls.module.startswith("numpy.random"):
         return
     # Boosting hands its own to each of its trees.
-    of_tree = above is not None and above.step.startswith("estimators_[")
+    members = above.above if above is not None else None
+    of_tree = members is not None and members.step == "estimators_"
     if place.step not in _OWN_GENERATORS and not of_tree:
         says = "the state of a generator of random numbers: it repeats what it drew"
         yield Leftover(kind="seeds", where=place.path or "the file itself", n=1, says=says)
