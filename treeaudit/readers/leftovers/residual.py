@@ -20,21 +20,23 @@ from treeaudit.readers.leftovers.attributes import listed
 from treeaudit.readers.leftovers.extra import extra, note, size_of
 from treeaudit.readers.leftovers.leftover_rows import CURVES
 from treeaudit.readers.leftovers.nodes import unreached
+from treeaudit.readers.leftovers.plain import (
+    LONGEST_TEXT,
+    STANDARD,
+    is_plain,
+    is_short,
+    library_of,
+)
 from treeaudit.readers.leftovers.sizes import Sizes, length
 from treeaudit.readers.limits import Deepest, clean, show
 from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place, is_closed, walk
 
-__all__ = ["is_plain", "residual"]
+__all__ = ["residual"]
 
-_LONGEST_TEXT = 200
-_LONGEST_BYTES = 16  # a date and its time zone
 _DEEPEST_LIST = 4  # lists and dictionaries in one attribute
-_MOST_BITS = 64
 _UNBOUNDED = 1 << 62
-_ATOMS = (type(None), bool, float, complex, Global, DType)
 _ARRAYS = (np.ndarray, dict, list, tuple, set, frozenset)
 _INDEX = re.compile(r"\[\d[\d, ]*\]")
 _COMMON = {
@@ -44,19 +46,15 @@ _COMMON = {
     "feature_names_in_": "n1",
     "n_features_in_": "",
 }
-# Judged by what they hold. Classes of scikit-learn that are not listed are among its internals.
-_STANDARD = frozenset(
-    "numpy pandas collections functools datetime decimal pathlib builtins __builtin__ copyreg "
-    "copy_reg _codecs fractions uuid scipy sklearn _loss".split()
-)
-# Node tables: the attribute that they stand in, and their own.
+# Node tables: the attribute that they stand in, and their own arrays.
 _TABLES = {
-    "Tree": ("tree_", "nodes values max_depth node_count".split()),
+    "Tree": ("tree_", ("nodes", "values")),
     "TreePredictor": (
         "_predictors",
-        "nodes binned_left_cat_bitsets raw_left_cat_bitsets".split(),
+        ("nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"),
     ),
 }
+_COUNTS = ("max_depth", "node_count")
 # Values of columns, which TA204 reports, however many there are.
 _COLUMN_VALUES = frozenset(
     "quantiles_ references_ bin_thresholds_ bin_edges_ bsplines_ t _t c _c X_thresholds_ "
@@ -87,66 +85,6 @@ def residual(root: object, sizes: Sizes, claimed: Collection[int]) -> Iterator[L
     [('extra', "['people']", 1606), ('notes', "['accuracy']", 16)]
     """
     return _Residual(sizes, claimed).found(root)
-
-
-def is_plain(value: object, most: int) -> bool:
-    """Tell whether a value is a number, a date, a short text, or a few of them.
-
-    Parameters
-    ----------
-    value
-        A value of the file.
-    most
-        How many there may be.
-
-    Examples
-    --------
-    >>> is_plain({"auc": 0.9, "folds": [0.8, 0.9]}, 3), is_plain([1, 2, 3, 4], 3)
-    (True, False)
-    """
-    n = n_parts = 0
-    todo = [value]
-    while todo:
-        part = arrived(todo.pop())
-        n_parts += 1
-        if n > most or n_parts > _MANY * (most + 1):
-            return False
-        match part:
-            case np.ndarray() if part.dtype.kind in "OUS" and part.ndim <= 1 and part.size <= most:
-                todo += part.ravel().tolist()
-            case np.ndarray():
-                n += part.size
-                if part.ndim > 1 or part.dtype.kind not in "biufcmM":
-                    return False
-            case dict():
-                todo += part.values()
-                todo += (key for key in part if not _is_short(key))
-            case list() | tuple() | set() | frozenset():
-                todo += part
-            case Inert() if _library(part) in _STANDARD and listed(part) is None:
-                todo += (*part.args, part.state, *part.items, *part.pairs, *part.pairs.values())
-            case bytes():
-                n += 1
-                if len(part) > _LONGEST_BYTES:
-                    return False
-            case _ if _is_short(part):
-                n += not isinstance(part, Global | DType | None)
-            case _:
-                return False
-    return n <= most
-
-
-def _is_short(value: object) -> bool:
-    """Tell whether a value is a number, a name, nothing, or a short text."""
-    if isinstance(value, str):
-        return len(value) <= _LONGEST_TEXT
-    if isinstance(value, int):
-        return value.bit_length() <= _MOST_BITS
-    return isinstance(value, _ATOMS)
-
-
-def _library(value: Inert) -> str:
-    return value.cls.module.partition(".")[0]
 
 
 class _Step(NamedTuple):
@@ -213,7 +151,7 @@ class _Residual:
             if not isinstance(value, np.ndarray) or value.dtype == object:
                 deeper = step._replace(depth=step.depth + 1, level=step.level + 1)
                 parts = _parts(step.place)
-                self._todo += [deeper._replace(place=p) for p in parts if not _is_short(p.value)]
+                self._todo += [deeper._replace(place=p) for p in parts if not is_short(p.value)]
 
     def _fits(self, value: object, step: _Step) -> bool:
         """Tell whether a value has the form of the attribute that it stands in."""
@@ -224,31 +162,31 @@ class _Residual:
         match value:
             case np.ndarray():
                 short = max(value.shape, default=0) <= most
-                short &= value.dtype.kind not in "US" or value.itemsize <= 4 * _LONGEST_TEXT
+                short &= value.dtype.kind not in "US" or value.itemsize <= 4 * LONGEST_TEXT
                 plain = value.dtype.kind in "biufcUSO" and value.ndim + step.depth <= n_axes
                 return (short and plain) or (value.size <= 1 and value.dtype.kind in "biufcO")
             case dict():
                 words = step.place.step == "vocabulary_"  # however long a word of a text is
                 known = nested and step.depth < n_axes and len(value) <= most
-                return known and (words or all(map(_is_short, value)))
+                return known and (words or all(map(is_short, value)))
             case list() | tuple() | set() | frozenset():
                 return step.depth < n_axes and len(value) <= most
             case bytes() | bytearray() | memoryview():
                 return "b" in forms and len(value) <= 8 * most
-        return _is_short(value)
+        return is_short(value)
 
     def _object(self, step: _Step, value: Inert) -> None:
         """Look at an object: by the list of its class, or by what it holds."""
         if value.cls.module.startswith("numpy.random"):
             return  # TA203 reports it.
         known = listed(value)
-        if value.kind in _TABLES and _library(value) == "sklearn":
+        if value.kind in _TABLES and library_of(value) == "sklearn":
             self._table(step, value)
         elif known is not None:
             self._attributes(step, value, {**_COMMON, **known})
         elif is_closed(value):
             self._seen.add(id(value))  # TA202 reports the records of a search tree.
-        elif _library(value) not in _STANDARD:
+        elif library_of(value) not in STANDARD:
             self._extra(step)
         elif not step.forms and is_plain(value, self._sizes.most_notes):
             self._note(step)
@@ -268,22 +206,20 @@ class _Residual:
         rows = (length(part) for _, part in state if id(part) in self._claimed)
         longest = max(self._sizes.longest, *rows, 0)
         skipped = handle_name(value) if value.kind == "Booster" else "forest_"
-        if value.kind != "Booster" and _library(value) != "treeaudit":
+        if value.kind != "Booster" and library_of(value) != "treeaudit":
             skipped = ""
         for name, part in state:
             # The readers of documents account for every entry of them.
             forms = known.get(name) if isinstance(name, str) else None
-            if name != skipped and not (forms is not None and _is_short(part)):
+            if name != skipped and not (forms is not None and is_short(part)):
                 at = Place(part, clean(str(name)[:_LONGEST_NAME]), step.place)
                 most = self._most(name, longest)
                 self._todo.append(step.at(at, forms, most, len(str(name))))
         others = [one for one in states if one is not None and not isinstance(one, dict)]
-        for i, one in enumerate((*others, *value.args)):
-            self._todo.append(step.at(Place(arrived(one), f"({i})", step.place), "s1", longest))
-        if value.items:
-            self._todo.append(step.at(Place(value.items, "", step.place), None, 0))
-        if value.pairs:
-            self._todo.append(step.at(Place(value.pairs, "", step.place), "osd1", longest))
+        parts = [(one, "s1") for one in (*others, value.args, value.items)]
+        for part, forms in (*parts, (value.pairs, "osd1")):
+            if not isinstance(part, list | tuple | dict) or part:
+                self._todo.append(step.at(Place(arrived(part), "", step.place), forms, longest))
 
     def _most(self, name: object, longest: int) -> int:
         """Return how long the values of an attribute may be."""
@@ -307,16 +243,17 @@ class _Residual:
             return
         self._seen.add(id(table))
         for name, part in table.attributes.items():
-            if name in names:
-                self._seen.add(id(arrived(part)))
-            else:
-                at = Place(arrived(part), clean(name[:_LONGEST_NAME]), step.place)
+            part = arrived(part)
+            if name in names and isinstance(part, np.ndarray):
+                self._seen.add(id(part))
+            elif not (name in _COUNTS and isinstance(part, int)):
+                at = Place(part, clean(name[:_LONGEST_NAME]), step.place)
                 self._todo.append(step.at(at, None, 0, len(name)))
         if n := unreached(table):
             at = Place(table, "nodes out of reach", step.place)
             self._left.append(("extra", at, n, 0))
-        for i, part in enumerate(table.args):
-            at = Place(arrived(part), f"({i})", step.place)
+        if table.args:
+            at = Place(table.args, "", step.place)
             self._todo.append(step.at(at, "s1", self._sizes.longest))
 
     def _beyond(self, step: _Step) -> None:
@@ -327,7 +264,7 @@ class _Residual:
         elif isinstance(value, dict | list | tuple) and (len(value) <= most or _has_models(value)):
             self._seen.add(id(value))
             for key in value if isinstance(value, dict) else ():
-                if not _is_short(key):
+                if not is_short(key):
                     self._left.append(("extra", Place(key, "[key]", step.place), None, 0))
             self._todo += [step.at(p, None, 0, len(p.step)) for p in _parts(step.place)]
         else:
@@ -357,7 +294,8 @@ def _parts(place: Place) -> Iterator[Place]:
     value = place.value
     match value:
         case Inert():
-            inner = (value.state, *value.args, value.items or None, value.pairs or None)
+            held = (value.args, value.items, value.pairs)
+            inner = (value.state, *(one for one in held if one))
             yield from (Place(arrived(part), "", place) for part in inner if part is not None)
         case dict():
             yield from (Place(arrived(v), f"[{show(k, 40)}]", place) for k, v in value.items())
