@@ -120,13 +120,8 @@ def _warm_up() -> None:
     import treeaudit.readers.estimators.no_model
     import treeaudit.readers.estimators.precision
     import treeaudit.readers.estimators.rounds
-    import treeaudit.readers.leftovers.category_lists
     import treeaudit.readers.leftovers.group_sizes
-    import treeaudit.readers.leftovers.leftover_draws
-    import treeaudit.readers.leftovers.predictors
-    import treeaudit.readers.leftovers.routing
-    import treeaudit.readers.leftovers.search_columns
-    import treeaudit.readers.leftovers.trained_values  # noqa: F401
+    import treeaudit.readers.leftovers.leftover_draws  # noqa: F401
 
     with contextlib.suppress(ImportError):
         import lz4.frame  # noqa: F401

@@ -15,7 +15,6 @@ from treeaudit import ReadError, load
 from treeaudit.readers import columns, links
 from treeaudit.readers.columns import gathered, unfilled
 from treeaudit.readers.estimators import counts, grove, node_table
-from treeaudit.readers.leftovers import derived
 
 X, Y = make_classification(300, 6, n_informative=5, n_redundant=0, flip_y=0.3, random_state=0)
 SMALL: dict[str, Any] = {
@@ -66,7 +65,6 @@ def in_parts():
         patch.setattr(links, "_PART", 3)
         patch.setattr(node_table, "_PART", 3)
         patch.setattr(counts, "_BLOCK", 7)
-        patch.setattr(derived, "_MOST_NODES", 3)
 
     def late(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(grove, "ROOM", 0)

@@ -31,7 +31,6 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.leftovers.extra import extra, few
-from treeaudit.readers.leftovers.streams import beside_streams
 from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.unpack import Content, open_file, unpack
 
@@ -291,9 +290,10 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             forest = one.reader.read(content, source, select, limits)
             if isinstance(forest.trees, LazyTrees):
                 forest.trees.let_go = partial(_let_go, content)
-            around = [extra(*one) for one in beside_streams(content) if one[1]]
-            if around:
-                beside = Leftovers(found=few(around), looked_for=KINDS)
+            end = content.streams[-1] if content.streams else len(content.packed)
+            if rest := content.packed[end:]:
+                left = extra(f"what follows the {content.compression} stream", rest)
+                beside = Leftovers(found=(left,), looked_for=KINDS)
                 forest = replace(forest, leftovers=forest.leftovers.beside(beside))
             if source.path is None:
                 in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from treeaudit.readers.alike import Alike
 from treeaudit.readers.estimators.ensembles import SEARCHES, bare_trees, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
 from treeaudit.readers.estimators.models import (
@@ -69,7 +68,7 @@ def _is_other(found: Found) -> bool:
     return is_of_another_library(found.estimator)
 
 
-def elsewhere(root: object, models: list[Found], alike: Alike | None = None) -> Iterator[Found]:
+def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
     """Yield the fitted models that hang anywhere else, and are no part of those given.
 
     Parameters
@@ -78,16 +77,13 @@ def elsewhere(root: object, models: list[Found], alike: Alike | None = None) -> 
         What the file holds, as inert data.
     models
         The models that are known already.
-    alike
-        What is known of trees that stand in one list.
     """
     looks = allowance()
     fitted = partial(_is_fitted, looks=looks)
     behind: dict[int, Found] = {}
     known = {part for model in models for part in _parts(model, looks, behind)}
     taken = {model.inside for model in models}
-    told, has = (lambda: (len(known), len(taken), looks.left)), known.__contains__
-    for place in Walk(root, alike, told, where=lambda value: has(id(value))):
+    for place in Walk(root):
         value = place.value
         if not isinstance(value, Inert) or id(value) in known:
             continue

@@ -143,7 +143,7 @@ class Most:
     name = 512  # characters of a module or class that a file names
     names = 100_000  # modules and classes that a file names, each time it does
     line = 4096  # bytes of a line of a pickle in text form
-    key = 4096  # characters of a text that is the key of a dictionary
+    key = 1 << 16  # characters of a text that is the key of a dictionary
     file_name = 255  # characters, as file systems have it
     companions = 20_000  # files beside a model
     streams = 10_000  # compressed streams, one after the other

@@ -21,7 +21,6 @@ from treeaudit.readers.estimators.read_apart import (
 )
 from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.every import elsewhere, of_other_libraries, usual
-from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import from_inert, held_by, is_trainer, keeps_scores
@@ -39,9 +38,7 @@ BOOSTED = ("XGBoost", "LightGBM")
 """Libraries whose wrappers do not say how wide their models are."""
 
 
-def stored_model(
-    root: object, select: str | None, source: Source, n_bytes: int, sound: Sound | None = None
-) -> Forest:
+def stored_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:
     """Return the one model that a file holds.
 
     Parameters
@@ -54,8 +51,6 @@ def stored_model(
         What is known of the file.
     n_bytes
         Size of the unpacked file. Its trees cannot take more.
-    sound
-        Told of the trees of which every number is accounted for.
 
     Raises
     ------
@@ -64,8 +59,8 @@ def stored_model(
     ReadError
         If it is damaged.
     """
-    models, alike = usual(root), None if sound is None else sound.alike
-    models += islice(elsewhere(root, models, alike), Most.models)
+    models = usual(root)
+    models += islice(elsewhere(root, models), Most.models)
     found = _first(root) if select is None else _selected(models, select)
     others = {one.inside: one.inside or "the file itself" for one in models}
     others.pop(found.inside, None)
@@ -81,7 +76,7 @@ def stored_model(
     else:
         # Its trees lie in the record that is walked through: nothing of them is beside it.
         beside = Leftovers(looked_for=KINDS)
-        forest = replace(to_forest(found, source, n_bytes, sound), leftovers=beside)
+        forest = replace(to_forest(found, source, n_bytes), leftovers=beside)
         # Members over other columns or classes, and of other libraries, are models of their own.
         joined = {one.inside for one in forest.members} or {found.inside}
         members = members_of(found)

@@ -1,17 +1,16 @@
 """Walk through what a file holds: every object once, within bounds, no recursion."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import numpy as np
 
 from treeaudit.dataclass import dataclass_of_many
-from treeaudit.readers.alike import Alike, Quiet
 from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["Place", "Walk", "walk"]
+__all__ = ["Place", "Walk", "is_closed", "walk"]
 
 _T = TypeVar("_T")
 _SETTINGS = frozenset({type(None), bool, int, float, str})
@@ -124,21 +123,10 @@ class Place:
 class Walk:
     """Every container and array in a file, once; parents before their parts.
 
-    Trees of one list that are alike to one before them are passed over, where that one changed
-    nothing of what is told.
-
     Parameters
     ----------
     root
         What the file holds, as inert data.
-    alike
-        What is known of trees in lists. Without it none is passed over.
-    told
-        Returns all that was found so far, and on which it depends what is found next.
-    where
-        Returns what else that depends on, given a tree.
-    passed
-        Told of each tree that is passed over.
 
     Attributes
     ----------
@@ -146,46 +134,25 @@ class Walk:
         Where the walk was first cut off because there was too much, or None.
     """
 
-    def __init__(
-        self,
-        root: object,
-        alike: Alike | None = None,
-        told: Callable[[], Hashable] = lambda: None,
-        where: Callable[[object], Hashable] = lambda value: None,
-        passed: Callable[[Place], None] | None = None,
-    ) -> None:
+    def __init__(self, root: object) -> None:
         self._root = root
-        self._alike, self._told, self._where, self._passed = alike, told, where, passed
-        self._seen: set[int] = set()
         self.cut: str | None = None
 
     def __iter__(self) -> Iterator[Place]:
         """Yield the places depth first."""
         first = Place(arrived(self._root))
-        self._seen.clear()
-        parts = _parts if self._alike is None else self._parts
-        return walk(first, lambda place: place.value, parts, cut=self._note, seen=self._seen)
+        return walk(first, lambda place: place.value, _parts, cut=self._note)
 
     def _note(self, place: Place) -> None:
         self.cut = self.cut or place.path
 
-    def _parts(self, place: Place) -> Iterator[Place]:
-        members, alike = place.value, self._alike
-        if alike is None or not isinstance(members, list) or place.step != "estimators_":
-            yield from _parts(place)
-            return
-        alike.look(members)
-        quiet = Quiet(lambda: (self.cut, self._told()), self._seen)
-        for i, member in enumerate(members):
-            member = arrived(member)
-            kin, where = alike.kin(member), self._where(member)
-            if kin is not None and quiet.passes(kin, where):
-                if self._passed is not None:
-                    self._passed(Place(member, f"[{i}]", place))
-                continue
-            quiet.begin(kin)
-            yield from _element(place, i, member)
-            quiet.end(kin, where)
+
+def is_closed(value: Inert) -> bool:
+    """Tell whether the insides of an object are numbers without names, at which no walk looks."""
+    module = value.cls.module
+    if module.startswith(_CLOSED_MODULES):
+        return True
+    return value.kind in _CLOSED and module.startswith("sklearn.")
 
 
 def _parts(place: Place) -> Iterator[Place]:
@@ -218,10 +185,7 @@ def _element(place: Place, i: int, element: object) -> Iterator[Place]:
 
 
 def _parts_of_object(place: Place, value: Inert) -> Iterator[Place]:
-    module = value.cls.module
-    if module.startswith(_CLOSED_MODULES):
-        return
-    if value.kind in _CLOSED and module.startswith("sklearn."):
+    if is_closed(value):
         return
     attributes = value.attributes
     for name, part in attributes.items():

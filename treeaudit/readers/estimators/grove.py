@@ -8,7 +8,6 @@ from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.found import Names
 from treeaudit.readers.estimators.labels import label_of
-from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Allowance, Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.types import Wide
@@ -71,12 +70,9 @@ class Budget:
     take, undo
         Count the bytes of one more tree, and the columns of one more pipeline that is undone;
         both raise `treeaudit.ModelTooLargeError`.
-    sound
-        Trees of which every number was accounted for.
     """
 
-    def __init__(self, n_bytes: int, sound: Sound | None = None) -> None:
-        self.sound = sound
+    def __init__(self, n_bytes: int) -> None:
         self._room = ROOM
         too_much = "the trees together are larger than the file that holds them"
         self.take = Allowance(n_bytes, too_much).take

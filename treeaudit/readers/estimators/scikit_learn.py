@@ -25,7 +25,6 @@ from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.read_apart import is_read_apart
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
 from treeaudit.readers.estimators.tree_ensembles import read_trees
-from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Most, clean
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -47,7 +46,7 @@ else:
 __all__ = ["to_forest"]
 
 
-def to_forest(found: Found, source: Source, n_bytes: int, sound: Sound | None = None) -> Forest:
+def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
     """Return the forest that a stored scikit-learn model describes.
 
     Parameters
@@ -58,8 +57,6 @@ def to_forest(found: Found, source: Source, n_bytes: int, sound: Sound | None = 
         What is known of the file; estimator, version and parameters are added.
     n_bytes
         Size of the unpacked file. Its trees cannot take more.
-    sound
-        Told of the trees of which every number is accounted for.
 
     Raises
     ------
@@ -72,7 +69,7 @@ def to_forest(found: Found, source: Source, n_bytes: int, sound: Sound | None = 
     """
     estimator = found.estimator
     members = members_of(found)
-    budget = Budget(n_bytes, sound)
+    budget = Budget(n_bytes)
     pieces = [_piece(member, budget) for member in members.trees]
     if not pieces:
         raise ReadError(f"the {found.estimator.kind} is damaged: it holds no tree that can be read")

@@ -166,21 +166,14 @@ def _records(
         _check_stated(trees[i], record)
         budget.take(record.n_bytes)
 
-        number[id(record)] = i
-
     def look(record: NodeTable) -> tuple[bool, bool, bool] | ReadError:
         told: tuple[bool, bool, bool] | ReadError = (False, False, False)
         if drawn:
             told = draws_in(record, budget)
         else:
             record.check()
-        if budget.sound is not None and (record.members or record.whole):
-            owners = [trees[number[id(one)]] for one in record.members or (record,)]
-            held = [(arrived(owner.get("tree_")), (owner, model)) for owner in owners]
-            budget.sound.look(held, record.columns, record.values, record.links(), record.start)
         return told
 
-    number: dict[int, int] = {}
     stored = (arrived(tree.get("tree_")) for tree in trees)
     records, draws = read_all(stored, take, look)
     # A member of a bag may have drawn no row of some class.

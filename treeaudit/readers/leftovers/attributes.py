@@ -63,7 +63,7 @@ def listed(model: Inert) -> Mapping[str, str] | None:
     tree = arrived(model.get("tree_"))
     if isinstance(tree, Inert) and tree.kind == "Tree":
         # A subclass of the user's own has what its base has.
-        kinds = (attributes_of(f"DecisionTree{what}") or {} for what in ("Classifier", "Regressor"))
+        kinds = (attributes_of(f"DecisionTree{what}") or {} for what in ("Regressor", "Classifier"))
         return {name: forms for kind in kinds for name, forms in kind.items()}
     return None
 

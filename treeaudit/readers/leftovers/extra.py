@@ -1,8 +1,4 @@
-"""Content that no audited model accounts for: what it is called, how large it is, what is shown.
-
-A finding never repeats the content: it names the place, the size in bytes, and the first
-characters with letters and digits masked.
-"""
+"""Content beyond the audited model: a finding names its place, its form and its size in bytes."""
 
 import re
 from collections.abc import Iterable
@@ -20,6 +16,7 @@ __all__ = [
     "few",
     "masked",
     "name_in_path",
+    "note",
     "size_of",
 ]
 
@@ -123,7 +120,7 @@ def name_in_path(name: object) -> str:
 
 
 def extra(where: str, part: object, name: object = "", n: int | None = None) -> Leftover:
-    """Return one part of the file that nothing explains.
+    """Return one part of the file beyond the model.
 
     Parameters
     ----------
@@ -132,24 +129,36 @@ def extra(where: str, part: object, name: object = "", n: int | None = None) -> 
     part
         What stands there.
     name
-        Its name, where that is not explained either.
+        Its name, where that is not known either.
     n
         How many bytes they hold, where that is known.
 
     Examples
     --------
     >>> extra("notes", "Anna;33;ill").says
-    "beyond the model: a text of 11 characters ('aaaa;99;aaa')"
+    'beyond the model: a text of 11 characters'
     """
     n = max(1, size_of(part) + size_of(str(name))) if n is None else n
     says = f"beyond the model: {_form(part)}"
     return Leftover(kind="extra", where=clean(where[:_LONGEST_PATH]), n=n, says=says)
 
 
+def note(where: str, part: object, n: int) -> Leftover:
+    """Return plain values beside the model, of so many bytes.
+
+    Examples
+    --------
+    >>> note("['accuracy']", 0.9, 16).says
+    'a note beside the model: a number'
+    """
+    says = f"a note beside the model: {_form(part)}"
+    return Leftover(kind="notes", where=clean(where[:_LONGEST_PATH]), n=n, says=says)
+
+
 def _form(value: object) -> str:
     match value:
         case str():
-            return f"a text of {len(value):,} characters ('{masked(value)}')"
+            return f"a text of {len(value):,} characters"
         case bytes() | bytearray() | memoryview():
             return f"{len(value):,} bytes"
         case np.ndarray():

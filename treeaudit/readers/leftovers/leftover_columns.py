@@ -1,6 +1,6 @@
 """Values of single columns that a file keeps: bins, quantiles, extremes, categories."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
-__all__ = ["columns"]
+__all__ = ["columns", "many_categories"]
 
 _MANY = 20
 """So many values of a column are more than a public scale has."""
@@ -53,18 +53,53 @@ def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
         yield _values(place, "vocabulary_", len(words), f"{len(words):,} words of training texts")
 
 
+def many_categories(
+    place: Place, n_records: int, classes: Collection[int], claimed: set[int]
+) -> Iterator[Leftover]:
+    """Yield learned lists of categories or labels that are as good as a list of people.
+
+    Parameters
+    ----------
+    place
+        An object in the file.
+    n_records
+        Training records.
+    classes
+        How many classes the models of the file have.
+    claimed
+        Takes the ids of arrays that need not be looked at again.
+    """
+    model = place.value
+    if not isinstance(model, Inert):
+        return
+    most = max(_MANY, n_records // _FEWEST)
+    learned, given = arrived(model.get("categories_")), model.get("categories")
+    lists = [(f"categories_[{i}]", part) for i, part in enumerate(_parts(learned))]
+    if not (given is None or (isinstance(given, str) and given == "auto")):
+        lists = []
+    lists += [("classes_", arrived(model.get("classes_")))]
+    for name, part in lists:
+        n = len(part) if isinstance(part, np.ndarray) and part.ndim == 1 else 0
+        if n > most and not (name == "classes_" and n in classes) and id(part) not in claimed:
+            claimed.add(id(part))
+            says = f"{n:,} categories of {n_records:,} people, of whom fewer than 5 share one"
+            yield Leftover(kind="records", where=place.at(name), n=n, says=says)
+
+
+def _parts(stored: object) -> list[object]:
+    """Return the parts of a list or of an array of objects."""
+    if isinstance(stored, np.ndarray) and stored.dtype == object and stored.ndim == 1:
+        stored = stored.tolist()
+    return [arrived(part) for part in stored] if isinstance(stored, list | tuple) else []
+
+
 def _values(place: Place, name: str, n: int, says: str) -> Leftover:
     return Leftover(kind="column-values", where=place.at(name), n=n, says=says)
 
 
 def _sizes(stored: object) -> list[int]:
     """Return how many entries each column has."""
-    if isinstance(stored, np.ndarray) and stored.dtype == object and stored.ndim == 1:
-        stored = list(stored)
-    if not isinstance(stored, list | tuple):
-        return []
-    parts = [arrived(part) for part in stored]
-    return [p.size for p in parts if isinstance(p, np.ndarray)]
+    return [p.size for p in _parts(stored) if isinstance(p, np.ndarray)]
 
 
 def _large(sizes: Sequence[int], least: int = _MANY) -> tuple[int, int, int]:

@@ -21,9 +21,10 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Wide
 from treeaudit.readers.walk import Place
 
-__all__ = ["seeds"]
+__all__ = ["generators", "seeds"]
 
 _TRIED = 5
+_OWN_GENERATORS = ("_rng", "_feature_subsample_rng")
 _MOST_GUESSES = 10
 _SEEDS = 1 << 32
 _HIGHEST = (1 << 31) - 1
@@ -99,6 +100,25 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
             "how many were drawn from how many, so they were not drawn again)"
         )
         yield Leftover(kind="seeds", where=place.at(where), n=kept, says=says)
+
+
+def generators(place: Place) -> Iterator[Leftover]:
+    """Yield the state of a generator of random numbers, but for those that a boosting draws from.
+
+    Parameters
+    ----------
+    place
+        An object in the file.
+    """
+    model, above = place.value, place.above
+    if not isinstance(model, Inert) or not model.cls.module.startswith("numpy.random"):
+        return
+    # Boosting hands its own to each of its trees.
+    members = above.above if above is not None else None
+    of_tree = members is not None and members.step == "estimators_"
+    if place.step not in _OWN_GENERATORS and not of_tree:
+        says = "the state of a generator of random numbers: it repeats what it drew"
+        yield Leftover(kind="seeds", where=place.path or "the file itself", n=1, says=says)
 
 
 def _numbers_are_known(model: Inert, root: tuple[int, float] | None) -> bool:

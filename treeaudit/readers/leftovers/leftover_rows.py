@@ -7,13 +7,15 @@ import numpy as np
 from treeaudit.model.leftovers import FEWEST_RECORDS, Leftover
 from treeaudit.model.words import in_percent
 from treeaudit.readers.leftovers.attributes import is_name
-from treeaudit.readers.leftovers.fitted_values import CURVES
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
-__all__ = ["long_values", "named_rows", "rows"]
+__all__ = ["CURVES", "long_values", "named_rows", "rows"]
+
+CURVES = frozenset("evals_result_ _evals_result stopping_history best_scores".split())
+"""Attributes of boosted models that hold scores round by round."""
 
 _MOST_GROUPS = 100
 _BEGINNING = 10_000
@@ -194,7 +196,7 @@ def long_values(place: Place) -> Iterator[Leftover]:
 
 
 def _is_curve(place: Place) -> bool:
-    """Tell whether a list stands where scores do, round by round: `Account` goes by the rounds."""
+    """Tell whether a list stands where scores do, round by round: `residual` goes by the rounds."""
     of_set = place.above
     return of_set is not None and of_set.above is not None and of_set.above.step in CURVES
 

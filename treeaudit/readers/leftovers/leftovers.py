@@ -14,26 +14,26 @@ import numpy as np
 from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, KINDS, Kind, Leftover, Leftovers
-from treeaudit.readers.leftovers.account import Account
 from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
-from treeaudit.readers.leftovers.leftover_columns import columns
+from treeaudit.readers.leftovers.leftover_columns import columns, many_categories
 from treeaudit.readers.leftovers.leftover_groups import groups, holds_groups
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_targets import targets
-from treeaudit.readers.leftovers.nodes import Sound
-from treeaudit.readers.leftovers.sizes import Facts
+from treeaudit.readers.leftovers.residual import residual
+from treeaudit.readers.leftovers.sizes import Sizes
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.walk import Place, Walk
 
 if TYPE_CHECKING:
-    from treeaudit.readers.leftovers.leftover_draws import seeds
+    from treeaudit.readers.leftovers.leftover_draws import generators, seeds
     from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
 else:
     seeds = later("treeaudit.readers.leftovers.leftover_draws", "seeds")
+    generators = later("treeaudit.readers.leftovers.leftover_draws", "generators")
     first_round = later("treeaudit.readers.leftovers.leftover_rounds", "first_round")
     untold_round = later("treeaudit.readers.leftovers.leftover_rounds", "untold_round")
 
@@ -47,7 +47,6 @@ def leftovers(
     *,
     unread: Iterable[str] = (),
     written_by: tuple[str, object] | None = None,
-    sound: Sound | None = None,
     boosted: Forest | None = None,
 ) -> Leftovers:
     """Return what else a file gives away, with the way to it.
@@ -68,8 +67,6 @@ def leftovers(
     written_by
         The library that wrote the file, and its version, where it may have
         known flaws.
-    sound
-        The trees that were looked at already, as `stored_model` does, and are sound.
     boosted
         The model that was read, where its library keeps it as a document: objects around it do
         not tell its sizes and names.
@@ -89,7 +86,7 @@ def leftovers(
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
         larger: list[tuple[int, Leftover]] = []
-        beside, untold = _find(root, n_records, mentioned, sound or Sound(), boosted, larger)
+        beside, untold = _find(root, n_records, mentioned, boosted, larger)
     says = "nothing in the model needs it, and it was not read"
     beside += [Leftover(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
     beside += flaws(*written_by) if written_by is not None else ()
@@ -105,7 +102,6 @@ def _find(
     root: object,
     n_records: int | None,
     mentioned: Sequence[Global],
-    sound: Sound,
     boosted: Forest | None,
     larger: list[tuple[int, Leftover]],
 ) -> tuple[list[Leftover], frozenset[Kind]]:
@@ -117,28 +113,21 @@ def _find(
     trees: list[Place] = []
     grouped: list[Place] = []
     claimed: set[int] = set()
-    facts = Facts(n_records)
+    sizes = Sizes()
     if boosted is not None:
-        facts.note_boosted(boosted)
+        sizes.note_boosted(boosted)
     untold: set[Kind] = set()
+    listing: list[Place] = []
     nested = 0
-    passed: list[Place] = []
-
-    def told() -> tuple[object, ...]:
-        return len(found), len(grouped), len(claimed), len(untold), nested, facts.told
-
-    def note(place: Place) -> None:
-        trees.append(place)
-        passed.append(place)
-
-    walk = Walk(root, sound.alike, told, passed=note)
+    walk = Walk(root)
     for place in walk:
         value = place.value
         nested += isinstance(value, np.ndarray) and value.dtype == object
         if isinstance(value, Inert):
-            facts.note(value)
+            sizes.note(value)
             found += named_rows(place, claimed)
             found += columns(place, n_records)
+            found += generators(place)
             if value.get("estimators_") is not None:
                 found += seeds(place, n_records)
             if value.get("loss") is not None:
@@ -148,16 +137,19 @@ def _find(
                 grouped.append(place)
             if isinstance(arrived(value.get("tree_")), Inert):
                 trees.append(place)
+            if value.get("categories_") is not None or value.get("classes_") is not None:
+                listing.append(place)
         if id(value) not in claimed:
             long = [*(long_values(place) if n_records is None else rows(place, n_records))]
             found += long
             claimed.update((id(value),) if long else ())
-    facts.note_tested([place.value for place in passed])
+    for place in listing if n_records is not None else ():
+        found += many_categories(place, n_records or 0, sizes.classes, claimed)
     told_targets, untold_target = targets(trees)
     found += told_targets
     found += groups(grouped, trees, n_records, larger)
     found += calls(mentioned, nested)
-    found += Account(facts, claimed)(root, sound)
+    found += residual(root, sizes, claimed)
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Leftover(kind="unseen", where=walk.cut, n=0, says=says))

@@ -1,23 +1,19 @@
 """Settings of many objects: an ensemble gives all its members the same ones."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 
 import numpy as np
 
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global
 
-__all__ = ["Settled", "is_one_setting"]
+__all__ = ["Settled"]
 
 _FEW = 16
 """So many different values of one setting the objects of a class may have in a file."""
 _ROUNDS = 4
 """So many the members of one ensemble, one after the other: they may be changed between the rounds
 of a warm start, and which of them each member has would be a text."""
-_PLAIN = (type(None), bool, int, float, complex, str, bytes)
-_DEEPEST, _WIDE = 16, 1 << 12
-_ROOM = 1 << 21
-"""So many parts of values are looked at in a file."""
 _COUNTED = frozenset("max_features_ n_features_ n_features_in_ n_outputs_ n_classes_".split())
 
 
@@ -35,13 +31,6 @@ class Settled:
         self._known: dict[Hashable, set[object]] = {}
         # Of each setting of an ensemble: its last value, and the how many-th that is.
         self._last: dict[Hashable, tuple[object, int]] = {}
-        self._room = _ROOM
-        self._said: dict[int, str] = {}
-
-    def __len__(self) -> int:
-        """How many values are known, and how often one came after another."""
-        changes = sum(n for _, n in self._last.values())
-        return changes + sum(map(len, self._known.values()))
 
     def takes(self, kind: str, name: str, value: object, ensemble: Hashable = None) -> bool:
         """Tell whether a value is one of the first few.
@@ -52,7 +41,7 @@ class Settled:
             The class and the attribute; what was learned may differ from object to object, and
             seeds are told of elsewhere.
         value
-            None, a logical value, a number, a text, or what else `is_one_setting`.
+            None, a logical value, a number, a text, a class or a type of numbers.
         ensemble
             Of which ensemble the object is a member, a copy of one estimator; None of none.
 
@@ -84,55 +73,8 @@ class Settled:
             self._last[kind, name, ensemble] = one, n
         return n <= _ROUNDS and taken
 
-    def told(self, value: object) -> str:
-        """Return what a value says; of what is deep, or says much in all, which object it is.
-
-        Lists that hold a list several times say that often more than the file has room for.
-
-        Examples
-        --------
-        >>> Settled().told([1, "a", None])
-        "[1, 'a', None]"
-        """
-        if not isinstance(value, list | tuple | set | frozenset | dict | np.ndarray):
-            return self._written(value)
-        # Members of an ensemble share what it was given; all of the file are there to its end.
-        if id(value) not in self._said:
-            self._said[id(value)] = self._written(value)
-        return self._said[id(value)]
-
-    def _written(self, value: object) -> str:
-        part = value.tolist() if isinstance(value, np.ndarray) and value.dtype != object else value
-        todo: list[tuple[object, int]] = [(part, 0)]
-        while todo:
-            one, depth = todo.pop()
-            holds = isinstance(one, list | tuple | set | frozenset | dict)
-            plain = isinstance(one, _PLAIN) and not (
-                isinstance(one, int) and one.bit_length() > _WIDE
-            )
-            self._room -= len(one) if holds else 0  # type: ignore[arg-type]
-            if not (plain or holds) or depth > _DEEPEST or self._room < 0:
-                return f"object {id(value)}"
-            if holds:
-                parts: Sequence[object] = [*one]  # type: ignore[misc]
-                parts = [*parts, *one.values()] if isinstance(one, dict) else parts
-                todo += [(each, depth + 1) for each in parts]
-        return repr(part)
-
     def _adds(self, key: Hashable, one: object, few: int) -> bool:
         known = self._known.setdefault(key, set())
         if one not in known and len(known) < few:
             known.add(one)
         return one in known
-
-
-def is_one_setting(value: object) -> bool:
-    """Tell whether a value is the name of a class or function, a type of numbers, or one number.
-
-    Examples
-    --------
-    >>> is_one_setting(np.array(0.5)), is_one_setting(np.array([0.5]))
-    (True, False)
-    """
-    number = isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "biuf"
-    return number or isinstance(value, Global | DType)

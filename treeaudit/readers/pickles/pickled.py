@@ -10,7 +10,6 @@ from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.leftovers.leftovers import leftovers
-from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.gaps import between_columns
@@ -19,9 +18,6 @@ from treeaudit.readers.stored import BOOSTED, stored_model
 from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "parse", "read"]
-
-# Bytes that the choice among instructions may tell: as many as two settings.
-_MOST_TOLD = 16
 
 
 def matches(content: Content) -> bool:
@@ -43,8 +39,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
     size = len(content.data) + sum(unpickled.companions.values())
-    sound = Sound()
-    forest = stored_model(unpickled.root, select, source, size, sound)
+    forest = stored_model(unpickled.root, select, source, size)
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
@@ -53,7 +48,6 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
                 unpickled.root,
                 forest.n_records,
                 unpickled.mentioned,
-                sound=sound,
                 boosted=forest if forest.source.library in BOOSTED else None,
             )
         ).beside(
@@ -70,29 +64,15 @@ def parse(content: Content, limits: Limits) -> Unpickled:
 
 def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
     says = "which change nothing when the file is loaded"
-    for at, n, what in (*unpickled.oddities, *between_columns(unpickled.tables)):
+    for at, n, what in between_columns(unpickled.tables):
         yield Leftover(kind="extra", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
-    told, other = _told(unpickled)
-    if told > _MOST_TOLD:
-        yield Leftover(kind="unseen", where="the instructions of the file", n=1, says=other)
     if n := size - unpickled.end:
         where, says = f"byte {unpickled.end:,}", "bytes after the model, which were not read"
         yield Leftover(kind="extra", where=where, n=n, says=says)
 
 
-def _told(unpickled: Unpickled) -> tuple[int, str]:
-    """Return how many bytes the choice of instructions could tell, and say it."""
-    told = sum(bits * n for bits, n in unpickled.spellings.items()) // 8
-    return told, (
-        f"pickle takes other instructions for {sum(unpickled.spellings.values()):,} of its "
-        "numbers, sizes, texts and names; they load as the same, and the choice can tell "
-        f"{told:,} {'byte' if told == 1 else 'bytes'}"
-    )
-
-
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:
-    told, other = _told(unpickled)
-    remarks = [other] if 0 < told <= _MOST_TOLD else []
+    remarks: list[str] = []
     if size > unpickled.end:
         remarks.append(
             f"{size - unpickled.end:,} bytes follow the model; they were not read, "

@@ -4,8 +4,7 @@ The schema becomes the same inert records as a pickle, so that all that reads a
 scikit-learn model from a pickle reads it from here too.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable
 
 from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
@@ -52,10 +51,6 @@ class Parsed:
         Members of the archive that the schema does not name.
     spare
         Bytes of the archive that belong to no member, and where they stand.
-    schema, nodes, graph
-        The schema, decoded, every object in it, itself first, and what was built of them.
-    members
-        Gives the bytes of each member that was read.
     """
 
     root: object
@@ -64,10 +59,6 @@ class Parsed:
     version: object
     unread: tuple[str, ...] = ()
     spare: tuple[tuple[str, bytes], ...] = ()
-    schema: Node
-    nodes: Sequence[Node]
-    graph: Graph
-    members: Mapping[str, Callable[[], memoryview]]
 
 
 def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
@@ -109,10 +100,6 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         version=schema.get("_skops_version"),
         unread=tuple(name for name in archive.names if name not in read),
         spare=tuple(archive.spare()),
-        schema=schema,
-        nodes=nodes,
-        graph=graph,
-        members={name: partial(archive.read, name) for name in read},
     )
 
 

@@ -51,10 +51,6 @@ class Graph:
         too_much = "the skops schema describes more than its size allows"
         self.spend = Allowance(limits.objects(0), too_much).take
         self._depth = 0
-        self._nodes: dict[int, Node] = {}
-        self.twice: list[tuple[Node, Node]] = []  # unseen nodes, and those that stand for them
-        self.seen: set[int] = set()
-        self.dropped: list[object] = []  # what skops builds and no object holds
 
     def build(self, node: object) -> object:
         """Return what a node stands for.
@@ -68,14 +64,11 @@ class Graph:
         """
         if not isinstance(node, dict):
             raise ReadError("the skops schema has something else where a node belongs")
-        self.seen.add(id(node))
         key = node.get("__id__")
         if isinstance(key, int) and key in self._memo:
             # skops too looks at the identity before it looks at the content.
             if self._memo[key] is _PENDING:
                 raise ReadError("a node of the skops schema contains itself")
-            if node is not self._nodes[key]:
-                self.twice.append((node, self._nodes[key]))
             return self._memo[key]
         loader = node.get("__loader__")
         if not isinstance(loader, str):
@@ -96,7 +89,6 @@ class Graph:
         key = node.get("__id__")
         if isinstance(key, int) and key:
             self._memo[key] = made
-            self._nodes[key] = node
 
     def several(self, nodes: object) -> list[object]:
         """Return what the nodes of a list stand for."""
@@ -194,7 +186,8 @@ def _key(text: str, kind: object) -> object:
 def _default_mapping(graph: Graph, node: Node) -> object:
     content = _content(node)
     main = graph.build(content.get("main"))
-    graph.dropped += graph.several([part for name, part in content.items() if name != "main"])
+    # Its other parts are built and dropped, as skops does.
+    graph.several([part for name, part in content.items() if name != "main"])
     return main
 
 
@@ -286,7 +279,6 @@ def _dtype(graph: Graph, node: Node) -> object:
     array = arrived(graph.build(node.get("content")))
     if not isinstance(array, np.ndarray):
         raise ReadError("a type of the skops schema is damaged")
-    graph.dropped.append(array.tolist())
     return DType(array.dtype.str)
 
 

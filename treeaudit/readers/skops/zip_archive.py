@@ -5,7 +5,6 @@ bytes of a member from the mapped file: as they are where they are stored
 plainly, otherwise unpacked into one temporary file without a name.
 """
 
-import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -21,8 +20,6 @@ __all__ = ["Archive", "begins_archive", "member_names"]
 
 _LOCAL_HEADER, _ENTRY, _END, _LARGE_END = 30, 46, 22, 56 + 20
 _DESCRIBED = 8
-_LARGE, _VERSIONS = 0xFFFFFFFF, (10, 20, 45, 46, 63)
-_ATTRIBUTES = (0, 0x20, *((kind | mode) << 16 for kind in (0, 0o100000) for mode in (0o600, 0o644)))
 _METHODS = {zipfile.ZIP_STORED: "", zipfile.ZIP_DEFLATED: "deflate", zipfile.ZIP_BZIP2: "bz2"}
 # What zipfile raises for a directory that is damaged, besides BadZipFile.
 _DAMAGE = (zipfile.BadZipFile, ValueError, OSError, EOFError, OverflowError, NotImplementedError)
@@ -131,14 +128,8 @@ class Archive:
         """Yield the bytes that belong to no member, with the place where they stand."""
         at = 0
         entries = sorted(self._entries.values(), key=lambda one: one.header_offset)
-        # Written one after the other, within the same minutes.
-        days = [entry.date_time[:4] for entry in entries]
-        if days != sorted(days) or len(set(days)) > 2:
-            yield "the times of the members", repr(days).encode()
         for entry in entries:
             start, begin = self._start(entry), entry.header_offset
-            head = bytes(self._view[begin + 4 : begin + 26])
-            yield "the header of a member", _unusual(entry, head)
             n_extra = int.from_bytes(self._view[begin + 28 : begin + _LOCAL_HEADER], "little")
             yield "a gap between members", bytes(self._view[at:begin])
             yield "extra fields of a member", bytes(self._view[start - n_extra : start])
@@ -266,21 +257,6 @@ class Archive:
                     f"{show(entry.filename)} in the zip archive does not have the size it states"
                 )
             _check_sum(checksum, entry)
-
-
-def _unusual(entry: zipfile.ZipInfo, head: bytes) -> bytes:
-    """Return the header of a member if it differs from the directory, or from what is usual."""
-    year, month, day, hour, minute, second = entry.date_time
-    when = (hour << 11 | minute << 5 | second // 2, (year - 1980) << 9 | month << 5 | day)
-    told = (entry.extract_version, entry.flag_bits, entry.compress_type, *when)
-    sizes = (entry.CRC, entry.compress_size, entry.file_size)
-    alike = head[:10] == struct.pack("<5H", *told)
-    if not entry.flag_bits & _DESCRIBED and entry.file_size < _LARGE:
-        alike &= head[10:] == struct.pack("<3L", *sizes)
-    usual = entry.internal_attr in (0, 1) and entry.volume == 0 and entry.reserved == 0
-    usual &= entry.external_attr in _ATTRIBUTES and entry.create_version in _VERSIONS
-    usual &= entry.extract_version in _VERSIONS and entry.create_system in (0, 3)
-    return b"" if alike and usual else head + struct.pack("<L", entry.external_attr & 0xFFFFFFFF)
 
 
 def _check_sum(found: int, entry: zipfile.ZipInfo) -> None:
