@@ -16,7 +16,6 @@ from treeaudit.model.words import an
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
-from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.beside_trees import beside_trees
@@ -116,9 +115,9 @@ def _repaired(
     ]
     if is_tree(member.estimator):
         return {"tree_": trees[0]}
-    alike = Settled(1)
-    written = [
-        Kept({id(held[k - first]): {"tree_": tree}}, alike)(held[k - first])
+    kept = Kept({})
+    written: list[object] = [
+        kept.member(member.estimator, held[k - first], tree)
         for k, tree in zip(origin, trees, strict=True)
     ]
     changed: dict[str, object] = {"estimators_": written}
@@ -145,8 +144,8 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
     stored = arrived(owner.get("tree_"))
     if not isinstance(stored, Inert):
         raise TypeError("a tree that was read has a record")
-    tree = forest.trees[i]
-    if member.estimator.kind in _WITHOUT_LABELS:
+    tree, criterion = forest.trees[i], arrived(owner.get("criterion"))
+    if anew := member.estimator.kind in _WITHOUT_LABELS:
         tree = replace(tree, value=np.zeros(tree.n_nodes))
     if tree.counts is None and tree.label is None and tree.value is None:
         people, none = people_of(tree), np.zeros((tree.n_nodes, 0))
@@ -155,7 +154,7 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
             people=people, weight=people.astype(np.float64), value=none, impurity=unknown
         )
     else:
-        answers = answers_of(tree, forest, i, arrived(owner.get("criterion")))
+        answers = answers_of(tree, forest, i, criterion)
         columns = _columns(forest, member, owner, stored)
         if columns is not None and answers.value.shape[1] > 1:
             share = answers.value[:, columns]
@@ -163,7 +162,9 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
             answers = replace(answers, value=np.divide(share, total, out=share, where=total > 0))
     # Where other models compare 64-bit numbers, changed thresholds are not those of the table.
     exact = not member.before and forest.single_precision
-    return tree_record(stored, tree, whole.trees[k], answers, exact=exact)
+    return tree_record(
+        stored, tree, whole.trees[k], answers, exact=exact, criterion=criterion, anew=anew
+    )
 
 
 def _columns(forest: Forest, member: Found, owner: Inert, stored: Inert) -> list[int] | None:

@@ -17,8 +17,8 @@ from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.estimators.behind import over_data
-from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.writers.binary import JSON
+from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import rows_of
 

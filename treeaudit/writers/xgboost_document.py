@@ -17,9 +17,9 @@ from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.estimators.behind import over_data
 from treeaudit.readers.leftovers.documents import explained
-from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.binary import JSON
+from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import Rows, rows_of
 
