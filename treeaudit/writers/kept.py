@@ -144,7 +144,7 @@ class Kept:
             self._given[id(ensemble)] = self._settings_of(ensemble, record)
         state = dict(self._given[id(ensemble)])
         for name, part in record.attributes.items():
-            if name in NEEDED.get(record.kind, ()) and _is_learned(name):
+            if name != "tree_" and name in NEEDED.get(record.kind, ()) and _is_learned(name):
                 state[name] = self._needed(record, name, part, True, 1)
         state["tree_"] = tree
         if "_sklearn_version" in record.attributes:
