@@ -70,6 +70,7 @@ def stored_model(
     models, alike = usual(root), None if sound is None else sound.alike
     models += islice(elsewhere(root, models, alike), Most.models)
     found = _first(root) if select is None else _selected(models, select)
+    found = replace(found, root=root)
     others = {one.inside: one.inside or "the file itself" for one in models}
     others.pop(found.inside, None)
     if is_of_another_library(found.estimator):

@@ -4,7 +4,7 @@ Nothing is loaded: the record is inert data, its trees are exchanged for the
 repaired ones, and what no answer hangs on is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.words import an
+from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
@@ -20,13 +21,15 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.beside_trees import beside_trees
 from treeaudit.writers.binary import JSON
+from treeaudit.writers.boosters import booster_changes
+from treeaudit.writers.bundles import record_of
 from treeaudit.writers.kept import Kept
 from treeaudit.writers.needed import NEEDED
 from treeaudit.writers.node_tables import Answers, answers_of, people_of
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import predictor_record, tree_record
 
-__all__ = ["SKOPS", "in_place", "is_in_place"]
+__all__ = ["SKOPS", "changes_of", "in_place", "is_in_place"]
 
 SKOPS = "sklearn-skops"
 """The format of a model that is written back as a skops file."""
@@ -54,7 +57,7 @@ def is_in_place(forest: Forest) -> bool:
 
 
 def in_place(forest: Forest) -> object:
-    """Return the record of a model with its repaired trees.
+    """Return the record of the file of a model with its repaired trees.
 
     Parameters
     ----------
@@ -66,20 +69,35 @@ def in_place(forest: Forest) -> object:
     UnsupportedModelError
         If part of the model is not written back; says which.
     """
+    return record_of(forest, changes_of(forest))
+
+
+def changes_of(forest: Forest) -> dict[int, Mapping[str, object]]:
+    """Return what the repaired trees of a model change in its record, see `Kept`.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it cannot be written into its record.
+    """
     found = forest.source.stored
-    if not isinstance(found, Found):
-        raise TypeError("no record to write into")
+    if isinstance(found, StoredBooster):
+        return booster_changes(forest)
+    if not isinstance(found, Found) or not is_in_place(forest):
+        raise UnsupportedModelError(
+            f"{an(forest.source.estimator)} is not written into its record: {JSON}"
+        )
     whole = to_forest(found, Source(), _ENOUGH)
     members = _members(found, whole)
     if len(members) > 1 and forest.n_trees != whole.n_trees:
         raise UnsupportedModelError(f"trees of some of its models were taken out: {JSON}")
-    changes: dict[int, dict[str, object]] = {}
+    changes: dict[int, Mapping[str, object]] = {}
     at = 0
     for member, n in members:
         n = forest.n_trees if len(members) == 1 else n
         changes[id(member.estimator)] = _repaired(forest, whole, member, range(at, at + n))
         at += n
-    return Kept(changes)(found.holder or found.estimator)
+    return changes
 
 
 def _members(found: Found, whole: Forest) -> list[tuple[Found, int]]:

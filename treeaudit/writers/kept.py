@@ -9,6 +9,7 @@ model, and not on the program that saved it.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -127,6 +128,10 @@ class Kept:
             case Inert():
                 return self._object(value, fitted, depth)
         raise _refused(value)
+
+    def has(self, record: Inert) -> bool:
+        """Tell whether a record with changes was copied."""
+        return id(record) in self._made
 
     def member(self, ensemble: Inert, record: Inert, tree: Inert) -> Inert:
         """Return one tree of an ensemble, with the settings that the ensemble gives to all.
@@ -316,6 +321,8 @@ def texts_of_index(value: object) -> list[str] | None:
         if isinstance(one, np.ndarray) and one.ndim == 1 and one.dtype.kind in "OU":
             texts = one.tolist()
             return texts if all(type(text) is str for text in texts) else None
+        if isinstance(one, Inert) and str(one.cls) == "pyarrow.lib._restore_array":
+            return _texts_of_arrow(one.args[0]) if one.args else None
         if isinstance(one, Inert):
             todo += [*one.args, one.state]
         elif isinstance(one, dict):
@@ -323,6 +330,31 @@ def texts_of_index(value: object) -> list[str] | None:
         elif isinstance(one, tuple | list):
             todo += one[:10]
     return None
+
+
+def _texts_of_arrow(stored: object) -> list[str] | None:
+    """Return the texts of an array of Arrow: where each ends, and all of them in a row."""
+    match stored:
+        case (
+            Inert(args=("large_string" | "string" as kind,)),
+            int(n),
+            0,
+            0,
+            [None, ends, data],
+            *_,
+        ):
+            parts = [
+                one.args[0] if isinstance(one, Inert) and one.args else b"" for one in (ends, data)
+            ]
+        case _:
+            return None
+    if not all(isinstance(part, bytes | memoryview) for part in parts):
+        return None
+    at = np.frombuffer(parts[0], "<i8" if kind == "large_string" else "<i4")[: n + 1].tolist()  # type: ignore[call-overload]
+    if len(at) != n + 1 or at != sorted(at) or at[0] < 0:
+        return None
+    every = bytes(parts[1])  # type: ignore[arg-type]
+    return [every[i:j].decode("utf-8", "replace") for i, j in pairwise(at)]
 
 
 def _by_class(value: Inert, weights: dict[object, object]) -> bool:
