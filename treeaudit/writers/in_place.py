@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.defenses import without_leftovers
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
@@ -27,7 +28,7 @@ from treeaudit.writers.kept import Kept
 from treeaudit.writers.needed import NEEDED
 from treeaudit.writers.node_tables import Answers, answers_of, people_of
 from treeaudit.writers.places import origins
-from treeaudit.writers.stored_trees import predictor_record, tree_record
+from treeaudit.writers.stored_trees import is_same, predictor_record, tree_record
 
 __all__ = ["SKOPS", "changes_of", "in_place", "is_in_place"]
 
@@ -88,31 +89,33 @@ def changes_of(forest: Forest) -> dict[int, Mapping[str, object]]:
             f"{an(forest.source.estimator)} is not written into its record: {JSON}"
         )
     whole = to_forest(found, Source(), _ENOUGH)
-    members = _members(found, whole)
-    if len(members) > 1 and forest.n_trees != whole.n_trees:
+    every = {one.inside: one for one in members_of(found).trees}
+    taken = {one.inside: one.n_trees for one in whole.members} or {found.inside: whole.n_trees}
+    if len(taken) > 1 and forest.n_trees != whole.n_trees:
         raise UnsupportedModelError(f"trees of some of its models were taken out: {JSON}")
     changes: dict[int, Mapping[str, object]] = {}
     at = 0
-    for member, n in members:
-        n = forest.n_trees if len(members) == 1 else n
-        changes[id(member.estimator)] = _repaired(forest, whole, member, range(at, at + n))
+    for inside, n in taken.items():
+        n = forest.n_trees if len(taken) == 1 else n
+        changes[id(every[inside].estimator)] = _repaired(
+            forest, whole, every[inside], range(at, at + n)
+        )
         at += n
+    for inside in every.keys() - taken.keys():
+        changes[id(every[inside].estimator)] = _as_it_is(forest, whole, every[inside])
     return changes
 
 
-def _members(found: Found, whole: Forest) -> list[tuple[Found, int]]:
-    """Return the models whose trees were repaired, each with how many it has."""
-    every = {one.inside: one for one in members_of(found).trees}
-    taken = {one.inside: one.n_trees for one in whole.members}
-    if not taken:
-        taken = {found.inside: whole.n_trees}
-    for inside, one in every.items():
-        if inside not in taken:
-            raise UnsupportedModelError(
-                f"{inside} of the {found.estimator.kind} is {an(one.estimator.kind)}, which is "
-                f"audited alone and would stay as it is: choose it with --select, or {JSON}"
-            )
-    return [(every[inside], n) for inside, n in taken.items()]
+def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Mapping[str, object]:
+    """Return the changes of a member that is audited alone, as a release writes it."""
+    pairs = zip(forest.trees, whole.trees, strict=False)
+    if forest.n_trees != whole.n_trees or not all(is_same(*pair) for pair in pairs):
+        raise UnsupportedModelError(
+            f"{apart.inside} of the {forest.source.estimator} is {an(apart.estimator.kind)}, which "
+            f"is audited alone and would stay as it is: choose it with --select, or {JSON}"
+        )
+    alone = to_forest(apart, Source(), _ENOUGH)
+    return _repaired(without_leftovers(alone), alone, apart, range(alone.n_trees))
 
 
 def _repaired(

@@ -35,7 +35,7 @@ _LIBRARIES = frozenset("sklearn _loss xgboost lightgbm".split())
 _STANDARD = frozenset("builtins __builtin__ collections functools".split())
 # How protocols before 3 call them.
 _PYTHON_2 = {"unicode": "str", "long": "int"}
-_TYPES = frozenset("object str float int bool bytes".split())
+_TYPES = frozenset("object str float int bool bytes str.split str.lower str.strip".split())
 _LOSSES = frozenset("_loss sklearn._loss._loss sklearn._loss.loss sklearn._loss.link".split())
 _TEMPLATES = ("estimator_", "base_estimator_")
 _TREES_OF_BOOSTERS = frozenset("handle _handle".split())

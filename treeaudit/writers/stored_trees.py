@@ -17,7 +17,7 @@ from treeaudit.writers.binary import JSON
 from treeaudit.writers.node_tables import Answers, impurity_of, stored_weight
 from treeaudit.writers.places import places_in
 
-__all__ = ["Rows", "predictor_record", "rows_of", "tree_record"]
+__all__ = ["Rows", "is_same", "predictor_record", "rows_of", "tree_record"]
 
 _OF_TREES = (
     "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
@@ -164,7 +164,7 @@ def tree_record(
     if rows.threshold is not None:
         new["threshold"][rows.inner] = rows.threshold
     # Whether the people of every leaf are those who were there: others weigh what they are told to.
-    leaf, unchanged = tree.is_leaf, not anew and _is_same(tree, whole)
+    leaf, unchanged = tree.is_leaf, not anew and is_same(tree, whole)
     same = tree.n_records is not None and np.array_equal(
         old["n_node_samples"][leaf], answers.people[leaf]
     )
@@ -198,7 +198,7 @@ def tree_record(
     return Inert(stored.cls, args=stored.args, state=state)
 
 
-def _is_same(tree: Tree, whole: Tree) -> bool:
+def is_same(tree: Tree, whole: Tree) -> bool:
     """Tell whether a tree is as it was read."""
     names = "parent feature low high missing n_records counts label value".split()
     pairs = [(getattr(tree, name), getattr(whole, name)) for name in names]

@@ -41,7 +41,7 @@ def to_xgboost_json(forest: Forest) -> bytes:
     """Return the model as XGBoost's own JSON."""
     document = document_of(forest)
     document.pop("Config", None)
-    return json.dumps(_listed(document), separators=(",", ":")).encode()
+    return json.dumps(_listed(document), separators=(",", ":"), sort_keys=True).encode()
 
 
 def to_xgboost_ubjson(forest: Forest) -> bytes:
