@@ -38,6 +38,7 @@ _PYTHON_2 = {"unicode": "str", "long": "int"}
 _TYPES = frozenset("object str float int bool bytes str.split str.lower str.strip".split())
 _LOSSES = frozenset("_loss sklearn._loss._loss sklearn._loss.loss sklearn._loss.link".split())
 _TEMPLATES = ("estimator_", "base_estimator_")
+_BY_MASK = frozenset("RFE RFECV SequentialFeatureSelector".split())
 _TREES_OF_BOOSTERS = frozenset("handle _handle".split())
 
 Changes = Mapping[int, Mapping[str, object]]
@@ -256,7 +257,21 @@ class Kept:
             return tuple(sorted(names))
         if name == "bin_thresholds_":
             return _category_bins(value, part)
+        if value.kind in _BY_MASK and name == "estimator_":
+            # Which columns stay is known; what chose them answers nothing.
+            return self(part, fitted=False, depth=depth)
+        if name == "kw_args" and part is not None:
+            return self._arguments(value, part)
         return self(part, fitted=fitted, depth=depth)
+
+    def _arguments(self, value: Inert, part: object) -> object:
+        """Return what a function is called with: plain values."""
+        if value.get("func") is None and value.get("inverse_func") is None:
+            return None
+        plain = isinstance(part, dict) and all(is_plain(one, _LONGEST) for one in part.values())
+        if not plain:
+            raise UnsupportedModelError(f"a step calls its function with more than numbers: {JSON}")
+        return self(part)
 
     def _setting(self, value: Inert, name: str, part: object, depth: int) -> object:
         """Return a setting, or None in the place of one that is more than a number or a word."""
@@ -400,6 +415,6 @@ def _is_loss(value: Inert) -> bool:
 
 
 def _refused(value: object) -> UnsupportedModelError:
-    return UnsupportedModelError(
-        f"the model holds {show(value)}, which is not written back: {JSON}"
-    )
+    rows = isinstance(value, Global) and value.name.startswith(("KN", "Nearest", "Radius"))
+    why = ", which keeps rows of its training data and" if rows else ", which"
+    return UnsupportedModelError(f"the model holds {show(value)}{why} is not written back: {JSON}")
