@@ -62,6 +62,7 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
     models = usual(root)
     models += islice(elsewhere(root, models), Most.models)
     found = _first(root) if select is None else _selected(models, select)
+    found = replace(found, root=root)
     others = {one.inside: one.inside or "the file itself" for one in models}
     others.pop(found.inside, None)
     if is_of_another_library(found.estimator):

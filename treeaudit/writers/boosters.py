@@ -1,15 +1,16 @@
 """A repaired booster in the pickle of its wrapper, for the version of the library that wrote it."""
 
+from collections.abc import Mapping
+
 from treeaudit.model.forest import Forest
-from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.wrappers import booster_in
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.writers import pickle_bytes, ubjson_bytes
-from treeaudit.writers.kept import Kept
+from treeaudit.writers.bundles import found_of, record_of
 from treeaudit.writers.lightgbm_text import to_lightgbm_text
 from treeaudit.writers.xgboost_document import document_of
 
-__all__ = ["to_pickle"]
+__all__ = ["booster_changes", "to_pickle"]
 
 _WRAPPERS = {"XGBoost": ("xgboost", "XGB"), "LightGBM": ("lightgbm", "LGBM")}
 _BYTEARRAY = Global("builtins", "bytearray", 0, True)
@@ -23,8 +24,12 @@ def to_pickle(forest: Forest) -> bytes:
     UnsupportedModelError
         If part of it is not written back; says which.
     """
-    stored = forest.source.stored
-    found = stored.found if isinstance(stored, StoredBooster) else None
+    return pickle_bytes.dumps(record_of(forest, booster_changes(forest)))
+
+
+def booster_changes(forest: Forest) -> dict[int, Mapping[str, object]]:
+    """Return what the repaired trees of a booster change in its record, see `Kept`."""
+    found = found_of(forest)
     if found is None:
         raise TypeError("no record to write into")
     library, prefix = _WRAPPERS[forest.source.library]
@@ -32,8 +37,7 @@ def to_pickle(forest: Forest) -> bytes:
     if booster is None:
         raise TypeError("a booster that was read has a record")
     changed = dict.fromkeys({"handle", "_handle"} & booster.attributes.keys(), _handle(forest))
-    changes = {id(booster): changed}
-    return pickle_bytes.dumps(Kept(changes)(found.holder or found.estimator))
+    return {id(booster): changed}
 
 
 def _handle(forest: Forest) -> object:

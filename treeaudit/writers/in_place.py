@@ -4,30 +4,33 @@ Nothing is loaded: the record is inert data, its trees are exchanged for the
 repaired ones, and what no answer hangs on is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.defenses import without_leftovers
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.words import an
+from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.scikit_learn import to_forest
-from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.beside_trees import beside_trees
 from treeaudit.writers.binary import JSON
+from treeaudit.writers.boosters import booster_changes
+from treeaudit.writers.bundles import record_of
 from treeaudit.writers.kept import Kept
 from treeaudit.writers.needed import NEEDED
 from treeaudit.writers.node_tables import Answers, answers_of, people_of
 from treeaudit.writers.places import origins
-from treeaudit.writers.stored_trees import predictor_record, tree_record
+from treeaudit.writers.stored_trees import is_same, predictor_record, tree_record
 
-__all__ = ["SKOPS", "in_place", "is_in_place"]
+__all__ = ["SKOPS", "changes_of", "in_place", "is_in_place"]
 
 SKOPS = "sklearn-skops"
 """The format of a model that is written back as a skops file."""
@@ -55,7 +58,7 @@ def is_in_place(forest: Forest) -> bool:
 
 
 def in_place(forest: Forest) -> object:
-    """Return the record of a model with its repaired trees.
+    """Return the record of the file of a model with its repaired trees.
 
     Parameters
     ----------
@@ -67,35 +70,52 @@ def in_place(forest: Forest) -> object:
     UnsupportedModelError
         If part of the model is not written back; says which.
     """
+    return record_of(forest, changes_of(forest))
+
+
+def changes_of(forest: Forest) -> dict[int, Mapping[str, object]]:
+    """Return what the repaired trees of a model change in its record, see `Kept`.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it cannot be written into its record.
+    """
     found = forest.source.stored
-    if not isinstance(found, Found):
-        raise TypeError("no record to write into")
+    if isinstance(found, StoredBooster):
+        return booster_changes(forest)
+    if not isinstance(found, Found) or not is_in_place(forest):
+        raise UnsupportedModelError(
+            f"{an(forest.source.estimator)} is not written into its record: {JSON}"
+        )
     whole = to_forest(found, Source(), _ENOUGH)
-    members = _members(found, whole)
-    if len(members) > 1 and forest.n_trees != whole.n_trees:
-        raise UnsupportedModelError(f"trees of some of its models were taken out: {JSON}")
-    changes: dict[int, dict[str, object]] = {}
-    at = 0
-    for member, n in members:
-        n = forest.n_trees if len(members) == 1 else n
-        changes[id(member.estimator)] = _repaired(forest, whole, member, range(at, at + n))
-        at += n
-    return Kept(changes)(found.holder or found.estimator)
-
-
-def _members(found: Found, whole: Forest) -> list[tuple[Found, int]]:
-    """Return the models whose trees were repaired, each with how many it has."""
     every = {one.inside: one for one in members_of(found).trees}
-    taken = {one.inside: one.n_trees for one in whole.members}
-    if not taken:
-        taken = {found.inside: whole.n_trees}
-    for inside, one in every.items():
-        if inside not in taken:
-            raise UnsupportedModelError(
-                f"{inside} of the {found.estimator.kind} is {an(one.estimator.kind)}, which is "
-                f"audited alone and would stay as it is: choose it with --select, or {JSON}"
-            )
-    return [(every[inside], n) for inside, n in taken.items()]
+    taken = {one.inside: one.n_trees for one in whole.members} or {found.inside: whole.n_trees}
+    if len(taken) > 1 and forest.n_trees != whole.n_trees:
+        raise UnsupportedModelError(f"trees of some of its models were taken out: {JSON}")
+    changes: dict[int, Mapping[str, object]] = {}
+    at = 0
+    for inside, n in taken.items():
+        n = forest.n_trees if len(taken) == 1 else n
+        changes[id(every[inside].estimator)] = _repaired(
+            forest, whole, every[inside], range(at, at + n)
+        )
+        at += n
+    for inside in every.keys() - taken.keys():
+        changes[id(every[inside].estimator)] = _as_it_is(forest, whole, every[inside])
+    return changes
+
+
+def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Mapping[str, object]:
+    """Return the changes of a member that is audited alone, as a release writes it."""
+    pairs = zip(forest.trees, whole.trees, strict=False)
+    if forest.n_trees != whole.n_trees or not all(is_same(*pair) for pair in pairs):
+        raise UnsupportedModelError(
+            f"{apart.inside} of the {forest.source.estimator} is {an(apart.estimator.kind)}, which "
+            f"is audited alone and would stay as it is: choose it with --select, or {JSON}"
+        )
+    alone = to_forest(apart, Source(), _ENOUGH)
+    return _repaired(without_leftovers(alone), alone, apart, range(alone.n_trees))
 
 
 def _repaired(
@@ -116,9 +136,9 @@ def _repaired(
     ]
     if is_tree(member.estimator):
         return {"tree_": trees[0]}
-    alike = Settled(1)
-    written = [
-        Kept({id(held[k - first]): {"tree_": tree}}, alike)(held[k - first])
+    kept = Kept({})
+    written: list[object] = [
+        kept.member(member.estimator, held[k - first], tree)
         for k, tree in zip(origin, trees, strict=True)
     ]
     changed: dict[str, object] = {"estimators_": written}
@@ -145,8 +165,8 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
     stored = arrived(owner.get("tree_"))
     if not isinstance(stored, Inert):
         raise TypeError("a tree that was read has a record")
-    tree = forest.trees[i]
-    if member.estimator.kind in _WITHOUT_LABELS:
+    tree, criterion = forest.trees[i], arrived(owner.get("criterion"))
+    if anew := member.estimator.kind in _WITHOUT_LABELS:
         tree = replace(tree, value=np.zeros(tree.n_nodes))
     if tree.counts is None and tree.label is None and tree.value is None:
         people, none = people_of(tree), np.zeros((tree.n_nodes, 0))
@@ -155,7 +175,7 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
             people=people, weight=people.astype(np.float64), value=none, impurity=unknown
         )
     else:
-        answers = answers_of(tree, forest, i, arrived(owner.get("criterion")))
+        answers = answers_of(tree, forest, i, criterion)
         columns = _columns(forest, member, owner, stored)
         if columns is not None and answers.value.shape[1] > 1:
             share = answers.value[:, columns]
@@ -163,7 +183,9 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
             answers = replace(answers, value=np.divide(share, total, out=share, where=total > 0))
     # Where other models compare 64-bit numbers, changed thresholds are not those of the table.
     exact = not member.before and forest.single_precision
-    return tree_record(stored, tree, whole.trees[k], answers, exact=exact)
+    return tree_record(
+        stored, tree, whole.trees[k], answers, exact=exact, criterion=criterion, anew=anew
+    )
 
 
 def _columns(forest: Forest, member: Found, owner: Inert, stored: Inert) -> list[int] | None:

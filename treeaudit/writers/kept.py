@@ -1,11 +1,15 @@
 """The record of a model without what no answer hangs on: what is written back in place.
 
-Works on what an inert reader holds and makes the same kind of data. Attributes
-that `treeaudit.writers.needed` lists are kept, and settings; seeds become None.
+Works on what an inert reader holds and makes the same kind of data. Attributes that
+`treeaudit.writers.needed` lists are kept, and settings of the allow-list of a class that are a
+number or a word; any other setting becomes None, and so does a seed. Attributes and entries are
+sorted, and nothing is shared but the models that were audited: what is written depends on the
+model, and not on the program that saved it.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,49 +17,67 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.estimators.found import elements
 from treeaudit.readers.leftovers.attributes import attributes_of, is_name
 from treeaudit.readers.leftovers.documents import is_plain
-from treeaudit.readers.leftovers.form_parts import is_seed
-from treeaudit.readers.leftovers.forms import is_setting, is_weight
-from treeaudit.readers.leftovers.settled import Settled
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert, Text
+from treeaudit.readers.pickles.listed_names import FUNCTIONS
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM
 
-__all__ = ["GONE", "Kept", "as_fitted"]
+__all__ = ["GONE", "Changes", "Kept", "as_fitted", "is_seed", "sorted_pairs"]
 
-_LONGEST = 200
+_LONGEST = 40
 _DEEPEST = 40
+_MOST_PARTS = 50_000_000
+"""So much is written: lists that hold one another several times say more than a file holds."""
 _LIBRARIES = frozenset("sklearn _loss xgboost lightgbm".split())
-_STANDARD = frozenset("builtins __builtin__ collections functools pandas".split())
+_STANDARD = frozenset("builtins __builtin__ collections functools".split())
 # How protocols before 3 call them.
-_MODULES = {"__builtin__": "builtins"}
 _PYTHON_2 = {"unicode": "str", "long": "int"}
-_FUNCTIONS = frozenset(
-    "sklearn.utils.validation.check_array pandas.core.indexes.base.Index".split()
-)
+_TYPES = frozenset("object str float int bool bytes str.split str.lower str.strip".split())
 _LOSSES = frozenset("_loss sklearn._loss._loss sklearn._loss.loss sklearn._loss.link".split())
+_TEMPLATES = ("estimator_", "base_estimator_")
+_BY_MASK = frozenset("RFE RFECV SequentialFeatureSelector".split())
+_TREES_OF_BOOSTERS = frozenset("handle _handle".split())
 
 Changes = Mapping[int, Mapping[str, object]]
 """By the identity of a record: attributes that take the place of those that were stored."""
 
+GONE = object()
+"""In `Changes`: the attribute is left out."""
+
+
+def is_seed(name: str) -> bool:
+    """Tell whether a parameter of this name is a seed.
+
+    Examples
+    --------
+    >>> [is_seed(name) for name in ("random_state", "tree__random_state", "bagging_seed", "depth")]
+    [True, True, True, False]
+    """
+    return name.endswith(("random_state", "seed"))
+
+
+def sorted_pairs(pairs: Mapping[object, object]) -> list[tuple[object, object]]:
+    """Return the entries of a dictionary in an order that does not depend on its history."""
+    return sorted(pairs.items(), key=lambda pair: (type(pair[0]).__name__, repr(pair[0])))
+
 
 class Kept:
-    """Copies records of fitted objects, each once.
+    """Copies records of fitted objects.
 
     Parameters
     ----------
     changes
         What was repaired.
-    settled
-        What is known of the settings of other records that are written beside it.
     """
 
-    def __init__(self, changes: Changes, settled: Settled | None = None) -> None:
+    def __init__(self, changes: Changes) -> None:
         self._changes = changes
-        self._made: dict[tuple[int, bool], object] = {}
-        self._settled = Settled() if settled is None else settled
+        self._made: dict[int, Inert] = {}
+        self._given: dict[int, dict[str, object]] = {}
+        self._parts = _MOST_PARTS
         # What was read stays as long as this, so that no identity is given twice.
         self._read: list[object] = []
 
@@ -73,7 +95,8 @@ class Kept:
             If it holds what is not written back.
         """
         value = arrived(value)
-        if depth > _DEEPEST:
+        self._parts -= 1 + (value.nbytes // 64 if isinstance(value, np.ndarray) else 0)
+        if depth > _DEEPEST or self._parts < 0:
             raise UnsupportedModelError(f"the model is nested too deeply to write it: {JSON}")
 
         def kept(one: object) -> object:
@@ -102,31 +125,82 @@ class Kept:
             case tuple():
                 return tuple(kept(one) for one in value)
             case dict():
-                return {kept(k): kept(v) for k, v in value.items()}
+                return {kept(k): kept(v) for k, v in sorted_pairs(value)}
             case Inert():
                 return self._object(value, fitted, depth)
         raise _refused(value)
+
+    def has(self, record: Inert) -> bool:
+        """Tell whether a record with changes was copied."""
+        return id(record) in self._made
+
+    def member(self, ensemble: Inert, record: Inert, tree: Inert) -> Inert:
+        """Return one tree of an ensemble, with the settings that the ensemble gives to all.
+
+        Parameters
+        ----------
+        ensemble
+            The record of the ensemble.
+        record
+            That of its member.
+        tree
+            The repaired ``tree_``.
+        """
+        if id(ensemble) not in self._given:
+            self._given[id(ensemble)] = self._settings_of(ensemble, record)
+        state = dict(self._given[id(ensemble)])
+        for name, part in record.attributes.items():
+            if name != "tree_" and name in NEEDED.get(record.kind, ()) and _is_learned(name):
+                state[name] = self._needed(record, name, part, True, 1)
+        state["tree_"] = tree
+        if "_sklearn_version" in record.attributes:
+            state["_sklearn_version"] = _version(ensemble.get("_sklearn_version"))
+        return Inert(record.cls, state=dict(sorted(state.items())))
+
+    def _settings_of(self, ensemble: Inert, record: Inert) -> dict[str, object]:
+        """Return what an ensemble gives its members: its own settings, and those of a template."""
+        templates = [
+            one for name in _TEMPLATES if isinstance(one := arrived(ensemble.get(name)), Inert)
+        ]
+        template = next((one for one in templates if one.kind == record.kind), None)
+        stated = {*elements(ensemble.get("estimator_params"))}
+        own, given = ensemble.attributes, {}
+        known = attributes_of(record.kind) or {}
+        for name in (record if template is None else template).attributes:
+            if _is_learned(name) or name not in known:
+                continue
+            if name in own and (template is None or name in stated):
+                given[name] = self._setting(ensemble, name, arrived(own[name]), 1)
+            elif template is not None:
+                given[name] = self._setting(template, name, arrived(template.get(name)), 1)
+            else:
+                given[name] = "best" if name == "splitter" else None
+        return given
 
     def _name(self, name: Global) -> Global:
         if name.module == "__builtin__":
             name = replace(name, module="builtins", name=_PYTHON_2.get(name.name, name.name))
         of_numpy = name.module.partition(".")[0] == "numpy"
-        if of_numpy or str(name) in _FUNCTIONS or name.module in _LOSSES:
+        if of_numpy or str(name) in FUNCTIONS or name.module in _LOSSES:
             return name
-        if name.module == "builtins" and name.name in ("object", "str", "float", "int", "bool"):
+        if name.module == "builtins" and name.name in _TYPES:
             return name
         raise _refused(name)
 
     def _object(self, value: Inert, fitted: bool, depth: int) -> object:
-        key = (id(value), fitted)
-        if key in self._made:
-            return self._made[key]
+        shared = fitted and id(value) in self._changes
+        if shared and id(value) in self._made:
+            return self._made[id(value)]
         library = value.cls.module.partition(".")[0]
         if value.cls.module.startswith(("numpy.random", "mtrand")):
             return None
-        module = value.cls.module
-        made = Inert(cls=replace(value.cls, module=_MODULES.get(module, module)))
-        self._made[key] = made
+        names = texts_of_index(value)
+        if names is not None:
+            return np.array(names, dtype=object)
+        module = "builtins" if value.cls.module == "__builtin__" else value.cls.module
+        made = Inert(cls=replace(value.cls, module=module))
+        if shared:
+            self._made[id(value)] = made
         self._read.append(value)
         if library in _LIBRARIES and value.kind in NEEDED:
             made.state = self._attributes(value, fitted, depth)
@@ -135,7 +209,7 @@ class Kept:
             # A loss of a skops file has an empty state, which none of them takes.
             made.state = self(value.state, fitted=fitted, depth=depth + 1) or None
             made.pairs = {k: self(v, fitted=fitted, depth=depth + 1)
-                          for k, v in value.pairs.items() if isinstance(k, str)}  # fmt: skip
+                          for k, v in sorted_pairs(value.pairs) if isinstance(k, str)}  # fmt: skip
             made.items = [self(v, fitted=fitted, depth=depth + 1) for v in value.items]
         elif not fitted and library in _LIBRARIES and attributes_of(value.kind) is not None:
             made.state = self._attributes(value, fitted, depth)
@@ -148,16 +222,21 @@ class Kept:
         needed = NEEDED.get(value.kind, frozenset())
         known = attributes_of(value.kind) or {}
         state: dict[str, object] = {}
-        for name, part in value.attributes.items():
-            learned = name.startswith("_") or name.endswith("_")
+        for name, part in sorted(value.attributes.items()):
+            learned = _is_learned(name)
             if name in changed:
                 if changed[name] is not GONE:
                     state[name] = changed[name]
+            elif name in _TREES_OF_BOOSTERS and value.kind == "Booster":
+                raise _refused(value.cls)
             elif name == "_sklearn_version":
-                state[name] = part if is_setting(str(part), name) else None
+                state[name] = _version(part)
             elif name == "_sklearn_output_config":
                 if part in [{"transform": form} for form in ("default", "pandas", "polars")]:
                     state[name] = part
+            elif name == "named_estimators_":
+                if fitted:
+                    state[name] = _by_name(value, part, state.get("estimators_"))
             elif name in needed and (fitted or not learned):
                 state[name] = self._needed(value, name, part, fitted, depth + 1)
             elif not learned and name in known:
@@ -165,48 +244,145 @@ class Kept:
         return state
 
     def _needed(self, value: Inert, name: str, part: object, fitted: bool, depth: int) -> object:
+        """Return an attribute that an answer hangs on."""
         part = arrived(part)
         if name in ("estimators", "transformers"):
             # Templates: what was fitted stands elsewhere.
             part = as_fitted(value, part) if name == "transformers" else part
             return self(part, fitted=False, depth=depth)
-        if name in ("estimator_", "base_estimator_") and value.get("estimators_") is not None:
+        if name in _TEMPLATES and value.get("estimators_") is not None:
             return self(part, fitted=False, depth=depth)
-        if name == "named_estimators_" and isinstance(part, Inert):
-            members = {id(one) for one in elements(value.get("estimators_"))}
-            named = {k: one for k, one in part.pairs.items()
-                     if one == "drop" or id(arrived(one)) in members}  # fmt: skip
-            part = replace(part, pairs=named)
         if name == "estimator_params":
-            return tuple(one for one in elements(part) if isinstance(one, str) and is_name(one))
+            names = {one for one in elements(part) if isinstance(one, str) and is_name(one)}
+            return tuple(sorted(names))
         if name == "bin_thresholds_":
             return _category_bins(value, part)
+        if value.kind in _BY_MASK and name == "estimator_":
+            # Which columns stay is known; what chose them answers nothing.
+            return self(part, fitted=False, depth=depth)
+        if name == "kw_args" and part is not None:
+            return self._arguments(value, part)
         return self(part, fitted=fitted, depth=depth)
+
+    def _arguments(self, value: Inert, part: object) -> object:
+        """Return what a function is called with: plain values."""
+        if value.get("func") is None and value.get("inverse_func") is None:
+            return None
+        plain = isinstance(part, dict) and all(is_plain(one, _LONGEST) for one in part.values())
+        if not plain:
+            raise UnsupportedModelError(f"a step calls its function with more than numbers: {JSON}")
+        return self(part)
 
     def _setting(self, value: Inert, name: str, part: object, depth: int) -> object:
         """Return a setting, or None in the place of one that is more than a number or a word."""
-        if is_seed(name):
+        if is_seed(name) or name == "memory":
             return None
-        if isinstance(part, str):
-            return part if is_setting(part, name) and not isinstance(part, Text) else None
+        if isinstance(part, Text) or (isinstance(part, str) and not part.isprintable()):
+            return None
         if is_plain(part, _LONGEST):
-            return part if self._settled.takes(value.kind, name, part) else None
+            return part
         if name == "class_weight" and isinstance(part, dict) and _by_class(value, part):
-            return dict(part) if self._settled.takes(value.kind, name, repr(part)) else None
+            return dict(sorted_pairs(part))
+        if name == "monotonic_cst" and isinstance(part, list | np.ndarray):
+            # Where leaves are clipped, their shares are none of people.
+            signs = np.asarray(part).tolist()
+            return signs if all(sign in (-1, 0, 1) for sign in signs) else None
+        if isinstance(part, Global) and str(part) in FUNCTIONS:
+            return part
         if isinstance(part, Inert) and attributes_of(part.kind) and part.kind in NEEDED:
             return self(part, fitted=False, depth=depth)
         return None
 
 
-GONE = object()
-"""In `Changes`: the attribute is left out."""
+def _is_learned(name: str) -> bool:
+    return name.startswith("_") or name.endswith("_")
+
+
+def _version(part: object) -> object:
+    """Return the version of a library, or None in the place of anything else."""
+    return part if isinstance(part, str) and len(part) <= 20 and part.isprintable() else None
+
+
+def _by_name(value: Inert, part: object, members: object) -> object:
+    """Return the members of an ensemble by their names: the objects of ``estimators_``."""
+    if not isinstance(part, Inert) or not isinstance(members, list):
+        return part if part == {} else None
+    number = {id(one): i for i, one in enumerate(elements(value.get("estimators_")))}
+    named = {
+        name: "drop" if one == "drop" else members[number[id(arrived(one))]]
+        for name, one in sorted_pairs(part.pairs)
+        if isinstance(name, str) and (one == "drop" or id(arrived(one)) in number)
+    }
+    return Inert(part.cls, pairs=named)
+
+
+def texts_of_index(value: object) -> list[str] | None:
+    """Return the names in a column index of pandas, whose own form no two versions share.
+
+    Parameters
+    ----------
+    value
+        Inert data; anything but an index of texts gives None.
+    """
+    if not isinstance(value, Inert) or value.cls.module.partition(".")[0] != "pandas":
+        return None
+    if value.kind not in ("_new_Index", "Index"):
+        return None
+    todo: list[object] = [*value.args, value.state, *value.pairs.values()]
+    for _ in range(100):
+        if not todo:
+            return None
+        one = arrived(todo.pop(0))
+        if isinstance(one, np.ndarray) and one.ndim == 1 and one.dtype.kind in "OU":
+            texts = one.tolist()
+            return texts if all(type(text) is str for text in texts) else None
+        if isinstance(one, Inert) and str(one.cls) == "pyarrow.lib._restore_array":
+            return _texts_of_arrow(one.args[0]) if one.args else None
+        if isinstance(one, Inert):
+            todo += [*one.args, one.state]
+        elif isinstance(one, dict):
+            todo += one.values()
+        elif isinstance(one, tuple | list):
+            todo += one[:10]
+    return None
+
+
+def _texts_of_arrow(stored: object) -> list[str] | None:
+    """Return the texts of an array of Arrow: where each ends, and all of them in a row."""
+    match stored:
+        case (
+            Inert(args=("large_string" | "string" as kind,)),
+            int(n),
+            0,
+            0,
+            [None, ends, data],
+            *_,
+        ):
+            parts = [
+                one.args[0] if isinstance(one, Inert) and one.args else b"" for one in (ends, data)
+            ]
+        case _:
+            return None
+    if not all(isinstance(part, bytes | memoryview) for part in parts):
+        return None
+    at = np.frombuffer(parts[0], "<i8" if kind == "large_string" else "<i4")[: n + 1].tolist()  # type: ignore[call-overload]
+    if len(at) != n + 1 or at != sorted(at) or at[0] < 0:
+        return None
+    every = bytes(parts[1])  # type: ignore[arg-type]
+    return [every[i:j].decode("utf-8", "replace") for i, j in pairwise(at)]
 
 
 def _by_class(value: Inert, weights: dict[object, object]) -> bool:
     """Tell whether these are weights of the classes of a model."""
     stored = arrived(value.get("classes_"))
     classes = stored.tolist() if isinstance(stored, np.ndarray) else []
-    return set(weights) <= set(classes) and all(map(is_weight, map(arrived, weights.values())))
+    if not all(isinstance(one, str | int | float) for one in (*classes, *weights)):
+        return False
+    return set(weights) <= set(classes) and all(map(_is_number, weights.values()))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and is_plain(value, 0)
 
 
 def _category_bins(mapper: Inert, bins: object) -> object:
@@ -239,6 +415,6 @@ def _is_loss(value: Inert) -> bool:
 
 
 def _refused(value: object) -> UnsupportedModelError:
-    return UnsupportedModelError(
-        f"the model holds {show(value)}, which is not written back: {JSON}"
-    )
+    rows = isinstance(value, Global) and value.name.startswith(("KN", "Nearest", "Radius"))
+    why = ", which keeps rows of its training data and" if rows else ", which"
+    return UnsupportedModelError(f"the model holds {show(value)}{why} is not written back: {JSON}")

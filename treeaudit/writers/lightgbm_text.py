@@ -17,8 +17,8 @@ from treeaudit.readers.boosters.lightgbm_text import Booster
 from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.estimators.behind import over_data
-from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.writers.binary import JSON
+from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import rows_of
 
@@ -140,7 +140,7 @@ def _rest(booster: Booster, forest: Forest) -> str:
         }
         # Steps that were computed anew are of draws; of an older file nothing else may say so.
         stated |= {name: str(forest.source.parameters[name]) for name in _DRAWS & stated.keys()}
-        lines += ["parameters:", *(f"[{name}: {value}]" for name, value in stated.items())]
+        lines += ["parameters:", *(f"[{name}: {value}]" for name, value in sorted(stated.items()))]
         lines += ["", "end of parameters", ""]
     names = json.dumps(booster.pandas) if booster.pandas else "null"
     return "\n".join([*lines, f"pandas_categorical:{names}", ""])

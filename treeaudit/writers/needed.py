@@ -76,7 +76,7 @@ _OF: Mapping[str, str] = {
         "_transformer_to_input_indices output_indices_ sparse_output_ "
         "_name_to_fitted_passthrough _has_str_cols _df_columns _n_features _feature_names_in"
     ),
-    "FunctionTransformer": "func inverse_func _validate",
+    "FunctionTransformer": "func inverse_func _validate kw_args",
     "KBinsDiscretizer": "_encoder bin_edges_ n_bins_ dtype",
     "MaxAbsScaler": f"{_SCALE} max_abs_",
     "MinMaxScaler": f"{_SCALE} min_ data_min_ data_max_ data_range_ feature_range",
@@ -90,6 +90,29 @@ _OF: Mapping[str, str] = {
     "SimpleImputer Imputer": "statistics_ indicator_ _fit_dtype _fill_dtype fill_value",
     "StandardScaler": f"{_SCALE} mean_ var_",
     "VarianceThreshold": "variances_",
+    "SelectKBest SelectPercentile SelectFpr SelectFdr SelectFwe GenericUnivariateSelect": (
+        "scores_ pvalues_ k percentile alpha mode param"
+    ),
+    "SelectFromModel": "estimator_ threshold_ threshold max_features_ prefit",
+    "RFE RFECV SequentialFeatureSelector": "support_ n_features_ n_features_to_select_ estimator_",
+    "PCA IncrementalPCA TruncatedSVD": (
+        "components_ mean_ var_ explained_variance_ n_components_ whiten singular_values_ "
+        "_n_features_out"
+    ),
+    "TfidfVectorizer CountVectorizer TfidfTransformer HashingVectorizer": (
+        "vocabulary_ vocabulary fixed_vocabulary_ _stop_words_id stop_words ngram_range "
+        "token_pattern tokenizer preprocessor analyzer _tfidf idf_ _idf_diag dtype"
+    ),
+    "PolynomialFeatures": (
+        "n_output_features_ n_input_features_ _min_degree _max_degree _n_out_full degree powers_"
+    ),
+    "PowerTransformer": "lambdas_ _scaler",
+    "QuantileTransformer": "quantiles_ references_ n_quantiles_",
+    "TargetEncoder": (
+        "categories_ categories encodings_ target_mean_ target_type_ _infrequent_enabled "
+        "_label_encoder classes_"
+    ),
+    "MissingIndicator": "features_ _n_features _precomputed missing_values features",
     "LogisticRegression LogisticRegressionCV LinearRegression Ridge RidgeCV RidgeClassifier "
     "RidgeClassifierCV Lasso LassoCV ElasticNet ElasticNetCV SGDClassifier SGDRegressor LinearSVC "
     "LinearSVR": _LINEAR,
@@ -115,7 +138,5 @@ NEEDED: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """By class: its attributes that an answer hangs on."""
 
-VERBATIM = frozenset(
-    "Bunch OrderedDict slice partial _RemainderColsList Interval _new_Index".split()
-)
+VERBATIM = frozenset("Bunch OrderedDict slice partial _RemainderColsList Interval".split())
 """Small objects that are written as they are, if all that they hold is written."""

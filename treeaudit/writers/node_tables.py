@@ -17,7 +17,15 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares
 from treeaudit.writers.binary import JSON, splits_of
 
-__all__ = ["Answers", "answers_of", "grown", "people_of", "predictor", "stored_weight"]
+__all__ = [
+    "Answers",
+    "answers_of",
+    "grown",
+    "impurity_of",
+    "people_of",
+    "predictor",
+    "stored_weight",
+]
 
 _NEXT_TO_NOTHING = 1e-7
 
@@ -82,13 +90,23 @@ def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None)
     weight = total if told else np.zeros(n)
     # Whoever is answered by the node above is not counted once more.
     weight = np.where((people == 0) & (tree.n_records is not None), 0.0, weight)
+    impurity = impurity_of(shares, criterion or forest.source.parameters.get("criterion"))
+    return Answers(people=people, weight=weight, value=shares, impurity=impurity)
+
+
+def impurity_of(shares: Float, criterion: object) -> Float:
+    """Return the impurity of nodes by the shares of their classes, shape ``(n, n_classes)``.
+
+    Examples
+    --------
+    >>> impurity_of(np.array([[0.5, 0.5], [1.0, 0.0]]), "gini").tolist()
+    [0.5, 0.0]
+    """
+    if criterion not in ("entropy", "log_loss"):
+        return np.maximum(1 - (shares**2).sum(axis=1), 0)
     terms = np.zeros_like(shares)
-    if (criterion or forest.source.parameters.get("criterion")) not in ("entropy", "log_loss"):
-        impurity = 1 - (shares**2).sum(axis=1)
-    else:
-        np.log2(shares, out=terms, where=shares > 0)
-        impurity = -(shares * terms).sum(axis=1)
-    return Answers(people=people, weight=weight, value=shares, impurity=np.maximum(impurity, 0))
+    np.log2(shares, out=terms, where=shares > 0)
+    return np.maximum(-(shares * terms).sum(axis=1), 0)
 
 
 def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  # noqa: ANN401

@@ -69,7 +69,7 @@ def to_dict(forest: Forest) -> dict[str, Any]:
             "estimator": forest.source.estimator,
             "library": forest.source.library,
             "library_version": forest.source.library_version,
-            "parameters": _finite(dict(forest.source.parameters)),
+            "parameters": _finite(dict(sorted(forest.source.parameters.items()))),
         },
         "trees": [_tree(tree) for tree in forest.trees],
     }

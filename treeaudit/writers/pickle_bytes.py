@@ -1,12 +1,24 @@
-"""Inert data as the one pickle that says it: protocol 4, no frames, no spelling to choose.
+"""Inert data as the one pickle for it: what `treeaudit.writers.canonical` compares files with.
 
-Nothing is imported and nothing is looked up: a class is two texts. numpy's
-arrays are written as every numpy since 1.0 reads them.
+Nothing is imported and nothing is looked up: a class is two texts. numpy's arrays are written as
+every numpy since 1.0 reads them. The encoding stays the same within a major release:
+
+- *Protocol* 4, without frames, and no bytes after the full stop.
+- *Numbers*: whole ones by the shortest of ``K``, ``M``, ``J`` and ``LONG1``, others by ``G``; a
+  number that is none is the quiet one without a payload.
+- *Memo*: a text, a name and a type of numbers are stored once and recalled by their value; an
+  object is recalled only if the record that is given here refers to one and the same `Inert`.
+  Lists, dictionaries, tuples, bytes and arrays are never shared: which of them a file shared
+  depends on the program that wrote it.
+- *Order*: the attributes of an object and the entries of a dictionary stand as in the record, and
+  `treeaudit.writers.kept` sorts them.
+- *Arrays*: row by row, lowest byte first, logical values as 0 and 1, texts in a type of the
+  length of the longest.
 """
 
+import math
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,16 +28,25 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.writers.array_types import type_alone
 
-__all__ = ["dumps"]
+__all__ = ["HEAD", "dumps", "in_order", "type_alone"]
+
+HEAD = b"\x80\x04"
+"""The first two bytes; the third begins no frame, as that of a pickle by Python does."""
 
 _ARRAY = ("numpy.core.multiarray", "_reconstruct")
 _TUPLES = {0: b")", 1: b"\x85", 2: b"\x86", 3: b"\x87"}
+_MOST_PARTS = 50_000_000
+"""So many values are written: a list of lists that share one another says more than it holds."""
 
 
 def dumps(root: object) -> bytes:
     """Return the pickle of inert data.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If part of it has no form in a pickle, or there is too much of it.
 
     Examples
     --------
@@ -37,7 +58,41 @@ def dumps(root: object) -> bytes:
     """
     writer = _Writer()
     writer.save(root)
-    return b"\x80\x04" + b"".join(writer.out) + b"."
+    return HEAD + b"".join(writer.out) + b"."
+
+
+def type_alone(kind: DType) -> np.dtype[np.generic]:
+    """Return the numpy dtype of a stored type where no array is of it: that of objects holds none.
+
+    Raises
+    ------
+    ReadError
+        As `DType.build` does.
+
+    Examples
+    --------
+    >>> type_alone(DType("O8"))
+    dtype('O')
+    """
+    return np.dtype(object) if kind.is_object else kind.build()
+
+
+def in_order(array: Array) -> Array:
+    """Return an array in the one form that its values have.
+
+    Examples
+    --------
+    >>> in_order(np.array(["a", "b"], dtype=">U9")).dtype.str
+    '<U1'
+    """
+    kind = array.dtype.kind
+    if kind in "SU":
+        array = np.array(array.tolist(), dtype=kind).reshape(array.shape)
+    elif kind == "b":
+        array = array.view(np.uint8) != 0
+    elif kind in "fc" and np.isnan(array).any():
+        array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
 
 
 class _Writer:
@@ -45,68 +100,63 @@ class _Writer:
 
     def __init__(self) -> None:
         self.out: list[bytes] = []
-        # Texts, names and types, which are alike where they say the same; objects by identity.
+        # Texts, names and types by their values, objects by identity.
         self._shared: dict[object, int] = {}
-        self._objects: dict[int, int] = {}
         self._alive: list[object] = []
-        self._stored = 0
+        self._parts = _MOST_PARTS
 
     def save(self, value: object) -> None:
         value = arrived(value)
-        if value is None or isinstance(value, bool):
-            self.out.append({None: b"N", True: b"\x88", False: b"\x89"}[value])
-        elif isinstance(value, int):
-            self._whole(value)
-        elif isinstance(value, float):
-            self.out.append(b"G" + struct.pack(">d", value))
-        elif isinstance(value, str):
-            self._text(value)
-        elif isinstance(value, Global):
-            self._named(value.module, value.name)
-        elif isinstance(value, tuple):
-            self._tuple(value)
-        elif not self._again(value):
-            self._new(value)
-
-    def _new(self, value: object) -> None:
+        self._parts -= 1
+        if self._parts < 0:
+            raise UnsupportedModelError("the model refers to the same parts too often to write it")
         match value:
+            case None | bool():
+                self.out.append({None: b"N", True: b"\x88", False: b"\x89"}[value])
+            case int():
+                self._whole(value)
+            case float():
+                number = math.nan if math.isnan(value) else value
+                self.out.append(b"G" + struct.pack(">d", number))
+            case str():
+                self._text(str(value))
+            case Global():
+                self._named(value.module, value.name)
+            case tuple():
+                self._tuple(value)
             case bytes() | memoryview() | bytearray():
                 self._bytes(bytes(value))
-                self._remember(value)
             case list():
                 self.out.append(b"]")
-                self._remember(value)
                 self._several(value, b"e")
             case dict():
                 self.out.append(b"}")
-                self._remember(value)
                 self._several([part for pair in value.items() for part in pair], b"u")
             case np.ndarray():
                 self._array(value)
             case DType():
                 self._type(type_alone(value))
             case Inert():
-                self._object(value)
+                if not self._recall(id(value)):
+                    self._object(value)
             case _:
                 raise UnsupportedModelError(f"{show(value)} cannot be written in a pickle")
 
-    def _again(self, value: object) -> bool:
-        number = self._objects.get(id(value))
-        if number is not None:
-            self._recall(number)
-        return number is not None
-
-    def _recall(self, number: int) -> None:
+    def _recall(self, key: object) -> bool:
+        """Refer to what was stored; tell whether it was."""
+        number = self._shared.get(key)
+        if number is None:
+            return False
         short = number < 256
         self.out.append(b"h" + bytes([number]) if short else b"j" + struct.pack("<I", number))
+        return True
 
-    def _remember(self, value: object) -> None:
-        self._objects[id(value)] = self._stored
-        self._alive.append(value)
-        self._stored += 1
+    def _store(self, key: object) -> None:
         self.out.append(b"\x94")
+        self._shared[key] = len(self._shared)
 
     def _whole(self, value: int) -> None:
+        """Write a whole number by its shortest instruction."""
         if 0 <= value < 1 << 8:
             self.out.append(b"K" + bytes([value]))
         elif 0 <= value < 1 << 16:
@@ -120,16 +170,15 @@ class _Writer:
             self.out.append(b"\x8a" + bytes([n]) + value.to_bytes(n, "little", signed=True))
 
     def _text(self, value: str) -> None:
-        number = self._shared.get(value)
-        if number is not None:
-            self._recall(number)
+        if self._recall(value):
             return
         data = value.encode("utf-8", "surrogatepass")
         short = len(data) < 256
-        size = b"\x8c" + bytes([len(data)]) if short else b"X" + struct.pack("<I", len(data))
-        self.out += [size, data, b"\x94"]
-        self._shared[value] = self._stored
-        self._stored += 1
+        self.out.append(
+            b"\x8c" + bytes([len(data)]) if short else b"X" + struct.pack("<I", len(data))
+        )
+        self.out.append(data)
+        self._store(value)
 
     def _bytes(self, data: bytes) -> None:
         if len(data) < 256:
@@ -141,15 +190,12 @@ class _Writer:
         self.out.append(data)
 
     def _named(self, module: str, name: str) -> None:
-        number = self._shared.get((module, name))
-        if number is not None:
-            self._recall(number)
+        if self._recall((module, name)):
             return
         self._text(module)
         self._text(name)
-        self.out.append(b"\x93\x94")
-        self._shared[module, name] = self._stored
-        self._stored += 1
+        self.out.append(b"\x93")
+        self._store((module, name))
 
     def _tuple(self, parts: Sequence[object]) -> None:
         if len(parts) > 3:
@@ -170,7 +216,8 @@ class _Writer:
         self._tuple(value.args)
         # What takes arguments is called with them; anything else is made bare, as pickle does.
         self.out.append(b"R" if value.args else b"\x81")
-        self._remember(value)
+        self._store(id(value))
+        self._alive.append(value)
         self._several([part for pair in value.pairs.items() for part in pair], b"u")
         self._several(value.items, b"e")
         if value.state is not None:
@@ -178,56 +225,50 @@ class _Writer:
             self.out.append(b"b")
 
     def _array(self, array: Array) -> None:
+        objects = array.dtype == object
+        array = array if objects else in_order(array)
         self._named(*_ARRAY)
         self._named("numpy", "ndarray")
         self.save((0,))
         self._bytes(b"b")
-        self.out.append(b"\x87R")
-        self._remember(array)
-        # Objects stand row by row in either order.
-        fortran = array.dtype != object and array.flags.fnc
-        self.out.append(b"(")
+        self.out.append(b"\x87R(")
         self.save(1)
         self.save(array.shape)
         self._type(array.dtype)
-        self.save(fortran)
-        if array.dtype == object:
-            self.save(array.ravel().tolist())
-        else:
-            self._bytes(array.tobytes("F" if fortran else "C"))
+        self.save(False)
+        self.save(array.ravel().tolist() if objects else array.tobytes())
         self.out.append(b"tb")
 
     def _type(self, dtype: np.dtype[np.generic]) -> None:
-        """Write a type as numpy itself describes it, once."""
-        key = ("a type", repr(dtype))
-        number = self._shared.get(key)
-        if number is not None:
-            self._recall(number)
+        """Write a type in the words of numpy, once."""
+        kind, size = dtype.kind, dtype.itemsize
+        code = f"U{size // 4}" if kind == "U" else f"{kind}{size}"
+        names = dtype.names
+        offsets = () if names is None else tuple(dtype.fields[name][1] for name in names)  # type: ignore[index]
+        key = ("a type", code, names, offsets, str(dtype) if names else "")
+        if self._recall(key):
             return
-        described: Any = dtype.__reduce__()
-        _, args, state = described
         self._named("numpy", "dtype")
-        self._tuple(args)
-        self.out.append(b"R")
-        order, sub, names, fields, *sizes = state[1:]
-        self.out.append(b"(")
-        self.save(state[0])
-        self.save(order)
-        self.save(sub)
+        self._tuple((code, False, True))
+        self.out.append(b"R(")
+        self.save(3)
+        self.save("|" if size == 1 or kind in "OSV" else "<")
+        self.save(None)
         self.save(names)
-        if fields is None:
+        if names is None:
             self.save(None)
         else:
             self.out.append(b"}(")
-            for name in names:
-                inner, offset = fields[name][:2]
+            for name, offset in zip(names, offsets, strict=True):
                 self.save(name)
-                self._type(inner)
+                self._type(dtype[name].newbyteorder("<"))
                 self.save(offset)
                 self.out.append(b"\x86")
             self.out.append(b"u")
-        for size in sizes[:3]:
-            self.save(size)
-        self.out.append(b"tb\x94")
-        self._shared[key] = self._stored
-        self._stored += 1
+        one = {"S": 1, "U": 4, "V": 1}.get(kind)
+        for number in (-1, -1, {"O": 63}.get(kind, 0)) if one is None else (
+            size, one, {"U": 8, "V": 16 if names else 0}.get(kind, 0),
+        ):  # fmt: skip
+            self.save(number)
+        self.out.append(b"tb")
+        self._store(key)

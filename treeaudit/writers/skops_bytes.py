@@ -17,7 +17,7 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.writers.array_types import type_alone
+from treeaudit.writers.pickle_bytes import type_alone
 
 __all__ = ["dumps"]
 
@@ -50,7 +50,7 @@ class _Writer:
     def node(self, value: object) -> Node:
         """Return the node of a value; one that was written before is referred to."""
         value = arrived(value)
-        shared = isinstance(value, Inert | np.ndarray)
+        shared = isinstance(value, Inert)
         if shared and id(value) in self._known:
             known = self._known[id(value)]
             return {"__class__": None, "__module__": None, "__loader__": "CachedNode",

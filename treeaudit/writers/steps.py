@@ -16,9 +16,9 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.writers.array_types import type_alone
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import as_fitted
+from treeaudit.writers.pickle_bytes import type_alone
 
 __all__ = ["TRANSFORMERS", "live_step"]
 

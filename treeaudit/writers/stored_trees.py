@@ -14,11 +14,27 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Table
 from treeaudit.writers.binary import JSON
-from treeaudit.writers.node_tables import Answers, stored_weight
+from treeaudit.writers.node_tables import Answers, impurity_of, stored_weight
 from treeaudit.writers.places import places_in
 
-__all__ = ["Rows", "predictor_record", "rows_of", "tree_record"]
+__all__ = ["Rows", "is_same", "predictor_record", "rows_of", "tree_record"]
 
+_OF_TREES = (
+    "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
+    "missing_go_to_left"
+).split()
+_OF_PREDICTORS = (
+    "value count feature_idx num_threshold threshold missing_go_to_left left right gain depth "
+    "is_leaf bin_threshold is_categorical bitset_idx"
+).split()
+_OF_TREES = (
+    "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
+    "missing_go_to_left"
+).split()
+_OF_PREDICTORS = (
+    "value count feature_idx num_threshold threshold missing_go_to_left left right gain depth "
+    "is_leaf bin_threshold is_categorical bitset_idx"
+).split()
 _QUESTIONS = frozenset(
     "feature_idx threshold num_threshold missing_go_to_left is_categorical".split()
 )
@@ -98,7 +114,16 @@ def _sides(tree: Tree) -> Tree:
     return replace(tree, low=low, high=high)
 
 
-def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exact: bool) -> Inert:
+def tree_record(
+    stored: Inert,
+    tree: Tree,
+    whole: Tree,
+    answers: Answers,
+    *,
+    exact: bool,
+    criterion: object = None,
+    anew: bool = False,
+) -> Inert:
     """Return the record of a ``tree_`` with the nodes and answers of a repaired tree.
 
     Parameters
@@ -112,6 +137,10 @@ def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exa
         of several outputs, which no `Tree` holds, are those of the table.
     exact
         As in `rows_of`.
+    criterion
+        Of the impurities.
+    anew
+        Whether the answers take the place of those of the table in a tree that was not changed.
 
     Raises
     ------
@@ -126,7 +155,7 @@ def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exa
     left[links.inner] = links.left
     rows = rows_of(tree, whole, left, exact=exact)
     old = nodes[kept[rows.place]]
-    new = np.zeros(tree.n_nodes, dtype=nodes.dtype)
+    new = np.zeros(tree.n_nodes, dtype=_layout(nodes.dtype))
     new["left_child"], new["right_child"], new["feature"], new["threshold"] = -1, -1, -2, -2.0
     new["left_child"][rows.inner], new["right_child"][rows.inner] = rows.left, rows.right
     questions = {"feature", "threshold", "missing_go_to_left"} & set(nodes.dtype.names or ())
@@ -135,27 +164,31 @@ def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exa
     if rows.threshold is not None:
         new["threshold"][rows.inner] = rows.threshold
     # Whether the people of every leaf are those who were there: others weigh what they are told to.
+    leaf, unchanged = tree.is_leaf, not anew and is_same(tree, whole)
     same = tree.n_records is not None and np.array_equal(
-        old["n_node_samples"][tree.is_leaf], answers.people[tree.is_leaf]
+        old["n_node_samples"][leaf], answers.people[leaf]
     )
     weight, as_weights = answers.weight, _holds_weights(values, nodes)
-    new["impurity"] = answers.impurity
-    new["n_node_samples"] = answers.people
     # Where no counts answer, what a node weighs is not in the tree.
     uncounted = tree.counts is None or tree.value is not None
-    if uncounted and same:
-        weight = summed(tree, old["weighted_n_node_samples"].astype(np.float64))
-    new["weighted_n_node_samples"] = weight
-    if answers.value.shape[1]:
+    if same and (uncounted or unchanged):
+        weight = old["weighted_n_node_samples"].astype(np.float64)
+    if not answers.value.shape[1]:
+        value = _as_stored(values[kept[rows.place]], tree, same=same)
+    elif unchanged:
+        # Numbers that are worked out anew differ in their last digit each time.
+        value = values[kept[rows.place]]
+    else:
         value = answers.value[:, None, :]
         if as_weights:
             value = value * stored_weight(answers)[:, None, None]
-    else:
-        value = _as_stored(values[kept[rows.place]], tree, same=same)
-    if tree.n_records is not None and uncounted and tree.label is None:
-        flat = value.reshape(tree.n_nodes, -1)
-        above = summed(tree, flat) if as_weights else averaged(tree, flat, weight)
-        value = above.reshape(value.shape)
+    weight, value = _over_leaves(tree, weight, value, as_weights=as_weights)
+    new["impurity"] = np.nan
+    if value.shape[1] == 1 and not np.isnan(answers.impurity).any():
+        total = value.sum(axis=2)
+        shares = value[:, 0] / np.where(total > 0, total, 1)
+        new["impurity"] = impurity_of(shares, criterion)
+    new["n_node_samples"], new["weighted_n_node_samples"] = answers.people, weight
     state = {
         "max_depth": int(tree.depths.max()),
         "node_count": tree.n_nodes,
@@ -163,6 +196,35 @@ def tree_record(stored: Inert, tree: Tree, whole: Tree, answers: Answers, *, exa
         "values": np.ascontiguousarray(value, dtype=np.float64),
     }
     return Inert(stored.cls, args=stored.args, state=state)
+
+
+def is_same(tree: Tree, whole: Tree) -> bool:
+    """Tell whether a tree is as it was read."""
+    names = "parent feature low high missing n_records counts label value".split()
+    pairs = [(getattr(tree, name), getattr(whole, name)) for name in names]
+    return tree is whole or all(
+        (one is None) == (other is None) and (one is None or np.array_equal(one, other))
+        for one, other in pairs
+    )
+
+
+def _over_leaves(
+    tree: Tree, weight: Float, value: Float, *, as_weights: bool
+) -> tuple[Float, Float]:
+    """Return what nodes weigh and answer: those above the leaves what follows from the leaves."""
+    weight, flat = summed(tree, weight), value.reshape(tree.n_nodes, -1)
+    above = summed(tree, flat) if as_weights else averaged(tree, flat, weight)
+    n_classes = value.shape[2]
+    above[~tree.is_leaf & (weight == 0)] = 1 / n_classes if n_classes > 1 else 0.0
+    return weight, above.reshape(value.shape)
+
+
+def _layout(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """Return the type of the nodes of a table as its library lays them out."""
+    names = dtype.names or ()
+    aligned = "left_child" in names
+    known = [name for name in (_OF_TREES if aligned else _OF_PREDICTORS) if name in names]
+    return np.dtype([(name, dtype[name].newbyteorder("=")) for name in known], align=aligned)
 
 
 def _table(stored: Inert) -> Table:
@@ -207,15 +269,14 @@ def predictor_record(stored: Inert, tree: Tree, whole: Tree, *, exact: bool) -> 
     left = np.where(nodes["is_leaf"] != 0, -1, nodes["left"].astype(np.int64))
     rows = rows_of(tree, whole, left, exact=exact)
     old, names = nodes[rows.place], nodes.dtype.names or ()
-    new = np.zeros(tree.n_nodes, dtype=nodes.dtype)
+    new = np.zeros(tree.n_nodes, dtype=_layout(nodes.dtype))
     new["value"] = np.where(tree.is_leaf, tree.value, 0.0)
     new["count"] = 0 if tree.n_records is None else tree.n_records
     new["depth"], new["is_leaf"] = tree.depths, tree.is_leaf
     new["left"][rows.inner], new["right"][rows.inner] = rows.left, rows.right
     for name in _QUESTIONS & set(names):
         new[name][rows.inner] = old[name][rows.inner]
-    state = dict(stored.attributes)
-    state["nodes"] = new
+    state: dict[str, object] = {"nodes": new}
     if rows.threshold is not None:
         numeric = np.isfinite(rows.threshold)
         name = "num_threshold" if "num_threshold" in names else "threshold"

@@ -1,4 +1,4 @@
-"""Plain data as Universal Binary JSON, with the types of numbers that XGBoost gives them."""
+"""Plain data as Universal Binary JSON, names sorted, with XGBoost's types of numbers."""
 
 import struct
 
@@ -53,7 +53,7 @@ def _put(value: object, out: list[bytes]) -> None:
             out.append(b"]")
         case dict():
             out.append(b"{")
-            for key, part in value.items():
+            for key, part in sorted(value.items()):
                 data = str(key).encode()
                 out += [_length(len(data)), data]
                 _put(part, out)

@@ -17,9 +17,9 @@ from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.estimators.behind import over_data
 from treeaudit.readers.leftovers.documents import known_fields
-from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.binary import JSON
+from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import Rows, rows_of
 
@@ -41,7 +41,7 @@ def to_xgboost_json(forest: Forest) -> bytes:
     """Return the model as XGBoost's own JSON."""
     document = document_of(forest)
     document.pop("Config", None)
-    return json.dumps(_listed(document), separators=(",", ":")).encode()
+    return json.dumps(_listed(document), separators=(",", ":"), sort_keys=True).encode()
 
 
 def to_xgboost_ubjson(forest: Forest) -> bytes:

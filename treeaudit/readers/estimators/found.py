@@ -106,6 +106,8 @@ class Found:
     holder
         The outermost object that answers as this model does: its pipeline, or a threshold
         around it; None where it is the model itself.
+    root
+        What the whole file holds; None for what is inside of a model.
     """
 
     estimator: Inert
@@ -114,6 +116,7 @@ class Found:
     seen: Seen = Seen()
     step_names: tuple[str, ...] = ()
     holder: Inert | None = None
+    root: object = None
 
     def get(self, name: str) -> object:
         """Return an attribute of the estimator."""

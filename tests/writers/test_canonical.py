@@ -1,0 +1,398 @@
+"""What a release writes follows from the model alone, and a released file is canonical."""
+
+import datetime
+import json
+import os
+import pickle
+import warnings
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import (
+    calibration,
+    compose,
+    decomposition,
+    ensemble,
+    feature_selection,
+    impute,
+    linear_model,
+    model_selection,
+    multiclass,
+    multioutput,
+    preprocessing,
+    semi_supervised,
+    tree,
+)
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+
+import treeaudit as ta
+from tests.writers.kinds import CANCER, DIABETES, IRIS
+from treeaudit.errors import TreeauditError
+from treeaudit.repair.release import left_out
+from treeaudit.writers import content_by, suffixes_of, writer_for
+from treeaudit.writers.canonical import canonical
+
+NOTED = {"['created']"}
+TREE = tree.DecisionTreeClassifier(max_depth=3, random_state=0)
+NUMBER = tree.DecisionTreeRegressor(max_depth=3, random_state=0)
+WOOD = ensemble.RandomForestClassifier(3, max_depth=3, random_state=0)
+LINE = linear_model.LogisticRegression(max_iter=5000)
+POSITIVE = (np.abs(CANCER[0]), CANCER[1])
+NAMED = (pd.DataFrame(IRIS[0], columns=list("abcd")), np.array(["x", "y", "z"])[IRIS[1]])
+BOTH = (IRIS[0], np.column_stack([IRIS[1] // 2, IRIS[1] % 2]))
+TABLE = (
+    pd.DataFrame({"w": np.array(["u", "v", "w"])[IRIS[1]], "n": IRIS[0][:, 0]}),
+    IRIS[1] % 2,
+)
+TEXTS = ([f"{'red' if i % 3 else 'blue'} house no {i % 7}" for i in range(90)], np.arange(90) % 3)
+CODED = (np.column_stack([np.arange(150) % 6, IRIS[0]]), IRIS[1])
+PART = (IRIS[0], np.where(np.arange(150) % 3, IRIS[1], -1))
+
+MODELS = {
+    "tree": (TREE, NAMED),
+    "entropy": (tree.DecisionTreeClassifier(criterion="entropy", class_weight="balanced"), IRIS),
+    "weights": (tree.DecisionTreeClassifier(class_weight={0: 1.5, 1: 0.1, 2: 3}), IRIS),
+    "monotonic": (tree.DecisionTreeClassifier(max_depth=4, monotonic_cst=[1] + 29 * [0]), CANCER),
+    "random tree": (tree.ExtraTreeClassifier(random_state=0), IRIS),
+    "numbers": (NUMBER, DIABETES),
+    "medians": (tree.DecisionTreeRegressor(criterion="absolute_error", max_depth=2), DIABETES),
+    "several outputs": (TREE, BOTH),
+    "forest": (WOOD, NAMED),
+    "weighted forest": (
+        ensemble.RandomForestClassifier(3, class_weight="balanced_subsample", oob_score=False),
+        IRIS,
+    ),
+    "forest of numbers": (ensemble.RandomForestRegressor(3, max_samples=0.5), DIABETES),
+    "extra trees": (ensemble.ExtraTreesClassifier(3), IRIS),
+    "embedding": (ensemble.RandomTreesEmbedding(3), IRIS),
+    "isolation": (ensemble.IsolationForest(n_estimators=3), IRIS),
+    "bag": (ensemble.BaggingClassifier(TREE, n_estimators=3), NAMED),
+    "bag of columns": (ensemble.BaggingRegressor(n_estimators=3, max_features=0.5), DIABETES),
+    "boosted votes": (ensemble.AdaBoostClassifier(TREE, n_estimators=4), IRIS),
+    "boosted medians": (ensemble.AdaBoostRegressor(n_estimators=3), DIABETES),
+    "boosting": (ensemble.GradientBoostingClassifier(n_estimators=2), IRIS),
+    "quantiles": (ensemble.GradientBoostingRegressor(n_estimators=2, loss="quantile"), DIABETES),
+    "first a tree": (ensemble.GradientBoostingClassifier(init=TREE, n_estimators=2), CANCER),
+    "histograms": (ensemble.HistGradientBoostingClassifier(max_iter=2), IRIS),
+    "categories": (
+        ensemble.HistGradientBoostingClassifier(max_iter=2, categorical_features=[0]),
+        CODED,
+    ),
+    "vote": (ensemble.VotingClassifier([("a", TREE), ("gone", "drop"), ("b", WOOD)]), NAMED),
+    "vote of numbers": (ensemble.VotingRegressor([("a", NUMBER), ("b", clone(NUMBER))]), DIABETES),
+    "stack": (ensemble.StackingClassifier([("a", TREE), ("b", WOOD)], LINE, cv=2), IRIS),
+    "sigmoid": (calibration.CalibratedClassifierCV(TREE, cv=2), IRIS),
+    "isotonic": (calibration.CalibratedClassifierCV(WOOD, method="isotonic", cv=2), CANCER),
+    "one-vs-rest": (multiclass.OneVsRestClassifier(TREE), NAMED),
+    "one-vs-one": (multiclass.OneVsOneClassifier(TREE), IRIS),
+    "codes": (multiclass.OutputCodeClassifier(TREE, random_state=0), IRIS),
+    "outputs": (multioutput.MultiOutputClassifier(TREE), BOTH),
+    "chain": (multioutput.ClassifierChain(TREE), BOTH),
+    "changed target": (
+        compose.TransformedTargetRegressor(NUMBER, func=np.log1p, inverse_func=np.expm1),
+        DIABETES,
+    ),
+    "self-training": (semi_supervised.SelfTrainingClassifier(TREE), PART),
+    "search": (model_selection.GridSearchCV(TREE, {"max_depth": [1, 2]}, cv=2), IRIS),
+    "columns": (
+        make_pipeline(
+            compose.ColumnTransformer(
+                [("w", preprocessing.OneHotEncoder(), ["w"]), ("n", "passthrough", ["n"])]
+            ),
+            TREE,
+        ),
+        TABLE,
+    ),
+    "target encoder": (
+        make_pipeline(preprocessing.TargetEncoder(random_state=0), TREE),
+        (TABLE[0][["w"]], TABLE[1]),
+    ),
+    "tf-idf": (make_pipeline(TfidfVectorizer(), TREE), TEXTS),
+    "words": (
+        make_pipeline(CountVectorizer(ngram_range=(1, 2), stop_words="english"), TREE),
+        TEXTS,
+    ),
+}
+STEPS = [
+    preprocessing.StandardScaler(),
+    preprocessing.MinMaxScaler(),
+    preprocessing.RobustScaler(),
+    preprocessing.MaxAbsScaler(),
+    preprocessing.Normalizer(),
+    preprocessing.KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"),
+    preprocessing.PolynomialFeatures(2),
+    preprocessing.PowerTransformer(),
+    preprocessing.QuantileTransformer(n_quantiles=10),
+    preprocessing.FunctionTransformer(np.log1p),
+    impute.SimpleImputer(add_indicator=True),
+    feature_selection.VarianceThreshold(0.01),
+    feature_selection.SelectKBest(k=3),
+    feature_selection.SelectPercentile(percentile=50),
+    feature_selection.SelectFpr(),
+    feature_selection.SelectFdr(),
+    feature_selection.SelectFwe(),
+    feature_selection.GenericUnivariateSelect(mode="k_best", param=2),
+    feature_selection.SelectFromModel(LINE),
+    feature_selection.RFE(LINE, n_features_to_select=5, step=10),
+    feature_selection.RFE(TREE, n_features_to_select=5, step=10),
+    decomposition.PCA(3),
+    decomposition.TruncatedSVD(3, random_state=0),
+    FeatureUnion([("a", preprocessing.StandardScaler()), ("b", decomposition.PCA(2))]),
+]
+MODELS |= {
+    f"{i} {type(step).__name__}": (make_pipeline(step, TREE), POSITIVE)
+    for i, step in enumerate(STEPS)
+}
+
+
+def content(forest: ta.Forest, suffix: str) -> bytes:
+    """Return what a release of a model writes."""
+    made = content_by(writer_for(forest, suffix), ta.release(forest))
+    return made.encode() if isinstance(made, str) else made
+
+
+def settled(path: Path, data: bytes) -> ta.Forest:
+    """Read a released file, which is written again as it is."""
+    path.write_bytes(data)
+    forest = ta.load(path)
+    assert content(forest, path.suffix) == data
+    assert canonical(forest).value is True, canonical(forest)
+    beside = [one for one in forest.leftovers.found if one.kind in ("extra", "seeds")]
+    assert [one for one in beside if one.where not in NOTED] == []
+    return forest
+
+
+def answers(model, rows) -> list[np.ndarray]:
+    names = ("predict_proba", "decision_function", "predict", "transform", "score_samples")
+    said = [getattr(model, name)(rows) for name in names if hasattr(model, name)]
+    assert said
+    return [np.hstack(one) if isinstance(one, list) else one for one in said]
+
+
+def alike(one, other) -> bool:
+    if hasattr(one, "toarray"):
+        one, other = one.toarray(), other.toarray()
+    if one.dtype.kind == "f":
+        return np.allclose(one, other, rtol=1e-12, atol=1e-14)
+    return np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_release_is_a_fixed_point(tmp_path, name) -> None:
+    model, (x, y) = MODELS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = clone(model).fit(x, y)
+        wanted = answers(fitted, x)
+    for n in (2, 5):
+        (tmp_path / f"{n}.pkl").write_bytes(pickle.dumps(fitted, protocol=n))
+    joblib.dump(fitted, tmp_path / "plain.joblib")
+    joblib.dump(fitted, tmp_path / "packed.joblib", compress=3)
+    read = {path: ta.load(path) for path in sorted(tmp_path.iterdir())}
+    assert {canonical(one).value for one in read.values()} == {False}
+    made = {content(one, suffix) for one in read.values() for suffix in (".pkl", ".joblib")}
+    assert len(made) == 1
+    data = made.pop()
+    for suffix in (".pkl", ".joblib"):
+        settled(tmp_path / f"clean{suffix}", data)
+    found = answers(pickle.loads(data), x)
+    assert all(map(alike, wanted, found))
+    own = content(read[tmp_path / "2.pkl"], ".json")
+    settled(tmp_path / "clean.json", own)
+
+
+@pytest.mark.parametrize("name", ["tree", "forest", "boosting", "histograms", "columns", "stack"])
+def test_skops_files_are_fixed_points(tmp_path, name) -> None:
+    skops = pytest.importorskip("skops.io")
+    model, (x, y) = MODELS[name]
+    fitted = clone(model).fit(x, y)
+    skops.dump(fitted, tmp_path / "m.skops")
+    forest = ta.load(tmp_path / "m.skops")
+    assert canonical(forest).value is False
+    settled(tmp_path / "clean.skops", content(forest, ".skops"))
+    trusted = skops.get_untrusted_types(file=tmp_path / "clean.skops")
+    again = skops.load(tmp_path / "clean.skops", trusted=trusted)
+    assert all(map(alike, answers(fitted, x), answers(again, x)))
+
+
+@pytest.mark.libraries
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+@pytest.mark.parametrize("data", [CANCER, IRIS, DIABETES], ids=["two", "three", "numbers"])
+def test_boosters_are_fixed_points(tmp_path, library, data) -> None:
+    module = pytest.importorskip(library)
+    kind = "Regressor" if data is DIABETES else "Classifier"
+    prefix = {"xgboost": "XGB", "lightgbm": "LGBM"}[library]
+    fitted = getattr(module, prefix + kind)(n_estimators=3, max_depth=3).fit(*data)
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(fitted))
+    joblib.dump(fitted, tmp_path / "m.joblib")
+    if library == "xgboost":
+        fitted.save_model(tmp_path / "m.json")
+        fitted.save_model(tmp_path / "m.ubj")
+    else:
+        fitted.booster_.save_model(tmp_path / "m.txt")
+    made = {}
+    for path in sorted(tmp_path.glob("m.*")):
+        forest = ta.load(path)
+        assert canonical(forest).value is False
+        made[path.suffix] = content(forest, path.suffix)
+        settled(path.with_stem("clean"), made[path.suffix])
+    assert made[".pkl"] == made[".joblib"]
+    again = pickle.loads(made[".pkl"])
+    assert np.array_equal(again.predict(data[0]), fitted.predict(data[0]))
+
+
+@pytest.mark.parametrize(
+    "kind", ["other format", "in memory", "changed", "compressed", "one more byte"]
+)
+def test_what_is_said_of_other_files(tmp_path, kind) -> None:
+    fitted = clone(TREE).fit(*IRIS)
+    path = ta.save(ta.release(fitted), tmp_path / "clean.pkl")
+    forest = ta.load(path)
+    match kind:
+        case "in memory":
+            forest = ta.load(fitted)
+        case "changed":
+            forest.source.settle()
+            path.write_bytes(path.read_bytes().replace(b"gini", b"gino"))
+        case "compressed":
+            joblib.dump(fitted, path, compress=3)
+            forest = ta.load(path)
+        case "one more byte":
+            path.write_bytes(path.read_bytes() + b".")
+            forest = ta.load(path)
+        case _:
+            onnx = pytest.importorskip("skl2onnx")
+            path = tmp_path / "m.onnx"
+            path.write_bytes(onnx.to_onnx(fitted, IRIS[0][:1]).SerializeToString())
+            forest = ta.load(path)
+    found = canonical(forest)
+    assert found.value is (False if kind in ("compressed", "one more byte") else None)
+    assert found.reason
+
+
+def bundle() -> dict:
+    x, y = CANCER
+    names = [f"column {i}" for i in range(30)]
+    table = pd.DataFrame(x, columns=names)
+    return {
+        "model": clone(WOOD).fit(table, y),
+        "scaler": preprocessing.StandardScaler().fit(table),
+        "encoder": preprocessing.LabelEncoder().fit(["no", "yes"]),
+        "features": table.columns,
+        "names": names,
+        "metrics": {"auc": 0.97, "folds": [0.9, 0.95]},
+        "created": datetime.datetime(2024, 5, 1, 12),
+        "version": "1.2",
+        "people": table.head(100),
+        "rows": x[:100].tolist(),
+        "neighbours": KNeighborsClassifier().fit(x, y),
+        "text": 300 * "x",
+    }
+
+
+def test_a_bundle_stays_a_bundle(tmp_path) -> None:
+    joblib.dump(before := bundle(), tmp_path / "m.joblib")
+    forest = ta.load(tmp_path / "m.joblib")
+    again = settled(tmp_path / "clean.joblib", content(forest, ".joblib"))
+    made = joblib.load(tmp_path / "clean.joblib")
+    gone = {"people", "rows", "neighbours", "text"}
+    assert list(made) == [name for name in before if name not in gone]
+    assert made["features"] == made["names"] == before["names"]
+    for name in ("metrics", "created", "version"):
+        assert made[name] == before[name]
+    x = before["people"]
+    assert np.array_equal(made["model"].predict_proba(x), before["model"].predict_proba(x))
+    assert np.array_equal(made["scaler"].transform(x), before["scaler"].transform(x))
+    said = left_out(forest, again)
+    assert all(f"['{name}']" in said for name in gone)
+
+
+def test_places_in_a_tuple_stay_and_every_model_is_written_again(tmp_path) -> None:
+    one, other = clone(TREE).fit(*IRIS), clone(WOOD).fit(*CANCER)
+    before = (one, CANCER[0][:200], {"second": [other, "note"]})
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(before))
+    forest = ta.load(tmp_path / "m.pkl", select="[0]")
+    data = content(forest, ".pkl")
+    (tmp_path / "clean.pkl").write_bytes(data)
+    again = ta.load(tmp_path / "clean.pkl", select="[0]")
+    assert canonical(again).value is True
+    made = pickle.loads(data)
+    assert (type(made), made[1], made[2]["second"][1]) == (tuple, None, "note")
+    assert np.array_equal(made[0].predict(IRIS[0]), one.predict(IRIS[0]))
+    assert made[2]["second"][0].random_state is None
+    assert np.array_equal(made[2]["second"][0].predict(CANCER[0]), other.predict(CANCER[0]))
+
+
+def test_a_repair_keeps_the_bundle(tmp_path) -> None:
+    joblib.dump(bundle(), tmp_path / "m.joblib")
+    repaired = ta.save(ta.defend(tmp_path / "m.joblib", min_leaf=20), tmp_path / "safe.joblib")
+    made = joblib.load(repaired)
+    assert {"model", "scaler", "metrics"} <= made.keys()
+    nodes = made["model"].estimators_[0].tree_
+    assert nodes.n_node_samples[nodes.children_left < 0].min() >= 20
+    assert canonical(ta.load(repaired)).value is True
+
+
+PLAIN = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**60), 2**60), st.floats(allow_nan=False),
+    st.text(max_size=50), st.dates(), st.datetimes(),
+)  # fmt: skip
+NOTES = st.dictionaries(
+    st.text(min_size=1, max_size=9).filter(lambda key: key != "model"),
+    st.one_of(
+        PLAIN,
+        st.lists(st.text(max_size=9), max_size=5),
+        st.dictionaries(st.sampled_from(["auc", "f1", "n"]), PLAIN, max_size=3),
+    ),
+    max_size=6,
+)
+SMALL = tree.DecisionTreeClassifier(max_depth=2).fit(*IRIS)
+
+
+@settings(deadline=None)
+@given(notes=NOTES, protocol=st.sampled_from([2, 4, 5]))
+def test_notes_stay_whatever_they_are(tmp_path_factory, notes, protocol) -> None:
+    path = tmp_path_factory.mktemp("notes") / "m.pkl"
+    path.write_bytes(pickle.dumps({**notes, "model": SMALL}, protocol=protocol))
+    data = content(ta.load(path), ".pkl")
+    made = pickle.loads(data)
+    assert np.array_equal(made.pop("model").predict(IRIS[0]), SMALL.predict(IRIS[0]))
+    assert made == notes
+    path.write_bytes(data)
+    again = ta.load(path)
+    assert content(again, ".pkl") == data
+    assert canonical(again).value is True
+
+
+@pytest.mark.slow
+def test_every_file_of_the_corpus_is_written_once(tmp_path) -> None:
+    if not os.environ.get("TREEAUDIT_MODELS"):
+        pytest.skip("TREEAUDIT_MODELS names no folder of model files")
+    folder = Path(os.environ["TREEAUDIT_MODELS"])
+    files = json.loads((folder / "manifest.json").read_text())["files"]
+    made: dict[tuple[str, str], set[bytes]] = {}
+    n = 0
+    for one in files:
+        try:
+            forest = ta.load(folder / one["path"])
+            suffix = next(s for s in (".skops", ".pkl") if one["path"].endswith(s) or s == ".pkl")
+            data = content(forest, suffix if suffix in suffixes_of(forest) else ".json")
+        except TreeauditError:
+            continue
+        path = tmp_path / f"clean{suffix}"
+        path.write_bytes(data)
+        again = ta.load(path)
+        assert content(again, suffix) == data, one["path"]
+        assert canonical(again).value is True, one["path"]
+        made.setdefault((one["model"], suffix), set()).add(data)
+        n += 1
+    assert n >= 346
+    assert {name: len(each) for name, each in made.items() if len(each) > 1} == {}
