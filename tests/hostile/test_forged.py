@@ -1,10 +1,7 @@
 """A file that no pickler wrote is refused, or what is odd in it is named."""
 
 import io
-import itertools
 import pickle
-import pickletools
-import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 from tests.hostile.build import MARK, NODE, PROTO, STOP, Code, get, model, push, stored, stump, tree
 from tests.hostile.forged import FORGED, SPELLED, UNEXPLAINED, _later
 from tests.outcome import read_whole, refusal
-from treeaudit import ReadError, UnsafeModelError, scan
+from treeaudit import ReadError, UnsafeModelError
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 
@@ -41,64 +36,12 @@ def test_bytes_that_change_nothing_are_named(name: str, tmp_path: Path) -> None:
     assert sum(one.n for one in found if one.where.startswith("byte ")) == n
 
 
-def _bits(data: bytes) -> int:
-    return sum(bits * n for bits, n in read_pickle(data).spellings.items())
-
-
 @pytest.mark.parametrize("name", SPELLED)
-def test_another_instruction_for_the_same_is_charged_what_it_can_tell(
-    name: str, tmp_path: Path
-) -> None:
-    data, n = SPELLED[name]
+def test_another_instruction_for_the_same_is_as_good(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model"
-    path.write_bytes(data)
-    forest = read_whole(path)
-    found = [one.where for one in forest.leftovers.found if one.kind in ("extra", "unseen")]
-    assert found == ["missing_values"] * (name == "bytes-in-a-longer-instruction")
-    assert _bits(data) == _bits(stored(model())) + n
-
-
-@pytest.mark.parametrize(
-    "code", [b"\x8c\x01aq\0.", b"\x8c\x01ar\7\0\0\0.", b"X\1\0\0\0a.", b"cnumpy\nndarray\n."]
-)
-def test_protocol_4_has_instructions_of_its_own(code: bytes) -> None:
-    assert _bits(b"\x80\x04" + code) == _bits(b"\x80\x03" + code) + 2
-
-
-_LONGER = {"BININT1": b"J", "BININT2": b"J", "BINPUT": b"r", "BINGET": b"j"}
-
-
-def _respelled(model: object, most: int) -> tuple[bytes, int]:
-    """Pickle a model with so many of its numbers in longer instructions, and count them."""
-    data, code, n = pickle.dumps(model, 2), b"", 0
-    steps = [*pickletools.genops(data), (None, None, len(data))]
-    for (op, value, at), (*_, end) in itertools.pairwise(steps):
-        longer = _LONGER.get(op.name) if n < most else None
-        n += longer is not None
-        code += data[at:end] if longer is None else longer + struct.pack("<I", value)
-    return code, n
-
-
-@pytest.mark.parametrize("most", [0, 14, 67, 68, 200, 20_000])
-def test_many_other_instructions_are_a_message(most: int, tmp_path: Path) -> None:
-    x = np.random.default_rng(0).normal(size=(400, 2))
-    model_ = DecisionTreeClassifier(max_depth=1)
-    if most > 200:
-        model_ = RandomForestClassifier(130, max_depth=1)
-    data, n = _respelled(model_.fit(x, x[:, 0] + x[:, 1] > 0), most)
-    assert n == most or n > 10_000
-    path = tmp_path / "model.pkl"
-    path.write_bytes(data)
-    report = scan(path)
-    passed = "pass" if most < 68 else "review"
-    assert report.verdict == passed or n > 10_000
-    found = {check.name: check.status for check in report.checks}
-    assert found["max-extra-bytes"] == ("pass" if most < 68 else "skipped")
-    said = f"the choice can tell {n // 4:,} bytes"
-    if most < 68:
-        assert any(said in one for one in report.warnings) == (most > 0)
-    else:
-        assert said in report["TA206"].summary
+    path.write_bytes(SPELLED[name])
+    found = [one.where for one in read_whole(path).leftovers.found if one.kind == "unseen"]
+    assert not found
 
 
 def test_the_collection_is_large() -> None:
@@ -138,7 +81,7 @@ def test_the_two_loaders_of_python_read_a_number_differently() -> None:
     assert pickle.loads(b"I0100\n.") == 64
     with pytest.raises(ValueError, match="invalid literal"):
         _python(b"I0100\n.")
-    with pytest.raises(ReadError, match="spelled"):
+    with pytest.raises(ReadError, match="damaged"):
         read_pickle(b"I0100\n.")
 
 
@@ -169,4 +112,4 @@ def test_what_is_good_stays_good(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(stored(model(tree(stump().astype(NODE)))))
     assert [one for one in read_whole(path).leftovers.found if one.kind == "extra"] == []
-    assert read_pickle(_later(Code(b"]"), b"")).oddities == ()
+    assert read_pickle(_later(Code(b"]"), b"")).root

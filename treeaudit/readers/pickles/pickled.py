@@ -20,9 +20,6 @@ from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "parse", "read"]
 
-# Bytes that the choice among instructions may tell: as many as two settings.
-_MOST_TOLD = 16
-
 
 def matches(content: Content) -> bool:
     """Tell whether the content can be a pickle or a joblib file."""
@@ -69,30 +66,16 @@ def parse(content: Content, limits: Limits) -> Unpickled:
 
 
 def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
-    says = "which change nothing when the file is loaded"
-    for at, n, what in (*unpickled.oddities, *between_columns(unpickled.tables)):
-        yield Leftover(kind="extra", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
-    told, other = _told(unpickled)
-    if told > _MOST_TOLD:
-        yield Leftover(kind="unseen", where="the instructions of the file", n=1, says=other)
+    says = "bytes between the columns of a table, as numpy leaves them in a copy"
+    for at, n in between_columns(unpickled.tables):
+        yield Leftover(kind="extra", where=f"byte {at:,}", n=n, says=says)
     if n := size - unpickled.end:
         where, says = f"byte {unpickled.end:,}", "bytes after the model, which were not read"
         yield Leftover(kind="extra", where=where, n=n, says=says)
 
 
-def _told(unpickled: Unpickled) -> tuple[int, str]:
-    """Return how many bytes the choice of instructions could tell, and say it."""
-    told = sum(bits * n for bits, n in unpickled.spellings.items()) // 8
-    return told, (
-        f"pickle takes other instructions for {sum(unpickled.spellings.values()):,} of its "
-        "numbers, sizes, texts and names; they load as the same, and the choice can tell "
-        f"{told:,} {'byte' if told == 1 else 'bytes'}"
-    )
-
-
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:
-    told, other = _told(unpickled)
-    remarks = [other] if 0 < told <= _MOST_TOLD else []
+    remarks = []
     if size > unpickled.end:
         remarks.append(
             f"{size - unpickled.end:,} bytes follow the model; they were not read, "
