@@ -21,6 +21,7 @@ from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns
 from treeaudit.readers.leftovers.leftover_groups import groups, holds_groups
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
+from treeaudit.readers.leftovers.leftover_tables import tables
 from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.nodes import Sound
 from treeaudit.readers.leftovers.sizes import Facts
@@ -132,6 +133,7 @@ def _find(
         passed.append(place)
 
     walk = Walk(root, sound.alike, told, passed=note)
+    found += tables(root, n_records, claimed, boosted)
     for place in walk:
         value = place.value
         nested += isinstance(value, np.ndarray) and value.dtype == object
