@@ -97,4 +97,4 @@ def test_a_class_that_nobody_listed_is_named_and_no_pass(extra: Code, tmp_path: 
     (found,) = [one for one in forest.leftovers.found if one.kind in ("calls", "extra")][:1]
     assert found.where.startswith(("some_package", "sklearn"))
     checks = {check.name: check.status for check in scan(forest).checks}
-    assert "fail" in (checks["max-calls"], checks["max-extra-bytes"])
+    assert checks["max-calls"] == "fail" or checks["max-extra-bytes"] != "pass"

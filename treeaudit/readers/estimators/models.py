@@ -14,8 +14,9 @@ from treeaudit.readers.choice import choose, plain_name
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, SEARCHES, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
 from treeaudit.readers.estimators.read_apart import is_read_apart
-from treeaudit.readers.limits import Allowance, Deepest, Most, show
+from treeaudit.readers.limits import Allowance, Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
+from treeaudit.readers.pickles.filling import is_own
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import walk
 
@@ -259,7 +260,21 @@ def _held(passed: frozenset[str], place: _Place) -> Iterator[_Place]:
             yield from (_Place(c.estimator, c.inside, c) for c in _behind(place.found))
         case Inert():
             yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
+            if is_wrapper(value):
+                way = f"{inside}." if inside else ""
+                yield from (_Place(v, f"{way}{clean(k)}") for k, v in value.attributes.items())
         case dict():
             yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.items())
         case list() | tuple():
             yield from (_Place(v, f"{inside}[{i}]") for i, v in enumerate(value))
+
+
+def is_wrapper(value: Inert) -> bool:
+    """Tell whether an object is of the author's own class, with whole models in its attributes.
+
+    A list of models in it would be an ensemble, of which nobody knows how it answers.
+    """
+    if not is_own(value.cls.module):
+        return False
+    lists = (elements(part) for part in value.attributes.values())
+    return not any(isinstance(arrived(one), Inert) for some in lists for one in some[:1])

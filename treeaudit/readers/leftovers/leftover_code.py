@@ -12,6 +12,8 @@ from treeaudit.readers.pickles.names import is_standard, judge
 __all__ = ["calls", "is_foreign"]
 
 _MOST = 20
+# Libraries of tables and of time zones: what is listed of them only puts data together.
+_OF_DATA = frozenset(("pyarrow", "polars", "pytz", "dateutil"))
 # Puts together what numpy and Python would: an array, the name of a plain type.
 _OF_DILL = frozenset(("dill._dill._create_array", "dill._dill._load_type"))
 
@@ -31,6 +33,8 @@ def is_foreign(name: Global) -> bool:
     if judge(name.module, name.name) in ("class", "function"):
         return True
     top = name.module.partition(".")[0]
+    if top in _OF_DATA:
+        return False
     return top == "cloudpickle" or not (top in KNOWN or is_standard(top))
 
 

@@ -20,6 +20,7 @@ from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns, many_categories
 from treeaudit.readers.leftovers.leftover_groups import groups, holds_groups
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
+from treeaudit.readers.leftovers.leftover_tables import tables
 from treeaudit.readers.leftovers.leftover_targets import targets
 from treeaudit.readers.leftovers.residual import residual
 from treeaudit.readers.leftovers.sizes import Sizes
@@ -120,6 +121,7 @@ def _find(
     listing: list[Place] = []
     nested = 0
     walk = Walk(root)
+    found += tables(root, n_records, claimed, boosted)
     for place in walk:
         value = place.value
         nested += isinstance(value, np.ndarray) and value.dtype == object

@@ -12,7 +12,7 @@ from mmap import mmap
 from treeaudit.dataclass import dataclass
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
-from treeaudit.readers.pickles.names import is_standard
+from treeaudit.readers.pickles.names import is_standard, may_call, may_create, may_mention
 
 __all__ = ["Outer", "would_run"]
 
@@ -30,6 +30,16 @@ _TEXTS = b"TUX\x8c\x8dSV"
 _NAMES = re.compile(rb"([^\n]{1,512})\n([^\n]{1,512})\n")
 # Modules that act when they are imported: programs, and the two jokes of Python.
 _LOUD = ("__main__", "autotest", "antigravity", "this")
+# Calls with which a file goes on behind an array: of anything, they make arrays or their types.
+_HARMLESS = frozenset(
+    f"numpy.{name}"
+    for name in (
+        "dtype",
+        "core.multiarray._reconstruct",
+        "core.multiarray.scalar",
+        "ma.core._mareconstruct",
+    )
+)
 _DTYPE = re.compile(rb"\x8c\x05dtype\x94?\x93")
 _WIDTH = {**dict.fromkeys(b"hq", 1), **dict.fromkeys(b"jr", 4)}
 # Stands for a dictionary with something in it.
@@ -49,7 +59,11 @@ _REFUSES: dict[str, tuple[type, ...]] = {
 
 
 def would_run(
-    data: bytes | mmap, at: int, stack: Sequence[object], memo: Mapping[int, object]
+    data: bytes | mmap,
+    at: int,
+    stack: Sequence[object],
+    memo: Mapping[int, object],
+    size: int | None = None,
 ) -> bool:
     r"""Tell whether pickle, at this place, would come to a name, a call or another object.
 
@@ -61,6 +75,10 @@ def would_run(
         Where the bytes of an array begin.
     stack, memo
         What pickle has made so far, at the top what describes the array; neither is changed.
+    size
+        How many bytes the array has; None where all behind it is taken for them. By chance they
+        are a text that ends behind them (a third is full of ``U``), and pickle goes on
+        with what the file holds there: names that are judged in any case.
 
     Examples
     --------
@@ -68,22 +86,36 @@ def would_run(
     (False, True)
     """
     mine, own, wrapper = list(stack), dict[int, object](), stack[-1]
+    end, stored = len(data) if size is None else at + size, False
     for _ in range(_MOST):
         opcode = data[at] if at < len(data) else 0
+        # What it fetches behind the array is the file's own, unless the array stored another.
+        stored |= at < end and opcode in b"pqr\x94"
         try:
             match opcode:
                 case 0x63 | 0x69:
-                    return _is_name(_NAMES.match(data, at + 1))
+                    found = _NAMES.match(data, at + 1)
+                    name = _listed(found) if at >= end and opcode == 0x63 else None
+                    if found is None or name is None:
+                        return _is_name(found)
+                    mine.append(name)
+                    at = found.end()
+                    continue
                 case 0x2E:
                     return _has_methods(mine[-1], wrapper)
                 case 0x93:
                     return isinstance(mine[-1], str) and isinstance(mine[-2], str)
                 case 0x52 | 0x81 | 0x92:
                     args = -2 if opcode == 0x92 else -1
-                    return isinstance(mine[args], tuple) and _acts(mine[args - 1])
+                    target = mine[args - 1]
+                    if stored or at < end or not _makes_data(opcode, target):
+                        return isinstance(mine[args], tuple) and _acts(target)
+                    mine[-2:] = [Inert(target)]  # type: ignore[arg-type]
+                    at += 1
+                    continue
                 case 0x6F:
                     return _acts(_above_mark(mine)[0])
-            at = _step(data, at + 1, opcode, mine, own, memo, wrapper)
+            at = _step(data, at + 1, opcode, mine, own, memo, wrapper, at >= end)
         except (IndexError, KeyError, ValueError):
             return False
         except StopIteration:
@@ -143,6 +175,14 @@ def _acts_when_imported(module: str) -> bool:
     return name in _LOUD or (bool(packages) and is_standard(module))
 
 
+def _listed(found: re.Match[bytes] | None) -> Global | None:
+    """Return a name that a file may hold and nobody calls here."""
+    if found is None or not _is_name(found):
+        return None
+    module, name = (part.decode() for part in found.groups())
+    return Global(module, name, 0, True) if may_mention(module, name) else None
+
+
 def _is_name(found: re.Match[bytes] | None) -> bool:
     """Tell whether it can be imported; what is no text ends in an error here and in pickle."""
     parts = b".".join(found.groups()).decode().split(".") if found is not None else [""]
@@ -162,6 +202,30 @@ def _has_methods(value: object, wrapper: object) -> bool:
     if not isinstance(value, Inert) or value is wrapper:
         return False
     return value.state is not None or value.cls.module.partition(".")[0] not in KNOWN
+
+
+def _makes_data(opcode: int, target: object) -> bool:
+    """Tell whether a call makes plain data, whatever it is handed: it stands behind the array."""
+    if not isinstance(target, Global):
+        return False
+    known = target.module.partition(".")[0] in KNOWN and target.name[:1].isupper()
+    return str(target) in _HARMLESS or (
+        known and (may_call if opcode == 0x52 else may_create)(target.module, target.name)
+    )
+
+
+def _runs(target: object, opcode: int, wrapper: object, behind: bool) -> bool:
+    """Tell whether a method that fills an object may be the file's own, or run a text.
+
+    Of an object of a known library it is the library's: no file that is read sets one on it
+    (`states`). A state may be a text, which scipy runs.
+    """
+    if not isinstance(target, Inert) or target is wrapper:
+        return False
+    library = target.cls.module.partition(".")[0]
+    if opcode == ord("b") and (library == "scipy" or not behind):
+        return True
+    return library not in KNOWN or library == "cloudpickle"
 
 
 def _above_mark(mine: list[object]) -> list[object]:
@@ -188,6 +252,7 @@ def _step(
     own: dict[int, object],
     memo: Mapping[int, object],
     wrapper: object,
+    behind: bool,
 ) -> int:
     """Do what one instruction does to the kinds, and return where the next one is."""
     if opcode in _PUSHED:
@@ -236,7 +301,7 @@ def _step(
         n = _FILLED[opcode]
         above = _above_mark(mine) if n is None else [mine.pop() for _ in range(n)]
         target = mine[-1]
-        if isinstance(target, Global) or _has_methods(target, wrapper):
+        if isinstance(target, Global) or _runs(target, opcode, wrapper, behind):
             raise StopIteration
         state = above[0] if above and opcode == ord("b") else None
         if target is wrapper and isinstance(state, dict) and state:
@@ -245,8 +310,6 @@ def _step(
             raise ValueError
         if isinstance(target, dict):
             mine[-1] = _FULL
-        if opcode == ord("b") and isinstance(target, Inert) and target is not wrapper:
-            mine[-1] = Inert(target.cls, state=state)
     else:
         raise ValueError
     return at

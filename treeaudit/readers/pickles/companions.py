@@ -41,7 +41,7 @@ class Stream(Protocol):
     def begin_array(self) -> None:
         """Make sure that raw bytes may begin here."""
 
-    def refuse_instructions(self) -> None:
+    def refuse_instructions(self, size: int) -> None:
         """Make sure that pickle would not run them."""
 
     def read_nested(self) -> object:
@@ -52,9 +52,6 @@ class Stream(Protocol):
 
     def spend(self, n: int) -> None:
         """Take some of what the objects of the file may cost."""
-
-    def note(self, n: int, what: str) -> None:
-        """Keep in mind bytes that say nothing to whoever loads the file."""
 
 
 class Companions:
@@ -197,5 +194,5 @@ def _array(stream: Stream, wrapper: Inert, data: bytes | mmap) -> object:
         return arrived(stream.read_inside(data, header.start))
     array = read_npy(data)
     if n := len(data) - header.start - array.nbytes:
-        stream.note(n, "bytes behind an array in a file beside it")
+        raise ReadError(f"{n:,} bytes follow the array")
     return array

@@ -211,7 +211,6 @@ def _keep(m: Machine, read: Elements, n_instructions: int) -> None:
     """Leave the machine as if it had read elements."""
     base = len(m.memo)
     m.memo.update(zip(count(base), read.stored))
-    m.highest = len(m.memo) - 1 if len(m.memo) > base else m.highest
     m.instructions += n_instructions
     while m.instructions > m.paid:
         m.pay()

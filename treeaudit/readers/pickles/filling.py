@@ -20,11 +20,16 @@ from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.names import is_standard
 from treeaudit.readers.pickles.states import check_items, check_state
 
-__all__ = ["add", "build", "extend", "is_own", "update"]
+__all__ = ["add", "build", "extend", "is_own", "is_set_by", "update"]
 
 # None of their classes has slots; some would take the keys of two dictionaries for attributes.
 _ESTIMATORS = frozenset("sklearn imblearn xgboost lightgbm catboost".split())
 _LISTS = frozenset(("collections.deque",))
+_SETTERS = frozenset(
+    f"cloudpickle.cloudpickle{fast}._{kind}_setstate"
+    for fast in ("", "_fast")
+    for kind in ("function", "class")
+)
 _DICTS = frozenset(
     "OrderedDict defaultdict Counter Bunch DeprecationDict OptimizeResult Schema".split()
 )
@@ -142,3 +147,15 @@ def is_own(module: str) -> bool:
 def _takes(cls: Global, known: frozenset[str]) -> bool:
     """Tell whether pickle may put elements into an instance."""
     return is_own(cls.module) or str(cls) in known or cls.name in known
+
+
+def is_set_by(m: Machine) -> bool:
+    """Carry out what cloudpickle calls in place of BUILD, whose result is dropped next."""
+    place = len(m.stack)
+    match m.unfinished.get(place - 1), m.unfinished.get(place):
+        case Inert() as target, Inert(args=(first, state)) as setter if (
+            m.stack[-1] is setter and m.stack[-2] is first is target and str(setter.cls) in _SETTERS
+        ):
+            target.state, m.unfinished[place - 1] = state, None
+            return True
+    return False

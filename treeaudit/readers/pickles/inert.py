@@ -4,13 +4,10 @@ from dataclasses import field
 
 from treeaudit.dataclass import dataclass_of_many
 
-__all__ = ["MARK", "Global", "Inert", "Oddity", "Text"]
+__all__ = ["MARK", "Global", "Inert", "Text"]
 
 MARK = object()
 """Stands on the stack below the parts of what is put together."""
-
-Oddity = tuple[int, int, str]
-"""Bytes that no pickler writes and that change nothing: where, how many, what they are."""
 
 
 @dataclass_of_many(frozen=True, slots=True)

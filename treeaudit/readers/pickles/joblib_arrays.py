@@ -51,8 +51,9 @@ def read_array(stream: Stream, wrapper: Inert) -> object:
         if not isinstance(content, np.ndarray):
             raise ReadError("an array of objects of the joblib file is damaged")
         return content
+    size = math.prod(shape_from(shape)) * dtype.build().itemsize
     if stated.get("numpy_array_alignment_bytes") is None:
-        stream.refuse_instructions()
+        stream.refuse_instructions(size)
     else:
         # Read by pickle, the number of bytes is no instruction, so that nothing is run.
         padding = stream.take(1)[0]
@@ -61,8 +62,5 @@ def read_array(stream: Stream, wrapper: Inert) -> object:
                 f"an array of the joblib file begins with {padding} bytes to fill up (byte "
                 f"{stream.at - 1:,}), which joblib never writes and pickle.load would run"
             )
-        strange = padding - bytes(stream.take(padding)).count(0xFF)
-        if strange:
-            stream.note(strange, "bytes in front of an array")
-    size = math.prod(shape_from(shape)) * dtype.build().itemsize
+        stream.take(padding)
     return array_from(stream.take(size), dtype, shape, order == "F")

@@ -76,8 +76,10 @@ pandas._libs.tslibs.offsets: BusinessDay Day Hour Micro Milli Minute MonthBegin 
 pandas._libs.tslibs.period: Period
 pandas._libs.tslibs.timedeltas: Timedelta
 pandas._libs.tslibs.timestamps: Timestamp
-pandas.arrays: ArrowStringArray BooleanArray DatetimeArray FloatingArray IntegerArray
-    IntervalArray PeriodArray SparseArray TimedeltaArray
+pandas.arrays: ArrowExtensionArray ArrowStringArray BooleanArray DatetimeArray FloatingArray
+    IntegerArray IntervalArray NumpyExtensionArray PandasArray PeriodArray SparseArray StringArray
+    TimedeltaArray
+pandas.core.arrays.arrow.array: ArrowExtensionArray
 pandas.core.arrays.boolean: BooleanArray BooleanDtype
 pandas.core.arrays.categorical: Categorical
 pandas.core.arrays.datetimes: DatetimeArray
@@ -90,8 +92,8 @@ pandas.core.arrays.numpy_: NumpyExtensionArray PandasArray
 pandas.core.arrays.period: PeriodArray
 pandas.core.arrays.sparse.array: SparseArray
 pandas.core.arrays.sparse.dtype: SparseDtype
-pandas.core.arrays.string_: StringArray StringDtype
-pandas.core.arrays.string_arrow: ArrowStringArray
+pandas.core.arrays.string_: StringArray StringArrayNumpySemantics StringDtype
+pandas.core.arrays.string_arrow: ArrowStringArray ArrowStringArrayNumpySemantics
 pandas.core.arrays.timedeltas: TimedeltaArray
 pandas.core.dtypes.dtypes: CategoricalDtype DatetimeTZDtype IntervalDtype PeriodDtype SparseDtype
 pandas.core.flags: Flags
@@ -111,6 +113,10 @@ pandas.core.internals.blocks: BoolBlock CategoricalBlock DatetimeLikeBlock Exten
     FloatBlock IntBlock NumericBlock ObjectBlock
 pandas.core.internals.managers: BlockManager SingleBlockManager
 pandas.core.series: Series
+polars.dataframe.frame: DataFrame
+polars.internals.dataframe.frame: DataFrame
+polars.internals.series.series: Series
+polars.series.series: Series
 scipy.interpolate._bsplines: BSpline
 scipy.interpolate._cubic: Akima1DInterpolator CubicSpline PchipInterpolator
 scipy.interpolate._interpolate: BPoly PPoly interp1d
@@ -168,6 +174,7 @@ treeaudit.trainers.sulq_id3: SulqID3Classifier
 treeaudit.trainers.threshold_forest: ThresholdForestClassifier
 treeaudit.trainers.top_down_specialization: TopDownSpecializationClassifier
 xgboost.callback: EarlyStopping
+xgboost.compat: XGBoostLabelEncoder
 xgboost.core: Booster
 xgboost.sklearn: XGBClassifier XGBModel XGBRFClassifier XGBRFRegressor XGBRanker XGBRegressor
 """

@@ -15,7 +15,7 @@ from treeaudit.readers.pickles.construct import ADVICE, call, create, excused
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import MARK, Global
 from treeaudit.readers.pickles.members import FETCHES
-from treeaudit.readers.pickles.names import file_within, judge, may_fetch, may_mention, not_read
+from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
 from treeaudit.readers.pickles.tape import Tape
 
 __all__ = ["Step"]
@@ -58,7 +58,8 @@ class Machine(Tape):
         self.memo: dict[int, object] = {}
         # In an array of objects: what pickle, which knows no such arrays, has stored so far.
         self.outer: Outer | None = None
-        self.highest = -1
+        # Whether objects were stored under numbers of the file's own choice.
+        self.numbered = False
         # What was learnt of the elements of lists, by `elements`.
         self.alike: object = None
         self.version = self.announced = 0
@@ -116,8 +117,6 @@ class Machine(Tape):
                     f"the file holds a model of {library}, as a file within the file (byte "
                     f"{name.offset:,}), which treeaudit does not read"
                 )
-            if judge(name.module, name.name) == "function" and id(name) not in self.excused:
-                raise UnsupportedModelError(not_read(name.module, name.name))
 
     # -- stack ---------------------------------------------------------------
 
@@ -196,10 +195,10 @@ class Machine(Tape):
                 f"joblib.load would run its numbers as instructions: {ADVICE}"
             )
 
-    def refuse_instructions(self) -> None:
+    def refuse_instructions(self, size: int) -> None:
         """Make sure that pickle, which knows no bytes of arrays, would not run them."""
         self.spend(16 * len(self.stack))
-        if would_run(self.data, self.at, self.stack, self.memo):
+        if would_run(self.data, self.at, self.stack, self.memo, size):
             raise UnsafeModelError(
                 f"the file holds instructions in place of an array (byte {self.at:,}): joblib "
                 f"takes them for numbers, pickle.load would run them: {ADVICE}"
@@ -214,7 +213,7 @@ class Machine(Tape):
     def read_inside(self, data: bytes | mmap, at: int) -> object:
         made, end = self._run_inside(data, at)
         if n := len(data) - end:
-            self.note(n, "bytes behind an array in a file beside it")
+            raise ReadError(f"{n:,} bytes follow the array")
         return made
 
     def _run_inside(
@@ -222,7 +221,7 @@ class Machine(Tape):
     ) -> tuple[object, int]:
         if self.nested == 0:
             raise ModelTooLargeError("the file has pickles within pickles within pickles")
-        # Of one file: names, doubts and what is odd are shared, and so is what it may cost.
+        # Of one file: names, doubts and tables are shared, and so is what it may cost.
         inner = copy(self)
         inner.start(data, at)
         inner.nested, inner.outer = self.nested - 1, outer
@@ -237,14 +236,9 @@ class Machine(Tape):
         index = len(memo) if number is None else number
         if self.outer is not None:
             self.outer.store(number, self.top())
+        self.numbered |= number is not None
         if index in memo:
             self.doubt(f"stores a second object as number {index:,}")
-        # Without the numbers of objects that nobody recalls there are gaps.
-        if index != len(memo) and not self.highest < index <= self.instructions:
-            self.note(4, "a number of a stored object that is out of order")
-        if number is not None and self.version > 3:
-            self.spelled()
-        self.highest = index
         memo[index] = self.top()
 
     def recall(self, index: int) -> None:

@@ -6,7 +6,7 @@ Nothing behind a name is ever imported or called: the gate decides what is
 
 * a function of the standard library or of a library that writes tree models
   makes the file unsafe;
-* a function of any other library is not read: it would run on loading;
+* a function of any other library is never called; one that is only referred to is named;
 * a class is inert data that nobody has explained, and is named.
 
 The gate lists what is allowed. A list of forbidden names always misses one
@@ -210,14 +210,14 @@ def may_fetch(module: str, owner: str, member: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def may_call(module: str, name: str) -> bool:
-    """Tell whether a call of ``module.name`` only puts data together, or is not read at all.
+    """Tell whether a call of ``module.name`` only puts data together, or makes a foreign object.
 
     Examples
     --------
-    >>> may_call("numpy.random._pickle", "__randomstate_ctor")
-    True
-    >>> may_call("joblib.numpy_pickle", "load")
-    False
+    >>> may_call("numpy.random._pickle", "__randomstate_ctor"), may_call("river.tree", "Node")
+    (True, True)
+    >>> may_call("joblib.numpy_pickle", "load"), may_call("river.utils", "make")
+    (False, False)
     """
     full = f"{module}.{name}"
     if full in FETCHED & INERT_CALLS or file_within(full):
@@ -226,7 +226,8 @@ def may_call(module: str, name: str) -> bool:
     if kind == "unsafe" or full in MENTIONED or full in FUNCTIONS:
         return False
     if module.partition(".")[0] not in KNOWN or _is_constructor(full, module, name):
-        return kind != "listed" or "." not in name
+        # What a library that is not read does when it is called, nobody can tell.
+        return kind == "class" or (kind == "listed" and "." not in name)
     if not f"{module}.".startswith(CALLED) or NOT_CALLED.fullmatch(full):
         return False
     return DATA_CLASS.fullmatch(name) is not None

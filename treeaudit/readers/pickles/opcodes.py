@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.later import later
 from treeaudit.readers.pickles.construct import ADVICE
-from treeaudit.readers.pickles.dropped import again, drop
-from treeaudit.readers.pickles.filling import add, build, extend, is_own, update
+from treeaudit.readers.pickles.filling import add, build, extend, is_own, is_set_by, update
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.keys import add_all
-from treeaudit.readers.pickles.machine import Machine, Step
-from treeaudit.readers.pickles.spelled import (
+from treeaudit.readers.pickles.literals import (
     decimal,
     decimal_float,
     eight_bit,
@@ -25,6 +23,7 @@ from treeaudit.readers.pickles.spelled import (
     quoted,
     raw_unicode,
 )
+from treeaudit.readers.pickles.machine import Machine, Step
 
 if TYPE_CHECKING:
     from treeaudit.readers.pickles.elements import read_alike
@@ -36,20 +35,7 @@ __all__ = ["STEPS"]
 _SHORT = 4096
 
 
-def older(step: Step, protocol: int) -> Step:
-    """Return an instruction that picklers of this and of later protocols do not write."""
-
-    def act(m: Machine) -> None:
-        if m.version >= protocol:
-            m.spelled()
-        step(m)
-
-    return act
-
-
 def counted_text(m: Machine, n: int) -> None:
-    if m.version > 2:
-        m.spelled()
     piece = m.take(n)
     m.spend(56 + 2 * n)
     m.push(eight_bit(piece))
@@ -58,8 +44,6 @@ def counted_text(m: Machine, n: int) -> None:
 def collect(m: Machine, kind: Callable[[list[object]], object]) -> None:
     items = m.pop_mark()
     m.spend(64 + 8 * len(items))
-    if kind is tuple and m.version and len(items) < 4:
-        m.spelled()
     m.make(kind(items))
 
 
@@ -167,13 +151,40 @@ def stack_global(m: Machine) -> None:
     m.push(m.mention(module, name))
 
 
+def drop(m: Machine) -> None:
+    """Drop what was found to be written already, inside itself, and fetch that instead."""
+    if is_set_by(m):
+        m.stack.pop()
+        return
+    m.at -= 1
+    n = 0
+    while m.data[m.at : m.at + 1] == b"0" and m.stack:
+        m.at += 1
+        n += m.stack.pop() is not MARK
+    again(m, n)
+
+
+def again(m: Machine, n: int) -> None:
+    """Make sure that what was dropped is fetched next: a tuple for so many parts, or an object."""
+    opcode = bytes(m.data[m.at : m.at + 1])
+    if opcode not in (b"g", b"h", b"j"):
+        m.doubt("makes an object and drops it")
+        return
+    m.at += 1
+    m.recall(index(m) if opcode == b"g" else m.number(1 if opcode == b"h" else 4))
+    value = m.stack[-1]
+    parts = isinstance(value, tuple | frozenset) and len(value) == n
+    if not parts and not (n == 1 and isinstance(value, Inert | frozenset)):
+        m.doubt("makes an object and drops it for another")
+
+
 def duplicate(m: Machine) -> None:
     raise m.forged("duplicates an object")
 
 
 def complete(m: Machine) -> None:
     build(m)
-    plain = m.version >= 4 and m.outer is None and not (m.doubts or m.spellings)
+    plain = m.version >= 4 and m.outer is None and not (m.doubts or m.numbered)
     if plain and len(m.stack) > 1:
         made, before = m.stack[-1], m.stack[-2]
         if isinstance(made, Inert) and (before is MARK or _is_like(before, made)):
@@ -192,23 +203,23 @@ def set_item(m: Machine) -> None:
 _ACTIONS: dict[str, Step] = {
     "(": lambda m: m.push(MARK),
     "0": drop,
-    "1": lambda m: again(m, m.pop_mark()),
+    "1": lambda m: again(m, len(m.pop_mark())),
     "2": duplicate,
     "F": decimal_float,
     "I": lambda m: decimal(m, ""),
     "L": lambda m: decimal(m, "L"),
-    "J": lambda m: m.push(m.number(4, 1 << 16, signed=True)),
+    "J": lambda m: m.push(m.number(4, signed=True)),
     "K": lambda m: m.push(m.byte()),
-    "M": lambda m: m.push(m.number(2, 256)),
+    "M": lambda m: m.push(m.number(2)),
     "N": lambda m: m.push(None),
     "P": lambda m: refuse(m, "a persistent object"),
     "Q": persistent,
     "R": reduce,
     "S": quoted,
-    "T": lambda m: counted_text(m, m.number(4, 256, signed=True)),
+    "T": lambda m: counted_text(m, m.number(4, signed=True)),
     "U": lambda m: counted_text(m, m.byte()),
     "V": raw_unicode,
-    "X": lambda m: m.push(m.text(m.number(4, 256 if m.version > 3 else 0))),
+    "X": lambda m: m.push(m.text(m.number(4))),
     "a": lambda m: extend(m, [m.pop()]),
     "b": complete,
     "c": lambda m: m.push(m.mention(m.line(), m.line())),
@@ -218,13 +229,13 @@ _ACTIONS: dict[str, Step] = {
     "g": lambda m: m.recall(index(m)),
     "h": lambda m: m.recall(m.byte()),
     "i": instance,
-    "j": lambda m: m.recall(m.number(4, 256)),
+    "j": lambda m: m.recall(m.number(4)),
     "l": lambda m: collect(m, list),
     "]": lambda m: empty(m, []),
     "o": named_object,
     "p": lambda m: m.remember(index(m)),
     "q": lambda m: m.remember(m.byte()),
-    "r": lambda m: m.remember(m.number(4, 256)),
+    "r": lambda m: m.remember(m.number(4)),
     "s": set_item,
     "t": lambda m: collect(m, tuple),
     ")": lambda m: m.push(()),
@@ -241,12 +252,12 @@ _ACTIONS: dict[str, Step] = {
     "\x88": lambda m: m.push(True),
     "\x89": lambda m: m.push(False),
     "\x8a": lambda m: long(m, m.byte()),
-    "\x8b": lambda m: long(m, m.number(4, 256)),
-    "B": lambda m: blob(m, m.number(4, 256)),
+    "\x8b": lambda m: long(m, m.number(4)),
+    "B": lambda m: blob(m, m.number(4)),
     "C": lambda m: blob(m, m.byte()),
     "\x8c": lambda m: m.push(m.text(m.byte())),
-    "\x8d": lambda m: m.push(m.text(m.number(8, 1 << 32))),
-    "\x8e": lambda m: blob(m, m.number(8, 1 << 32)),
+    "\x8d": lambda m: m.push(m.text(m.number(8))),
+    "\x8e": lambda m: blob(m, m.number(8)),
     "\x8f": lambda m: empty(m, set()),
     "\x90": lambda m: add(m, m.pop_mark()),
     "\x91": frozen_set,
@@ -260,5 +271,4 @@ _ACTIONS: dict[str, Step] = {
 }
 
 
-_ACTIONS |= {code: older(_ACTIONS[code], 4 if code == "c" else 2) for code in "FLSVcdgilp"}
 STEPS: list[Step | None] = [_ACTIONS.get(chr(code)) for code in range(256)]

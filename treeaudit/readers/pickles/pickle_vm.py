@@ -19,10 +19,9 @@ The argument, for a reviewer:
    the gate refuses is reported as unsafe even though it could not have run here;
    so is a constructor that is handed what it could call (`names.may_hand`).
 5. What a loader makes is what is read: parts are put together in the order in which
-   picklers write them (`filling`, `dropped`), numbers and texts are spelled in one way
-   (`spelled`), and the bytes of an array are no instructions (`as_pickle`). Any other
-   file is refused; bytes that change nothing are kept as `Unpickled.oddities`, and other
-   instructions for the same thing are counted in `Unpickled.spellings`.
+   picklers write them (`filling`), numbers that two loaders read differently are no numbers
+   (`literals`), and the bytes of an array are no instructions (`as_pickle`). Any other
+   file is refused. Other instructions for the same thing are as good as the usual ones.
 6. Elements of a list that are written alike, as the trees of a forest, are read by a pattern
    (`elements`, `stencils`): of two that the interpreter has read, and held to be the same byte by
    byte but for numbers and the bytes of arrays. All else goes to the interpreter. What it
@@ -42,7 +41,7 @@ from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.companions import Companions
-from treeaudit.readers.pickles.inert import Global, Oddity
+from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.opcodes import STEPS
 from treeaudit.readers.types import Array
@@ -64,22 +63,15 @@ class Unpickled:
         Every name in the file, in order.
     companions
         The files beside it that were read too, with their sizes.
-    oddities
-        Bytes that no pickler writes and that change nothing: where, how many, what they are.
     tables
         All arrays of records, each with the place where it was complete; see `gaps`.
-    spellings
-        How many instructions no pickler takes where they stand, though they load as the same
-        thing, by the number of bits that the choice of one can tell.
     """
 
     root: object
     end: int
     mentioned: Sequence[Global]
     companions: Mapping[str, int] = field(default_factory=dict)
-    oddities: Sequence[Oddity] = ()
     tables: Sequence[tuple[int, Array]] = ()
-    spellings: Mapping[int, int] = field(default_factory=dict)
 
 
 def read_pickle(
@@ -131,5 +123,4 @@ def read_pickle(
         raise vm.doubts[0]
     vm.refuse_files_within()
     opened = companions.opened if companions is not None else {}
-    told = (tuple(vm.oddities), tuple(vm.tables), vm.spellings)
-    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, *told)
+    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, tuple(vm.tables))

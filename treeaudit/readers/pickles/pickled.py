@@ -63,16 +63,16 @@ def parse(content: Content, limits: Limits) -> Unpickled:
 
 
 def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Leftover]:
-    says = "which change nothing when the file is loaded"
-    for at, n, what in between_columns(unpickled.tables):
-        yield Leftover(kind="extra", where=f"byte {at:,}", n=n, says=f"{what}, {says}")
+    says = "bytes between the columns of a table, as numpy leaves them in a copy"
+    for at, n in between_columns(unpickled.tables):
+        yield Leftover(kind="extra", where=f"byte {at:,}", n=n, says=says)
     if n := size - unpickled.end:
         where, says = f"byte {unpickled.end:,}", "bytes after the model, which were not read"
         yield Leftover(kind="extra", where=where, n=n, says=says)
 
 
 def _remarks(unpickled: Unpickled, size: int) -> list[str]:
-    remarks: list[str] = []
+    remarks = []
     if size > unpickled.end:
         remarks.append(
             f"{size - unpickled.end:,} bytes follow the model; they were not read, "

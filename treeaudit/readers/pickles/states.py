@@ -54,7 +54,7 @@ _MAPPINGS = frozenset(
 )
 # Classes written in C, and others with a state of their own; slots are a pair of dictionaries.
 _OWN_STATE = pattern(
-    r"__pyx_unpickle_\w+|newObj|__(bit_generator|randomstate)_ctor|_mareconstruct|c?KDTree|partial"
+    r"__pyx_unpickle_\w+|newObj|__(bit_generator|[rR]andom[sS]tate)_ctor|_mareconstruct|c?KDTree|partial"
     r"|Random|(Single)?BlockManager|BinaryTree"
 )
 _TEMPLATE = "_parse_arg_template"

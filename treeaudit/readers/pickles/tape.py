@@ -1,11 +1,9 @@
-"""The bytes of a pickle as its instructions take them, and what is noted and charged meanwhile."""
+"""The bytes of a pickle as its instructions take them, and what is charged meanwhile."""
 
-from collections import Counter
 from mmap import mmap
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Most, text_bytes
-from treeaudit.readers.pickles.inert import Oddity
 from treeaudit.readers.types import Array
 
 __all__ = ["Tape"]
@@ -18,9 +16,7 @@ class Tape:
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
-        self.oddities: list[Oddity] = []
         self.tables: list[tuple[int, Array]] = []
-        self.spellings = Counter[int]()
         self.doubts: list[ReadError] = []
 
     def wind(self, data: bytes | mmap, offset: int) -> None:
@@ -40,14 +36,6 @@ class Tape:
         """Refuse the file in the end, unless what follows would run code: that is told first."""
         if not self.doubts:
             self.doubts.append(self.forged(what))
-
-    def note(self, n: int, what: str) -> None:
-        """Keep in mind bytes that say nothing to whoever loads the file."""
-        self.oddities.append((self.at - n, n, what))
-
-    def spelled(self, bits: int = 2) -> None:
-        """Count an instruction that no pickler takes where it stands, by what the choice tells."""
-        self.spellings[bits] += 1
 
     def spend(self, n: int) -> None:
         """Charge for what an instruction makes."""
@@ -80,12 +68,9 @@ class Tape:
         self.at = at + 1
         return self.data[at]
 
-    def number(self, n: int, least: int = 0, *, signed: bool = False) -> int:
-        """Return a whole number; picklers take the shortest instruction that holds it."""
-        value = int.from_bytes(self.take(n), "little", signed=signed)
-        if 0 <= value < least:
-            self.spelled()
-        return value
+    def number(self, n: int, *, signed: bool = False) -> int:
+        """Return a whole number of so many bytes."""
+        return int.from_bytes(self.take(n), "little", signed=signed)
 
     def line(self, longest: int = Most.line) -> str:
         """Return the next line as text."""
