@@ -43,9 +43,14 @@ _KEYS: Mapping[str, Any] = {
         },
     },
     "schema": {
-        **_each("classes target", None),
+        "classes": None,
+        "target": _SENTENCE,
         **_each("target_low target_high named", 0),
-        "features": {**_each("name fill categories", None), **_each("low high ignores_unknown", 0)},
+        "features": {
+            **_each("name fill", _SENTENCE),
+            "categories": None,
+            **_each("low high ignores_unknown", 0),
+        },
     },
     "source": {**_each("estimator library library_version", _NOTE), "parameters": None},
     "trees": _each("parent feature low high categories missing n_records counts label value", None),
