@@ -26,7 +26,7 @@ from treeaudit.later import pattern
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 from treeaudit.readers.leftovers.attributes import listed
-from treeaudit.readers.leftovers.sizes import width_of
+from treeaudit.readers.leftovers.sizes import columns_of
 from treeaudit.readers.limits import bare, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.filling import is_own
@@ -68,7 +68,7 @@ class _Models:
 
     def note(self, model: Inert) -> None:
         """Take in an object of the file."""
-        width = width_of(model)
+        width = columns_of(model)
         self.widths.update(() if width is None else (width,))
         for key in ("feature_names_in_", "feature_names", "_feature_name", "feature_name_"):
             self.names.update(self.named(model.get(key)))

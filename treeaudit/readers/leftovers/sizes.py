@@ -12,7 +12,7 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["Sizes", "length"]
+__all__ = ["Sizes", "columns_of", "length"]
 
 _SHORTEST = 64
 _COLUMNS = ("n_features_in_", "n_features_", "_n_features_in", "_n_features", "n_features")
@@ -26,6 +26,15 @@ _COUNTED = frozenset(
     "calibrated_classifiers_ classes_ categories_ known_categories encodings_ feature_names_in_ "
     "feature_names_ vocabulary_ hidden_layer_sizes Cs_ alphas_ _alphas cs_".split()
 )
+
+
+def columns_of(model: Inert) -> int | None:
+    """Return how many columns a model sees, by its tree or what it states."""
+    if model.kind == "Tree" and len(model.args) == 3:
+        return model.args[0] if isinstance(model.args[0], int) else None
+    state = model.state if isinstance(model.state, dict) else model.attributes
+    stated = next((state[name] for name in _COLUMNS if type(state.get(name)) is int), None)
+    return stated if isinstance(stated, int) and 0 < stated <= Most.features else None
 
 
 def length(value: object) -> int:
