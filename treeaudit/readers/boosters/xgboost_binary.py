@@ -16,7 +16,6 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, Most
-from treeaudit.readers.types import Array
 
 __all__ = ["document_of", "matches"]
 
@@ -76,7 +75,7 @@ class _Records:
     def __init__(self, data: memoryview) -> None:
         self._data, self._at, self.unused = data, 0, b""
 
-    def array(self, dtype: np.dtype[Any], n: int) -> Array:
+    def array(self, dtype: np.dtype[Any], n: int) -> Any:  # noqa: ANN401  # of its type
         """Return so many records."""
         end = self._at + n * dtype.itemsize
         if n < 0 or end > len(self._data):
@@ -101,7 +100,7 @@ class _Records:
     def text(self) -> str:
         """Return a text behind its length."""
         found = self.array(np.dtype("u1"), self.number(_LONGEST_TEXT))
-        return found.tobytes().decode("utf-8", "backslashreplace")
+        return bytes(found).decode("utf-8", "backslashreplace")
 
     def rest(self) -> bytes:
         """Return all that was not used."""

@@ -57,6 +57,14 @@ def _is_sentence(part: object) -> bool:
     return few and len(part) - len(part.encode("ascii", "ignore")) <= _MOST_OTHER_LETTERS
 
 
+def _is_query(part: object) -> bool:
+    return isinstance(part, str) and _QUERY.fullmatch(part) is not None
+
+
+def _are_words(part: object) -> bool:
+    return isinstance(part, str) and _WORDS.fullmatch(part) is not None
+
+
 def _are_sentences(part: object) -> bool:
     return isinstance(part, list) and all(map(_is_sentence, part))
 
@@ -87,7 +95,7 @@ _KEYS: Keys = {
         "not_private": lambda part: part is None or _is_flag(part),
         **_each("reasons public", _are_sentences),
         "queries": {
-            **_each("name mechanism", _QUERY),
+            **_each("name mechanism", _is_query),
             **_each("epsilon used sensitivity composition asked delta rho", _SHORT),
         },
     },
@@ -105,7 +113,7 @@ _KEYS: Keys = {
         },
     },
     "source": {
-        **_each("estimator library", _WORDS),
+        **_each("estimator library", _are_words),
         "library_version": lambda part: part is None or _is_version(part),
         "parameters": None,
     },
