@@ -113,7 +113,8 @@ def keys_of(booster: Booster) -> Keys:
         "weight_drop": few,
     }
     config: dict[Any, Any] = each(" ".join((_CONFIG_SETTINGS, _MODEL_PARAM, _TREES_PARAM)))
-    config |= {ITSELF: SETTING, **objective, "rng_state": _STATE, "version": few}
+    config[ITSELF] = SETTING
+    config |= {**objective, "rng_state": _STATE, "version": few}
     config.update((name, config) for name in _CONFIG_OBJECTS.split())
     return {
         "version": few,
