@@ -17,7 +17,7 @@ from treeaudit.readers.leftovers.documents import (
 
 __all__ = ["unknown_in"]
 
-_FEW, _MOST_ROUNDS = 64, 1_000_000
+_FEW, _PRIOR, _MOST_ROUNDS = 64, 4, 1_000_000
 _LOG = 1_000  # characters of the metrics of one round of training
 _TEXT = 4_000  # characters of a version, and of the options of output
 
@@ -106,7 +106,8 @@ def unknown_in(data: Mapping[str, Any], columns: ColumnTable, n_trees: int) -> I
     def few(part: object) -> bool:
         """Tell whether a value is plain, or a list of no more than columns and classes."""
         each = part if isinstance(part, list) else [part]
-        return len(each) <= most and all(is_plain(one, SETTING) for one in each)
+        parts = [one if isinstance(one, list) and len(one) <= _PRIOR else [one] for one in each]
+        return len(each) <= most and all(is_plain(one, SETTING) for part in parts for one in part)
 
     params: dict[Any, Any] = {ITSELF: few}
     params |= dict.fromkeys(_PARAMETERS, params)

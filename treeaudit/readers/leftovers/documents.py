@@ -95,7 +95,7 @@ def known_fields(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects a
 
 
 def _has_objects(part: object) -> TypeGuard[list[object] | tuple[object, ...]]:
-    return isinstance(part, list | tuple) and any(isinstance(one, Mapping | list) for one in part)
+    return isinstance(part, list | tuple) and any(isinstance(one, Mapping) for one in part)
 
 
 def _rule(keys: Keys, name: str) -> Any:  # noqa: ANN401  # as the values of `Keys`

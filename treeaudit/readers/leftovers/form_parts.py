@@ -31,6 +31,7 @@ _MOST_UNKNOWN = 16
 
 _QUERY = re.compile(r"(?=(?:[^0-9]*[0-9]){0,8}[^0-9]*\Z)[A-Za-z][\w ,:().-]{0,80}")
 _WORDS = re.compile(r"[A-Za-z_][\w .:()+/-]{0,100}|")
+_MOST_SENTENCES = 40
 _VERSION = re.compile(r"[\w .+-]{0,60}")
 _PARAMETER = re.compile(r"[A-Za-z_][\w.-]*")
 
@@ -66,7 +67,7 @@ def _are_words(part: object) -> bool:
 
 
 def _are_sentences(part: object) -> bool:
-    return isinstance(part, list) and all(map(_is_sentence, part))
+    return isinstance(part, list) and len(part) <= _MOST_SENTENCES and all(map(_is_sentence, part))
 
 
 def _is_version(part: object) -> bool:
