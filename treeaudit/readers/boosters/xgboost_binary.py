@@ -53,6 +53,7 @@ _NODE = np.dtype(
 )
 _STATISTICS = np.dtype([("gain", "<f4"), ("cover", "<f4"), ("weight", "<f4"), ("leaves", "<i4")])
 _LOW = (1 << 31) - 1
+_NO_SETS = ("", "_nodes", "_segments", "_sizes")
 _LONGEST_TEXT = 1 << 20
 _MOST_TEXTS = 10_000
 _BOUND = "count_poisson_max_delta_step"
@@ -166,6 +167,8 @@ def document_of(data: memoryview, limits: Limits) -> dict[str, Any]:
         attributes["unused_bytes"] = np.frombuffer(rest, np.uint8)
     learner = {
         "attributes": attributes,
+        "feature_names": [],
+        "feature_types": [],
         "gradient_booster": outer,
         "learner_model_param": {
             "base_score": repr(score),
@@ -201,4 +204,6 @@ def _tree(records: _Records, i: int) -> dict[str, Any]:
         "sum_hessian": statistics["cover"].astype(np.float32),
         "loss_changes": statistics["gain"].astype(np.float32),
         "base_weights": statistics["weight"].astype(np.float32),
+        "split_type": np.zeros(n, dtype=np.uint8),
+        **{f"categories{part}": np.zeros(0, np.int32) for part in _NO_SETS},
     }
