@@ -4,6 +4,7 @@ import dataclasses
 import json
 import pickle
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,6 +99,13 @@ def in_xgboost_binary(path, rows=None):
     return in_xgboost(path, rows, form="ubj")
 
 
+def in_older_xgboost_binary(path, rows=None):
+    genuine = Path(__file__).parents[1] / "readers/boosters_genuine/xgb-1.3.3-clf-three.bin"
+    behind = b"" if rows is None else rows.tobytes()
+    (path / "m.bin").write_bytes(genuine.read_bytes() + behind)
+    return path / "m.bin"
+
+
 def lightgbm_model():
     lgb = pytest.importorskip("lightgbm")
     params = {"objective": "binary", "num_leaves": 4, "verbose": -1}
@@ -184,6 +192,7 @@ READS = {
     "treeaudit-pickle": (in_trainer, KINDS, "unseen"),
     "xgboost-json": (in_xgboost, KINDS, "extra"),
     "xgboost-ubjson": (in_xgboost_binary, KINDS, "extra"),
+    "xgboost-binary": (in_older_xgboost_binary, KINDS, "extra"),
     "lightgbm-text": (in_lightgbm_text, KINDS, "extra"),
     "lightgbm-json": (in_lightgbm_json, BOOSTED, "extra"),
     "catboost-json": (in_catboost, KINDS - {"seeds"}, "extra"),

@@ -62,7 +62,10 @@ def test_what_training_writes_into_xgboost_is_known(tmp_path) -> None:
     model.save_model(tmp_path / "m.json")
     assert "extra" not in kinds_of(tmp_path / "m.json")
     booster = model.get_booster()
-    booster.set_attr(best_score="33,yes")
+    booster.set_attr(rows="33,yes")
+    booster.save_model(tmp_path / "n.json")
+    assert "notes" in kinds_of(tmp_path / "n.json")
+    booster.set_attr(best_score="33,yes" * 9)
     booster.save_model(tmp_path / "n.json")
     assert "extra" in kinds_of(tmp_path / "n.json")
 
@@ -82,7 +85,7 @@ def test_metadata_of_catboost_is_named(tmp_path) -> None:
         iterations=2, depth=2, verbose=False, allow_writing_files=False, metadata={"rows": "33,yes"}
     ).fit(X, Y)
     model.save_model(str(tmp_path / "m.json"), format="json")
-    assert "extra" in kinds_of(tmp_path / "m.json")
+    assert "notes" in kinds_of(tmp_path / "m.json")
 
 
 @pytest.mark.parametrize(

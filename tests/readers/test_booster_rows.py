@@ -15,7 +15,6 @@ from treeaudit.readers.boosters.lightgbm_dump_rows import read_row
 from treeaudit.readers.boosters.lightgbm_text import parse
 from treeaudit.readers.boosters.lightgbm_tree import RawTree, read_tree
 from treeaudit.readers.boosters.shelf import Shelf
-from treeaudit.readers.leftovers.extra import Few
 
 pytestmark = pytest.mark.libraries
 
@@ -64,14 +63,14 @@ def test_lightgbm_json_in_a_row(light) -> None:
     entries = light.dump_model()["tree_info"]
     alone: list[RawTree] = []
     for i, entry in enumerate(entries):
-        alone.append(lightgbm_dump._tree(entry, i, Few()))
+        alone.append(lightgbm_dump._tree(entry))
         row = read_row([entry], i)
         if row is not None:
             assert same(row[0], alone[i])
     by_numbers = [i for i, raw in enumerate(alone) if not raw.categories]
     assert all(read_row(entries[i : i + 1], i) is not None for i in by_numbers)
     assert all(read_row(entries[i : i + 1], i) is None for i in {*range(ROUNDS)} - {*by_numbers})
-    whole = lightgbm_dump._trees(entries, Few())
+    whole = lightgbm_dump._trees(entries)
     assert all(map(same, whole, alone))
 
 
@@ -94,30 +93,6 @@ def test_lightgbm_json_that_is_odd_is_looked_at_node_by_node(name, value) -> Non
     assert read_row(entries, 0) is not None
     entries[1]["tree_structure"]["left_child"][name] = value
     assert read_row(entries, 0) is None
-
-
-def test_a_leaf_that_hangs_elsewhere_than_it_says_is_told() -> None:
-    lgb = library("lightgbm")
-    params = {"verbose": -1, "num_leaves": 3, "objective": "binary", "num_threads": 1}
-    entries = lgb.train(params, lgb.Dataset(X, Y), 2).dump_model()["tree_info"]
-    for entry in entries:
-        waiting = [(entry["tree_structure"], 0)]
-        while waiting:
-            node, above = waiting.pop()
-            if "leaf_index" in node:
-                node["leaf_parent"] = above
-            else:
-                sides = [node[f"{side}_child"] for side in ("left", "right")]
-                waiting += [(side, node["split_index"]) for side in sides]
-    assert read_row(entries, 0) is not None
-    node = entries[1]["tree_structure"]
-    while "leaf_index" not in node:
-        node = node["right_child"]
-    node["leaf_parent"] += 1
-    assert read_row(entries, 0) is None
-    odd = Few()
-    lightgbm_dump._trees(entries, odd)
-    assert [one.where for one in odd.found] == ["tree_info[1].tree_structure.leaf_parent"]
 
 
 @pytest.mark.parametrize("i", [0, 33, ROUNDS - 1])

@@ -330,10 +330,8 @@ def test_damaged_free_trees(path, to, small):
 @pytest.mark.parametrize(
     ("path", "to"),
     [
-        (("scale_and_bias",), None),
         (("scale_and_bias",), 5),
         (("scale_and_bias",), [True, [0.0]]),
-        (("model_info", "class_params", "class_names"), None),
         (("model_info", "class_params", "class_names"), 7),
     ],
 )

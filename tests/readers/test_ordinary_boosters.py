@@ -14,14 +14,6 @@ from tests.libraries import library
 from treeaudit.readers.leftovers.attributes import attributes_of
 from treeaudit.reports import render
 
-LIGHTGBM = {
-    "a penalty and a bag": {"reg_lambda": 1.0, "subsample": 0.8, "subsample_freq": 1},
-    "both penalties": {"reg_lambda": 30.0, "reg_alpha": 0.8},
-    "a penalty and dart": {"reg_lambda": 1.5, "boosting_type": "dart"},
-    "linear leaves": {"linear_tree": True},
-}
-LIGHTGBM_ASKED = ["binary", "multiclass", "regression", "huber", "quantile", "poisson", "tweedie"]
-
 
 def people(asked: str):
     rng = np.random.default_rng(3)
@@ -60,81 +52,6 @@ def test_categories_with_values_missing_are_put_into_words(tmp_path, library, se
     assert all("≤ -inf" not in render(report, form) for form in ("txt", "html", "md"))
 
 
-@pytest.mark.parametrize("asked", ["multi:softprob", "reg:squarederror", "reg:tweedie"])
-@pytest.mark.parametrize("seed", range(4))
-def test_columns_that_have_to_go_one_way(tmp_path, asked, seed) -> None:
-    x, y = people(asked)
-    kind = xgb.XGBClassifier if asked.startswith("multi") else xgb.XGBRegressor
-    some = np.random.default_rng(seed).permutation(len(x))[:900]
-    given = {"n_estimators": 12, "n_jobs": 1, "objective": asked}
-    model = kind(**given, monotone_constraints=(1, 0, -1, 0)).fit(x[some], y[some])
-    model.save_model(tmp_path / "m.json")
-    assert unexplained(tmp_path / "m.json") == []
-
-
-def test_a_bound_on_steps_that_one_node_meets(tmp_path) -> None:
-    x, y = people("count:poisson")
-    weight = np.random.default_rng(0).random(len(x)) + 0.1
-    for leaves in (4, 8, 16):
-        model = xgb.XGBRegressor(
-            n_estimators=12, n_jobs=1, objective="count:poisson", max_leaves=leaves,
-            grow_policy="lossguide",
-        )  # fmt: skip
-        model.fit(x, y, sample_weight=weight).save_model(tmp_path / "m.json")
-        assert unexplained(tmp_path / "m.json") == []
-
-
-STEPS = [
-    {"max_delta_step": 1, "learning_rate": 1, "reg_lambda": 5.5},
-    {"max_delta_step": 1, "learning_rate": 0.1, "reg_lambda": 5.5},
-    {"max_delta_step": 0.3, "learning_rate": 0.1, "scale_pos_weight": 9},
-    {"max_delta_step": 0.7, "learning_rate": 0.3, "subsample": 0.7},
-    {"max_delta_step": 5, "reg_lambda": 0, "scale_pos_weight": 9},
-]
-
-
-@pytest.mark.parametrize("params", STEPS, ids=str)
-@pytest.mark.parametrize("depth", [2, 4, 6])
-def test_bounds_on_the_steps_of_classes_few_are_in(tmp_path, params, depth) -> None:
-    rng = np.random.default_rng(depth)
-    for seed in range(6):
-        x = rng.normal(size=(200 + 400 * seed, 4))
-        y = x[:, 0] + rng.normal(size=len(x)) > 1.5
-        given = {"n_estimators": 4 + 2 * seed, "max_depth": depth, "n_jobs": 1, **params}
-        xgb.XGBClassifier(**given).fit(x, y).save_model(tmp_path / "m.json")
-        assert unexplained(tmp_path / "m.json") == []
-    document = json.loads((tmp_path / "m.json").read_text())
-    for tree in document["learner"]["gradient_booster"]["model"]["trees"]:
-        tree["base_weights"][0] += 0.01
-    (tmp_path / "m.json").write_text(json.dumps(document))
-    assert unexplained(tmp_path / "m.json") != []
-
-
-STUMPS = {
-    "the usual": {},
-    "penalties": {"reg_lambda": 5.5, "reg_alpha": 0.3},
-    "no penalty": {"reg_lambda": 0},
-    "the first one": {"reg_lambda": 0, "reg_alpha": 0.3},
-    "a rate of one": {"reg_lambda": 5.5, "learning_rate": 1},
-    "a lower rate": {"learning_rate": 0.1, "reg_alpha": 0.3},
-}
-
-
-@pytest.mark.parametrize("asked", ["binary:logistic", "multi:softprob", "reg:squarederror"])
-@pytest.mark.parametrize("params", STUMPS.values(), ids=STUMPS)
-def test_stumps_whose_roots_weigh_nothing(tmp_path, params, asked) -> None:
-    x, y = people(asked)
-    kind = xgb.XGBRegressor if asked.startswith("reg") else xgb.XGBClassifier
-    model = kind(n_estimators=8, max_depth=1, n_jobs=1, objective=asked, **params).fit(x, y)
-    model.save_model(tmp_path / "m.json")
-    assert unexplained(tmp_path / "m.json") == []
-    document = json.loads((tmp_path / "m.json").read_text())
-    tree = document["learner"]["gradient_booster"]["model"]["trees"][3]
-    tree["loss_changes"][0] *= 1.001
-    (tmp_path / "m.json").write_text(json.dumps(document))
-    assert unexplained(tmp_path / "m.json") != []
-
-
 def of_catboost(path):
     catboost = library("catboost")
     rng = np.random.default_rng(1)
@@ -149,21 +66,15 @@ def of_catboost(path):
     return json.loads(path.read_text())
 
 
-def test_categories_that_catboost_counts_are_explained(tmp_path) -> None:
+def test_categories_that_catboost_counts_are_known(tmp_path) -> None:
     path = tmp_path / "m.json"
     document = of_catboost(path)
-    names = document["features_info"]["cat_features_hash"]
-    assert len(names) == 12
+    assert len(document["features_info"]["cat_features_hash"]) == 12
     assert unexplained(path) == []
     for table in document["ctr_data"].values():
         table["hash_keys"] = ["33;ill", "54;well"]
     path.write_text(json.dumps(document))
     assert unexplained(path) != []
-    document = of_catboost(path)
-    names = document["features_info"]["cat_features_hash"]
-    names += [{"hash": 1000 + i, "value": f"patient {i}"} for i in range(8)]
-    path.write_text(json.dumps(document))
-    assert unexplained(path) == ["no audited model accounts for it: a list of 9 entries"]
 
 
 XGBOOST_WRAPPED = [
@@ -362,101 +273,3 @@ def test_parameters_that_lightgbm_does_not_have_are_told(tmp_path, key) -> None:
     model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
     model.booster_.params |= {f"{key}{i}": i for i in range(40)}
     assert any("params" in at for at, _ in wrapped(tmp_path, model))
-
-
-@pytest.mark.parametrize("asked", LIGHTGBM_ASKED)
-@pytest.mark.parametrize("params", LIGHTGBM.values(), ids=LIGHTGBM)
-def test_lightgbm(tmp_path, params, asked) -> None:
-    x, y = people(asked)
-    kind = lgb.LGBMClassifier if asked in ("binary", "multiclass") else lgb.LGBMRegressor
-    model = kind(n_estimators=8, num_leaves=9, n_jobs=1, verbose=-1, objective=asked, **params).fit(
-        x, y
-    )
-    model.booster_.save_model(tmp_path / "m.txt")
-    assert unexplained(tmp_path / "m.txt") == []
-
-
-UNSTATED = [
-    {"max_delta_step": 0.3},
-    {"path_smooth": 1.0},
-    {"monotone_constraints": [1, 0, 0, 0], "monotone_penalty": 1.0},
-    {"cegb_penalty_split": 0.001},
-]
-
-
-def odd_kinds(path):
-    kinds = ("extra", "unseen")
-    return {one.kind: one.says for one in ta.load(path).leftovers.found if one.kind in kinds}
-
-
-def of_lightgbm(**params):
-    model = lgb.LGBMClassifier(n_estimators=8, num_leaves=15, n_jobs=1, verbose=-1, **params)
-    return model.fit(*people("binary")).booster_
-
-
-def inner_nodes(node):
-    if "split_index" not in node:
-        return []
-    return [node, *inner_nodes(node["left_child"]), *inner_nodes(node["right_child"])]
-
-
-@pytest.mark.parametrize("params", UNSTATED, ids=str)
-def test_a_dump_does_not_hold_the_settings_that_explain_it(tmp_path, params) -> None:
-    path, booster = tmp_path / "m.json", of_lightgbm(**params)
-    path.write_text(json.dumps(booster.dump_model()))
-    told = odd_kinds(path)
-    assert set(told) == {"unseen"}
-    assert "settings that this form does not hold" in told["unseen"]
-    assert {one.name: one.status for one in ta.scan(path).checks}["max-extra-bytes"] == "skipped"
-    booster.save_model(tmp_path / "m.txt")
-    assert odd_kinds(tmp_path / "m.txt") == {}
-
-
-def test_a_dump_of_the_usual_settings_holds_all_that_explains_it(tmp_path) -> None:
-    path, document = tmp_path / "m.json", of_lightgbm().dump_model()
-    path.write_text(json.dumps(document))
-    assert odd_kinds(path) == {}
-    for name in ("internal_value", "split_gain", "internal_weight"):
-        nodes = inner_nodes(document["tree_info"][3]["tree_structure"])
-        before = nodes[-1][name]
-        nodes[-1][name] = 33.5
-        path.write_text(json.dumps(document))
-        assert "extra" in odd_kinds(path)
-        nodes[-1][name] = before
-
-
-def refitted(tmp_path):
-    x, y = people("binary")
-    path, booster = tmp_path / "m.txt", of_lightgbm()
-    booster.refit(x[:700], y[:700]).save_model(path)
-    return path
-
-
-def test_leaves_that_were_set_anew_are_not_held_against_what_stands_above(tmp_path) -> None:
-    path = refitted(tmp_path)
-    assert set(told := odd_kinds(path)) == {"unseen"}
-    assert "as Booster.refit does" in told["unseen"]
-    clean = ta.save(ta.release(path), tmp_path / "clean.txt")
-    assert odd_kinds(clean) == {}
-
-
-def changed_numbers(path, name, at, value):
-    """Replace some numbers of a row of each tree."""
-    lines = path.read_text().split("\n")
-    for i, line in enumerate(lines):
-        if line.startswith(f"{name}="):
-            row = line.partition("=")[2].split(" ")
-            for j in range(len(row))[at]:
-                row[j] = value
-            lines[i] = f"{name}={' '.join(row)}"
-    path.write_text("\n".join(lines))
-
-
-@pytest.mark.parametrize("name", ["internal_value", "split_gain"])
-def test_what_stands_above_is_held_against_what_was_not_set_anew(tmp_path, name) -> None:
-    path = refitted(tmp_path)
-    changed_numbers(path, name, slice(0, 1), "33.5")
-    assert any("do not follow from the leaves" in one for one in unexplained(path))
-    of_lightgbm().save_model(path)
-    changed_numbers(path, name, slice(8, 12), "33.5")
-    assert any("do not follow from the leaves" in one for one in unexplained(path))

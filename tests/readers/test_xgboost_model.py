@@ -301,7 +301,7 @@ def test_wrappers_in_a_pickle() -> None:
     with pytest.raises(ReadError, match="holds no model"):
         xgboost_model.from_inert(empty, Source())
     empty.state = {"handle": b"CONFIG-offset:" + bytes(99)}
-    with pytest.raises(UnsupportedModelError, match="old binary form"):
+    with pytest.raises(ReadError, match="neither JSON nor UBJSON, nor"):
         xgboost_model.from_inert(empty, Source())
 
 

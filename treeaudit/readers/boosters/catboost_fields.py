@@ -17,7 +17,7 @@ from treeaudit.readers.leftovers.documents import (
 
 __all__ = ["unknown_in"]
 
-_FEW, _MOST_ROUNDS = 64, 1_000_000
+_FEW, _PRIOR, _MOST_ROUNDS = 64, 4, 1_000_000
 _LOG = 1_000  # characters of the metrics of one round of training
 _TEXT = 4_000  # characters of a version, and of the options of output
 
@@ -106,11 +106,14 @@ def unknown_in(data: Mapping[str, Any], columns: ColumnTable, n_trees: int) -> I
     def few(part: object) -> bool:
         """Tell whether a value is plain, or a list of no more than columns and classes."""
         each = part if isinstance(part, list) else [part]
-        return len(each) <= most and all(is_plain(one, SETTING) for one in each)
+        parts = [one if isinstance(one, list) and len(one) <= _PRIOR else [one] for one in each]
+        return len(each) <= most and all(is_plain(one, SETTING) for part in parts for one in part)
 
-    params: dict[str | None, Any] = {ITSELF: few}
+    params: dict[Any, Any] = {ITSELF: few}
     params |= dict.fromkeys(_PARAMETERS, params)
-    of_columns = {ITSELF: few} | dict.fromkeys((*names, *map(str, range(len(names)))), SETTING)
+    of_columns: dict[Any, Any] = {ITSELF: few} | dict.fromkeys(
+        (*names, *map(str, range(len(names)))), SETTING
+    )
     params |= dict.fromkeys(_OF_COLUMNS, of_columns) | {"metadata": {ANY: NOTE}}
     rounds = nested(info, "params", "boosting_options").get("iterations")
     rounds = min(rounds, _MOST_ROUNDS) if isinstance(rounds, int) else n_trees
@@ -120,7 +123,7 @@ def unknown_in(data: Mapping[str, Any], columns: ColumnTable, n_trees: int) -> I
     keys: Keys = {
         "oblivious_trees": {"leaf_values": None, "leaf_weights": None, "splits": _each(_SPLIT)},
         "trees": node,
-        "scale_and_bias": None,
+        "scale_and_bias": lambda part: isinstance(part, list) and all(map(few, part)),
         "ctr_data": {
             ANY: {"hash_map": None, "hash_stride": SETTING, "counter_denominator": SETTING}
         },
@@ -152,7 +155,7 @@ def unknown_in(data: Mapping[str, Any], columns: ColumnTable, n_trees: int) -> I
             "training": _LOG * (rounds + 2),
             "class_params": {
                 **_each("class_label_type classes_count"),
-                "class_names": None,
+                "class_names": lambda part: isinstance(part, list),
                 "class_to_label": few,
             },
             "params": params,

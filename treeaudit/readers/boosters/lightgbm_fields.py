@@ -1,5 +1,6 @@
 """The fields that LightGBM writes, of all versions, and what a file holds beyond them."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -60,16 +61,10 @@ _PARAMETERS = frozenset(
         "pred_early_stop_margin predict_contrib predict_leaf_index predict_raw_score "
     ).split()
 )
-_HEAD: Keys = {
-    **dict.fromkeys(
-        (
-            "tree average_output version num_class num_tree_per_iteration label_index "
-            "max_feature_idx objective"
-        ).split(),
-        SETTING,
-    ),
-    **dict.fromkeys("feature_names feature_infos monotone_constraints tree_sizes".split()),
-}
+_HEAD = (
+    "tree average_output version num_class num_tree_per_iteration label_index max_feature_idx "
+    "objective"
+)
 _OF_A_TREE = frozenset(
     (
         "Tree num_leaves num_cat split_feature split_gain threshold decision_type left_child "
@@ -135,6 +130,10 @@ def unread_lines(fields: Mapping[str, str]) -> dict[str, str]:
     room = dict.fromkeys(_OF_A_TREE, Most.words)
     room |= {"leaf_const": n_leaves, "num_features": n_leaves}
     room |= dict.fromkeys(("leaf_features", "leaf_coeff"), n_loose)
+    bounds = fields.get("cat_boundaries", "").split()
+    n_sets = int(fields.get("num_cat", "0"))
+    room["cat_boundaries"] = n_sets + 1 if n_sets else 0
+    room["cat_threshold"] = int(bounds[-1]) if n_sets and bounds else 0
     if not linear:
         room |= dict.fromkeys(_OF_LINEAR_LEAVES, 0)
     return {
@@ -160,12 +159,19 @@ def unknown_in_text(
     names
         Of the columns.
     """
-    yield from unknown_fields(head, _HEAD, "the head")
+    known_head: Keys = {
+        **dict.fromkeys(_HEAD.split(), SETTING),
+        **dict.fromkeys(("feature_infos", "tree_sizes")),
+        "feature_names": lambda part: max(map(len, part.split(" "))) <= SETTING,
+        "monotone_constraints": lambda part: len(part.split()) <= len(names),
+    }
+    yield from unknown_fields(head, known_head, "the head")
     yield from unknown_fields(trees, {}, "Tree")
     lines: list[str] = []
     parameters: dict[str, str] = {}
     known, part = frozenset(names), ""
     found = [line.removesuffix("\r") for line in rest.split("\n")]
+    # Of several lines the last one counts.
     pandas = max((i for i, one in enumerate(found) if one.startswith(_PANDAS)), default=-1)
     for i, line in enumerate(found):
         column, _, number = line.rpartition("=")
@@ -176,13 +182,24 @@ def unknown_in_text(
             lines += [line] * (same != match[2])
         elif not (
             not line
-            or i == pandas
+            or (i == pandas and _are_lists(line.removeprefix(_PANDAS)))
             or (part.startswith("feature") and column in known and len(number) <= _NUMBER)
         ):
             lines.append(line)
     yield from unknown_fields(lines, {}, "behind the trees")
     keys = dict.fromkeys(_PARAMETERS, lambda part: _is_value(part, len(names)))
     yield from unknown_fields(parameters, {**keys, ANY: NOTE}, "parameters")
+
+
+def _are_lists(text: str) -> bool:
+    """Tell whether a text of JSON holds the categories of columns, which are read."""
+    try:
+        found = json.loads(text) if len(text) <= Most.category_text else 0
+    except (ValueError, RecursionError):
+        return False
+    return found is None or (
+        isinstance(found, list) and all(isinstance(column, list) for column in found)
+    )
 
 
 def unknown_in_json(document: Mapping[str, Any], n_columns: int) -> Iterator[Leftover]:

@@ -179,10 +179,9 @@ def tree_of(fields: Mapping[str, str]) -> RawTree:
 
 def _grown(fields: Mapping[str, str], reals: Callable[[str], Float], n: int) -> Grown | None:
     sizes = {"leaf_weight": n + 1, "internal_weight": n, "split_gain": n, "shrinkage": 1}
-    columns = [_optional(name, reals, size) for name, size in sizes.items()]
-    if not all(map(fields.get, sizes)) or any(one is None for one in columns):
+    leaf, inner, _, shrinkage = (_optional(name, reals, sizes[name]) for name in sizes)
+    if not all(map(fields.get, sizes)) or leaf is None or inner is None or shrinkage is None:
         return None
-    leaf, inner, _, shrinkage = columns
     return Grown(leaf_weight=leaf, inner_weight=inner, shrinkage=float(shrinkage[0]))
 
 

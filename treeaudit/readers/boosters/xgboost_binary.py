@@ -16,7 +16,6 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, Most
-from treeaudit.readers.types import Array
 
 __all__ = ["document_of", "matches"]
 
@@ -54,6 +53,7 @@ _NODE = np.dtype(
 )
 _STATISTICS = np.dtype([("gain", "<f4"), ("cover", "<f4"), ("weight", "<f4"), ("leaves", "<i4")])
 _LOW = (1 << 31) - 1
+_NO_SETS = ("", "_nodes", "_segments", "_sizes")
 _LONGEST_TEXT = 1 << 20
 _MOST_TEXTS = 10_000
 _BOUND = "count_poisson_max_delta_step"
@@ -76,7 +76,7 @@ class _Records:
     def __init__(self, data: memoryview) -> None:
         self._data, self._at, self.unused = data, 0, b""
 
-    def array(self, dtype: np.dtype[Any], n: int) -> Array:
+    def array(self, dtype: np.dtype[Any], n: int) -> Any:  # noqa: ANN401  # of its type
         """Return so many records."""
         end = self._at + n * dtype.itemsize
         if n < 0 or end > len(self._data):
@@ -101,7 +101,7 @@ class _Records:
     def text(self) -> str:
         """Return a text behind its length."""
         found = self.array(np.dtype("u1"), self.number(_LONGEST_TEXT))
-        return found.tobytes().decode("utf-8", "backslashreplace")
+        return bytes(found).decode("utf-8", "backslashreplace")
 
     def rest(self) -> bytes:
         """Return all that was not used."""
@@ -167,6 +167,8 @@ def document_of(data: memoryview, limits: Limits) -> dict[str, Any]:
         attributes["unused_bytes"] = np.frombuffer(rest, np.uint8)
     learner = {
         "attributes": attributes,
+        "feature_names": [],
+        "feature_types": [],
         "gradient_booster": outer,
         "learner_model_param": {
             "base_score": repr(score),
@@ -202,4 +204,6 @@ def _tree(records: _Records, i: int) -> dict[str, Any]:
         "sum_hessian": statistics["cover"].astype(np.float32),
         "loss_changes": statistics["gain"].astype(np.float32),
         "base_weights": statistics["weight"].astype(np.float32),
+        "split_type": np.zeros(n, dtype=np.uint8),
+        **{f"categories{part}": np.zeros(0, np.int32) for part in _NO_SETS},
     }

@@ -101,16 +101,21 @@ def keys_of(booster: Booster) -> Keys:
         return isinstance(part, list | np.ndarray) and _are_numbers(part) and len(part) <= n_numbers
 
     model = {
-        "cats": {"enc": None, "feature_segments": few, "sorted_idx": few},
+        "cats": {
+            "enc": lambda part: _are_read(part, booster),
+            "feature_segments": few,
+            "sorted_idx": few,
+        },
         "gbtree_model_param": each(_TREES_PARAM),
         "iteration_indptr": few,
         "tree_info": None,
         "trees": tree,
-        "weight_drop": None,
+        "weight_drop": few,
     }
-    config: dict[str | None, Any] = each(" ".join((_CONFIG_SETTINGS, _MODEL_PARAM, _TREES_PARAM)))
-    config |= {ITSELF: SETTING, **objective, "rng_state": _STATE, "version": few}
-    config |= dict.fromkeys(_CONFIG_OBJECTS.split(), config)
+    config: dict[Any, Any] = each(" ".join((_CONFIG_SETTINGS, _MODEL_PARAM, _TREES_PARAM)))
+    config[ITSELF] = SETTING
+    config |= {**objective, "rng_state": _STATE, "version": few}
+    config.update((name, config) for name in _CONFIG_OBJECTS.split())
     return {
         "version": few,
         "learner": {
@@ -120,19 +125,31 @@ def keys_of(booster: Booster) -> Keys:
                 "scikit_learn": _SKLEARN,
                 ANY: NOTE,
             },
-            "feature_names": None,
-            "feature_types": None,
+            **dict.fromkeys(("feature_names", "feature_types"), _are_short),
             "gradient_booster": {
                 "name": SETTING,
                 "model": model,
                 "gbtree": {"name": SETTING, "model": model},
-                "weight_drop": None,
+                "weight_drop": few,
             },
             "learner_model_param": each(_MODEL_PARAM),
             "objective": {"name": SETTING, **objective},
         },
         "Config": config,
     }
+
+
+def _are_read(part: object, booster: Booster) -> bool:
+    """Tell whether the names of categories were read, of all columns that have some."""
+    if not isinstance(part, list) or len(part) not in (0, booster.n_features):
+        return False
+    columns = [column for column in part if isinstance(column, dict) and len(column) < 4]
+    named = sum(len(column.get("values", ())) > 0 for column in columns)
+    return len(columns) == len(part) and named == len(booster.categories)
+
+
+def _are_short(part: object) -> bool:
+    return isinstance(part, list) and all(is_plain(one, SETTING) for one in part)
 
 
 def unknown_in(document: Mapping[str, object], booster: Booster) -> Iterator[Leftover]:

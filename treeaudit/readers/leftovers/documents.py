@@ -11,7 +11,7 @@ from treeaudit.readers.leftovers.extra import extra, name_in_path, size_of
 
 __all__ = ["ANY", "ITSELF", "NOTE", "SETTING", "Keys", "is_plain", "known_fields", "unknown_fields"]
 
-Keys = Mapping[str | None, Any]
+Keys = Mapping[Any, Any]
 """The names that an object may have, each with a rule for its value: the `Keys` of an object, or
 of the objects of a list; the most characters of a plain value, see `is_plain`, or of the plain
 values of a list; a function that tells whether a value is known; `NOTE`; or None, where the
@@ -95,7 +95,7 @@ def known_fields(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects a
 
 
 def _has_objects(part: object) -> TypeGuard[list[object] | tuple[object, ...]]:
-    return isinstance(part, list | tuple) and any(isinstance(one, Mapping | list) for one in part)
+    return isinstance(part, list | tuple) and any(isinstance(one, Mapping) for one in part)
 
 
 def _rule(keys: Keys, name: str) -> Any:  # noqa: ANN401  # as the values of `Keys`
@@ -117,7 +117,7 @@ def _is_known(part: object, rule: Any) -> bool:  # noqa: ANN401  # as the values
     return rule is None or (part is None and rule != _UNKNOWN) or (callable(rule) and rule(part))
 
 
-def _unknown(path: str, name: str, part: object, rule: object) -> Leftover:
+def _unknown(path: str, name: object, part: object, rule: object) -> Leftover:
     """Return a field that is not known, or a note."""
     if rule == NOTE and is_plain(part, SETTING):
         return Leftover(kind="notes", where=path, n=1, says="a note of whoever saved the model")
