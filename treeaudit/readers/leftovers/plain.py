@@ -53,6 +53,8 @@ def is_plain(value: object, most: int) -> bool:
                 n += part.size
                 if part.ndim > 1 or part.dtype.kind not in "biufcmM":
                     return False
+            case dict() | list() | tuple() | set() | frozenset() if len(part) > most:
+                return False
             case dict():
                 todo += part.values()
                 todo += (key for key in part if not is_short(key))

@@ -24,7 +24,7 @@ _STATED = frozenset(
 _COUNTED = frozenset(
     "estimators_ _predictors estimators steps transformers transformers_ transformer_list "
     "calibrated_classifiers_ classes_ categories_ known_categories encodings_ feature_names_in_ "
-    "feature_names_ vocabulary_ hidden_layer_sizes Cs_ alphas_ _alphas cs_".split()
+    "feature_names_ vocabulary_ Cs_ alphas_ _alphas cs_".split()
 )
 
 
@@ -82,6 +82,9 @@ class Sizes:
                 parts = held.ravel().tolist()
             inner = max((length(arrived(one)) for one in parts), default=0)
             self.longest = max(self.longest, length(held), inner)
+        layers = state.get("hidden_layer_sizes")
+        for n in layers if isinstance(layers, list | tuple) else (layers,):
+            self.longest = max(self.longest, n if isinstance(n, int) and n <= Most.features else 0)
         found = arrived(state.get("cv_results_"))
         found = found.pairs if isinstance(found, Inert) else found
         if isinstance(found, dict):
