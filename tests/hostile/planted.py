@@ -16,18 +16,23 @@ def is_listed_or_gone(clean: object, held: object, folder: Path) -> bool:
     folder
         Where files are written.
     """
-    files = {"clean": clean, "held": held}
-    for name, model in files.items():
-        (folder / f"{name}.pkl").write_bytes(pickle.dumps(model))
+    paths = folder / "clean.pkl", folder / "held.pkl"
+    for path, model in zip(paths, (clean, held), strict=True):
+        path.write_bytes(pickle.dumps(model))
+    return file_is_listed_or_gone(*paths)
+
+
+def file_is_listed_or_gone(clean: Path, held: Path) -> bool:
+    """Tell the same of two files."""
     try:
-        found, usual = (_found(folder / f"{name}.pkl") for name in ("held", "clean"))
+        if not _found(held) <= _found(clean):
+            return True
     except ta.ReadError:
         return True
-    if not found <= usual:
-        return True
-    for name in files:
-        ta.save(ta.release(folder / f"{name}.pkl"), folder / f"{name}-written.pkl")
-    one, other = ((folder / f"{name}-written.pkl").read_bytes() for name in files)
+    written = [path.with_name(f"{path.stem}-written.pkl") for path in (clean, held)]
+    for path, to in zip((clean, held), written, strict=True):
+        ta.save(ta.release(path), to, force=True)
+    one, other = (path.read_bytes() for path in written)
     return one == other
 
 
