@@ -181,20 +181,22 @@ class _Residual:
         """Look at an object: by the list of its class, or by what it holds."""
         if value.cls.module.startswith("numpy.random"):
             return  # TA203 reports it.
-        known = listed(value)
+        known, forms = listed(value), step.forms
+        if known is None and forms is not None and library_of(value) == "treeaudit":
+            forms = forms or "os1"  # the schema and the budget of a trainer
         if value.kind in _TABLES and library_of(value) == "sklearn":
             self._table(step, value)
         elif known is not None:
             self._attributes(step, value, {**_COMMON, **known})
         elif is_closed(value):
             self._seen.add(id(value))  # TA202 reports the records of a search tree.
-        elif library_of(value) not in STANDARD:
+        elif library_of(value) not in STANDARD and not (forms and library_of(value) == "treeaudit"):
             self._extra(step)
-        elif not step.forms and is_plain(value, self._sizes.most_notes):
+        elif not forms and is_plain(value, self._sizes.most_notes):
             self._note(step)
         else:
             self._seen.add(id(value))
-            forms = f"b{step.forms}" if step.forms else None
+            forms = f"b{forms}" if forms else None
             self._todo += [step.at(place, forms, step.most) for place in _parts(step.place)]
 
     def _attributes(self, step: _Step, value: Inert, known: Mapping[str, str]) -> None:
