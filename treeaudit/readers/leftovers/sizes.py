@@ -19,7 +19,7 @@ _COLUMNS = ("n_features_in_", "n_features_", "_n_features_in", "_n_features", "n
 _STATED = frozenset(
     "n_classes_ _n_classes n_outputs_ _n_outputs n_tasks_ n_components n_components_ _n_components "
     "n_clusters n_bins n_estimators n_estimators_ n_iter_ n_output_features_ n_features_out_ "
-    "_n_features_out n_quantiles n_alphas max_bins eps_per_feature".split()
+    "_n_features_out n_quantiles n_alphas max_bins thresholds".split()
 ).union(_COLUMNS)
 _COUNTED = frozenset(
     "estimators_ _predictors estimators steps transformers transformers_ transformer_list "
