@@ -165,8 +165,11 @@ class _Residual:
             case np.ndarray():
                 short = max(value.shape, default=0) <= most
                 short &= value.dtype.kind not in "US" or value.itemsize <= 4 * LONGEST_TEXT
-                plain = value.dtype.kind in "biufcUSO" and value.ndim + step.depth <= n_axes
-                return (short and plain) or (value.size <= 1 and value.dtype.kind in "biufcO")
+                # Others load as labels and numbers that were not audited.
+                usual = value.dtype.kind in "USO" or (
+                    value.dtype.kind in "biuf" and value.itemsize <= 8
+                )
+                return usual and short and (value.size <= 1 or value.ndim + step.depth <= n_axes)
             case dict():
                 words = step.place.step == "vocabulary_"  # however long a word of a text is
                 known = nested and step.depth < n_axes and len(value) <= most
