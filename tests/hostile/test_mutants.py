@@ -19,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.hostile.build import (
-    VALUES,
     Code,
     built,
     call,
@@ -30,11 +29,9 @@ from tests.hostile.build import (
     named,
     new,
     stored,
-    stump,
     tree,
 )
 from treeaudit import ReadError, UnsafeModelError, load
-from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 RANDOM = np.random.default_rng(0)
@@ -208,15 +205,6 @@ def test_an_array_of_dill_is_an_array_of_numpy() -> None:
 def test_dill_is_followed_no_further(forged: Code) -> None:
     with pytest.raises(ReadError):
         read_pickle(stored(forged))
-
-
-def test_a_tree_that_tells_no_number_of_classes() -> None:
-    """Nothing says how many weights of classes there can be."""
-    made = call(named("sklearn.tree._tree", "Tree"), 2, np.array([], np.int64), 1)
-    state = {"max_depth": 1, "node_count": 3, "nodes": stump(), "values": VALUES}
-    file = read_pickle(stored(model(built(made, state), class_weight={0: 1.0, 1: 2.0})))
-    found = leftovers(file.root, 30, file.mentioned).found
-    assert [one.where for one in found] == ["tree_.nodes"]
 
 
 @pytest.mark.parametrize(

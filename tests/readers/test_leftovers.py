@@ -462,7 +462,7 @@ def test_data_left_in_a_bundle(people) -> None:
         "other": np.arange(PEOPLE + 1),
     }
     assert where(found(bundle), "records") == ["['X']", "['ids']", "['names']"]
-    assert list(found({"model": tree, "x": np.arange(15.0)}, 15)) == ["extra"]
+    assert list(found({"model": tree, "x": np.arange(15.0)}, 15)) == ["notes"]
 
 
 def test_a_data_frame_is_one_finding(people) -> None:
@@ -534,7 +534,7 @@ def test_what_is_too_deep_is_said_not_passed_over() -> None:
     deep: list = []
     for _ in range(5000):
         deep = [deep]
-    assert [one.kind for one in leftovers(deep, None, ()).found] == ["extra", "unseen"]
+    assert [one.kind for one in leftovers(deep, None, ()).found] == ["unseen"]
     loop: list = []
     loop.append(loop)
     assert leftovers(loop, None, ()).found == ()

@@ -32,10 +32,7 @@ else:
     over_data = later("treeaudit.readers.estimators.behind", "over_data")
     what_it_is = later("treeaudit.readers.estimators.no_model", "what_it_is")
 
-__all__ = ["BOOSTED", "stored_model"]
-
-BOOSTED = ("XGBoost", "LightGBM")
-"""Libraries whose wrappers do not say how wide their models are."""
+__all__ = ["stored_model"]
 
 
 def stored_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:

@@ -51,8 +51,10 @@ def is_plain(value: object, most: int) -> bool:
                 todo += part.ravel().tolist()
             case np.ndarray():
                 n += part.size
-                if part.ndim > 1 or part.dtype.kind not in "biufcmM":
+                if part.ndim > 1 or part.dtype.kind not in "biufmM" or part.itemsize > 8:
                     return False
+            case dict() | list() | tuple() | set() | frozenset() if len(part) > most:
+                return False
             case dict():
                 todo += part.values()
                 todo += (key for key in part if not is_short(key))

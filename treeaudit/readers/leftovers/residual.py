@@ -62,6 +62,8 @@ _COLUMN_VALUES = frozenset(
 )
 _OF_NODES = frozenset({"_average_path_length_per_tree", "_decision_path_lengths"})
 _TRIED = frozenset({"param_grid", "param_distributions", "vocabulary", "stop_words"})
+# Texts that distributions of scipy are stored with.
+_DOCUMENTATION = frozenset({"__doc__", "_parse_arg_template", "extradoc"})
 _MANY = 16
 _LONGEST_NAME = 80
 
@@ -82,7 +84,7 @@ def residual(root: object, sizes: Sizes, claimed: Collection[int]) -> Iterator[L
     --------
     >>> bundle = {"accuracy": 0.9, "people": np.zeros((100, 2))}
     >>> [(one.kind, one.where, one.n) for one in residual(bundle, Sizes(), ())]
-    [('extra', "['people']", 1606), ('notes', "['accuracy']", 16)]
+    [('notes', "['accuracy']", 20), ('extra', "['people']", 1610)]
     """
     return _Residual(sizes, claimed).found(root)
 
@@ -163,8 +165,11 @@ class _Residual:
             case np.ndarray():
                 short = max(value.shape, default=0) <= most
                 short &= value.dtype.kind not in "US" or value.itemsize <= 4 * LONGEST_TEXT
-                plain = value.dtype.kind in "biufcUSO" and value.ndim + step.depth <= n_axes
-                return (short and plain) or (value.size <= 1 and value.dtype.kind in "biufcO")
+                # Others load as labels and numbers that were not audited.
+                usual = value.dtype.kind in "USO" or (
+                    value.dtype.kind in "biuf" and value.itemsize <= 8
+                )
+                return usual and short and (value.size <= 1 or value.ndim + step.depth <= n_axes)
             case dict():
                 words = step.place.step == "vocabulary_"  # however long a word of a text is
                 known = nested and step.depth < n_axes and len(value) <= most
@@ -179,20 +184,22 @@ class _Residual:
         """Look at an object: by the list of its class, or by what it holds."""
         if value.cls.module.startswith("numpy.random"):
             return  # TA203 reports it.
-        known = listed(value)
+        known, forms = listed(value), step.forms
+        if known is None and forms is not None and library_of(value) == "treeaudit":
+            forms = forms or "os1"  # the schema and the budget of a trainer
         if value.kind in _TABLES and library_of(value) == "sklearn":
             self._table(step, value)
         elif known is not None:
             self._attributes(step, value, {**_COMMON, **known})
         elif is_closed(value):
             self._seen.add(id(value))  # TA202 reports the records of a search tree.
-        elif library_of(value) not in STANDARD:
+        elif library_of(value) not in STANDARD and not (forms and library_of(value) == "treeaudit"):
             self._extra(step)
-        elif not step.forms and is_plain(value, self._sizes.most_notes):
+        elif not forms and is_plain(value, self._sizes.most_notes):
             self._note(step)
         else:
             self._seen.add(id(value))
-            forms = f"b{step.forms}" if step.forms else None
+            forms = f"b{forms}" if forms else None
             self._todo += [step.at(place, forms, step.most) for place in _parts(step.place)]
 
     def _attributes(self, step: _Step, value: Inert, known: Mapping[str, str]) -> None:
@@ -211,6 +218,8 @@ class _Residual:
         for name, part in state:
             # The readers of documents account for every entry of them.
             forms = known.get(name) if isinstance(name, str) else None
+            if library_of(value) == "scipy" and name in _DOCUMENTATION and isinstance(part, str):
+                continue
             if name != skipped and not (forms is not None and is_short(part)):
                 at = Place(part, clean(str(name)[:_LONGEST_NAME]), step.place)
                 most = self._most(name, longest)

@@ -19,12 +19,12 @@ _COLUMNS = ("n_features_in_", "n_features_", "_n_features_in", "_n_features", "n
 _STATED = frozenset(
     "n_classes_ _n_classes n_outputs_ _n_outputs n_tasks_ n_components n_components_ _n_components "
     "n_clusters n_bins n_estimators n_estimators_ n_iter_ n_output_features_ n_features_out_ "
-    "_n_features_out n_quantiles n_alphas max_bins eps_per_feature".split()
+    "_n_features_out n_quantiles n_alphas max_bins thresholds".split()
 ).union(_COLUMNS)
 _COUNTED = frozenset(
     "estimators_ _predictors estimators steps transformers transformers_ transformer_list "
     "calibrated_classifiers_ classes_ categories_ known_categories encodings_ feature_names_in_ "
-    "feature_names_ vocabulary_ hidden_layer_sizes Cs_ alphas_ _alphas cs_".split()
+    "feature_names_ vocabulary_ Cs_ alphas_ _alphas cs_".split()
 )
 
 
@@ -91,6 +91,9 @@ class Sizes:
                 parts = held.ravel().tolist()
             inner = max((length(arrived(one)) for one in parts), default=0)
             self.longest = max(self.longest, length(held), inner)
+        layers = state.get("hidden_layer_sizes")
+        for n in layers if isinstance(layers, list | tuple) else (layers,):
+            self.longest = max(self.longest, n if isinstance(n, int) and n <= Most.features else 0)
         found = arrived(state.get("cv_results_"))
         found = found.pairs if isinstance(found, Inert) else found
         if isinstance(found, dict):

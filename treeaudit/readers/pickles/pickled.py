@@ -14,7 +14,7 @@ from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.companions import Companions
 from treeaudit.readers.pickles.gaps import between_columns
 from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
-from treeaudit.readers.stored import BOOSTED, stored_model
+from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
 
 __all__ = ["matches", "parse", "read"]
@@ -48,7 +48,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
                 unpickled.root,
                 forest.n_records,
                 unpickled.mentioned,
-                boosted=forest if forest.source.library in BOOSTED else None,
+                boosted=None if forest.source.library == "scikit-learn" else forest,
             )
         ).beside(
             Leftovers(found=few(_unexplained(unpickled, len(content.data))), looked_for=KINDS)

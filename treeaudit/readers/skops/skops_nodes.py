@@ -211,10 +211,9 @@ def _set(graph: Graph, node: Node) -> object:
 
 
 def _value(graph: Graph, node: Node) -> object:
-    text = node.get("content")
     try:
-        return json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
+        return json.loads(node["content"])
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ReadError("a value of the skops schema is damaged") from None
 
 
@@ -277,7 +276,7 @@ def _masked(graph: Graph, node: Node) -> object:
 
 def _dtype(graph: Graph, node: Node) -> object:
     array = arrived(graph.build(node.get("content")))
-    if not isinstance(array, np.ndarray):
+    if not isinstance(array, np.ndarray) or array.size:
         raise ReadError("a type of the skops schema is damaged")
     return DType(array.dtype.str)
 
