@@ -17,6 +17,7 @@ __all__ = ["Table", "index_names", "table_of"]
 
 _DATA = ("pandas", "polars", "pyarrow", "scipy")
 _LOOKED_AT = 50
+_OPTIONS = 20
 _MOST_COLUMNS = 100_000
 _SCALARS = (str, int, float, bool, bytes, type(None), complex)
 
@@ -170,7 +171,15 @@ def _of_columns(columns: dict[object, object]) -> Table | None:
     sizes = {part.rows if part is not None and part.is_column else 0 for part in parts}
     if len(sizes) != 1 or not (n := sizes.pop()):
         return None
+    if n <= _OPTIONS and all(map(_are_options, some)):
+        return None
     return Table(rows=n, columns=len(columns), names=_strings(columns))
+
+
+def _are_options(values: object) -> bool:
+    """Tell whether these are different texts, as of a list to choose from."""
+    names = index_names(values)
+    return names is not None and len(set(names)) == len(names)
 
 
 def _strings(keys: object) -> list[str]:
