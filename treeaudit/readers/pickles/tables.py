@@ -97,7 +97,7 @@ def index_names(value: object) -> list[str] | None:
 # -- numpy, plain containers -------------------------------------------------------
 
 
-def _of_array(value: np.ndarray) -> Table | None:  # type: ignore[type-arg]
+def _of_array(value: np.ndarray) -> Table | None:
     names = value.dtype.names
     if names is not None and value.ndim == 1:
         return Table(rows=len(value), columns=len(names), names=names)
@@ -219,13 +219,11 @@ def _of_object(value: Inert) -> Table | None:
             case (_, (int() as rows, *_), *_):
                 return Table(rows=rows, columns=1, is_column=True)
     if library == "collections":
-        held = value.items or (list(value.args[0]) if _is_list(value.args) else [])
-        return _of_rows(held) if held else _of_columns(value.pairs)
+        match value.args:
+            case (list() | tuple() as held, *_):
+                return _of_rows(held)
+        return _of_rows(value.items) if value.items else _of_columns(value.pairs)
     return None
-
-
-def _is_list(args: tuple[object, ...]) -> bool:
-    return bool(args) and isinstance(args[0], list | tuple)
 
 
 def _of_arrow(value: Inert) -> Table | None:
