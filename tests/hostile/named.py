@@ -279,13 +279,34 @@ _STATES: dict[str, Code] = {
     ),
 }
 _FOREIGN = {
+    "constructor": new(named("some_package", "Model")),
+}
+
+REFERRED = {
     "function": model(extra=named("some_package", "run")),
-    "function-called": model(extra=call(named("some_package", "run"), TOUCH)),
     "own-function": model(extra=named("__main__", "run")),
     "transformer": model(extra=built(TRANSFORMER, {"func": named("my_module", "clean")})),
     "method": model(extra=stack_named("some_package", "Thing.run")),
-    "constructor": new(named("some_package", "Model")),
 }
+"""Functions of others that a file refers to and does not call."""
+
+_LIBRARIES = (
+    *("torch.utils.collect_env.run", "mlflow.projects.backend.local._run_entry_point"),
+    *("some_package.run", "__main__.run", "my_module.clean", "tensorflow.io.read_file"),
+    *("pip._internal.main", "IPython.core.page.page", "river.utils.make", "dill._dill._eval_repr"),
+)
+
+
+def _called(full: str) -> dict[str, Code]:
+    """Call a function of a library in each of the ways of a pickle."""
+    module, _, name = full.rpartition(".")
+    target, lines = named(module, name), f"{module}\n{name}\n".encode()
+    return {
+        f"{full}-reduce": model(extra=call(target, TOUCH)),
+        f"{full}-object": model(extra=Code(b"(" + target + push(TOUCH) + b"o")),
+        f"{full}-instance": model(extra=Code(b"(" + push(TOUCH) + b"i" + lines)),
+        f"{full}-within": model(extra=[{"a": (call(target, TOUCH), 1)}]),
+    }
 
 
 def _all() -> tuple[Hostile, ...]:
@@ -294,6 +315,7 @@ def _all() -> tuple[Hostile, ...]:
     unsafe |= {f"{name}-load": place(LOAD) for name, place in _PLACES.items()}
     unsafe |= {f"attribute-{name}": model(extra=f) for name, f in _CALLABLES.items()}
     unsafe |= {f"partial-{name}": _PLACES["partial"](f) for name, f in _CALLABLES.items()}
+    unsafe |= {f"call-{name}": c for full in _LIBRARIES for name, c in _called(full).items()}
     unsafe |= {f"state-{name}": model(extra=state) for name, state in _STATES.items()}
     return (
         *(Hostile(f"named-{name}", stored(value), UnsafeModelError)

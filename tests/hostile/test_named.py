@@ -8,7 +8,7 @@ import sklearn
 
 from tests.hostile.build import STOP, Code, built, call, model, named, new, push, stored
 from tests.hostile.files import Hostile
-from tests.hostile.named import NAMED
+from tests.hostile.named import NAMED, REFERRED
 from tests.outcome import read_whole, refusal
 from treeaudit import UnsafeModelError, scan
 
@@ -21,6 +21,15 @@ def test_it_is_refused_with_its_name(case: Hostile, tmp_path: Path) -> None:
     assert type(error) is case.error, error
     if case.error is not UnsafeModelError:
         assert str(error).startswith("treeaudit does not read ")
+
+
+@pytest.mark.parametrize("name", REFERRED)
+def test_a_function_that_is_only_referred_to_fails_its_check(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(stored(REFERRED[name]))
+    report = scan(read_whole(path))
+    assert report["TA205"].status == "found"
+    assert {check.name: check.status for check in report.checks}["max-calls"] == "fail"
 
 
 def test_there_are_many() -> None:

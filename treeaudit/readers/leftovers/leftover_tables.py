@@ -1,7 +1,7 @@
 """Tables of people that lie beside a model in its file, of any length and of any library.
 
-A value of the file is a table of people where it has five rows or more, stands beyond the
-attributes that the classes of the usual libraries have, and
+A value of the file is a table of people where it has five rows or more (two, where a library of
+tables wrote it), stands beyond the attributes that the classes of the usual libraries have, and
 
 * two of its columns (or its only one) are named as columns of a model in the file; or
 * it has as many columns as a model of the file, or two more or fewer (one more, where the model
@@ -13,7 +13,8 @@ correlations, `describe`), where its columns are those of a history or of a sear
 (``mean_test_score``, ``loss``), or where one of its columns names the columns of the model.
 
 A single value for each row (labels, predictions) is told by its length: that of a table beside it,
-or that of the training data, which `leftover_rows` goes by.
+or that of the training data, which `leftover_rows` goes by; of 21 rows or more, as there are
+shorter lists of anything.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +37,7 @@ from treeaudit.readers.walk import Place, walk
 
 __all__ = ["tables"]
 
-_FEWEST = 5
+_FEWEST, _FEWEST_OF_FRAME = 5, 2
 _MANY = 100
 _SHOWN = 5
 _NEAR = 2
@@ -179,7 +180,7 @@ def tables(
 def _parts(spot: _Spot) -> Iterator[_Spot]:
     """Yield what a place holds, but for tables, with what each of them is as a table."""
     place, value = spot.place, spot.place.value
-    if spot.table is not None and not isinstance(value, dict | list | tuple):
+    if spot.table is not None and not isinstance(value, dict):
         return
     match value:
         case Inert():
@@ -217,7 +218,9 @@ def _spot(place: Place, is_beyond: bool) -> _Spot:
     if not is_beyond and library not in ("pandas", "polars", "pyarrow"):
         return _Spot(place, is_beyond)
     table = table_of(value)
-    return _Spot(place, is_beyond, table if table is not None and table.rows >= _FEWEST else None)
+    if table is None or table.rows < (_FEWEST_OF_FRAME if table.is_frame else _FEWEST):
+        return _Spot(place, is_beyond)
+    return _Spot(place, is_beyond, table)
 
 
 def _says(table: Table, models: _Models) -> str | None:
@@ -235,7 +238,7 @@ def _says(table: Table, models: _Models) -> str | None:
     for width in sorted(models.widths, key=lambda n: abs(n - columns)):
         more = columns - width
         near = abs(more) <= _NEAR if width >= _FEWEST else more in (0, 1)
-        if near and columns > 1 and rows > widest and rows not in models.sizes:
+        if near and columns > 1 and rows >= _FEWEST and rows > widest and rows not in models.sizes:
             than = (
                 "as many as the model has"
                 if more == 0
@@ -260,11 +263,9 @@ def _is_of_columns(table: Table, models: _Models) -> bool:
 def _is_beside(one: _Found, lengths: set[int], n: int | None, models: _Models) -> bool:
     """Tell whether a value has an entry for each row of a table, or for each training record."""
     rows, table = one.table.rows, one.table
-    if rows not in lengths and (rows != n or rows < FEWEST_RECORDS):
+    if rows < FEWEST_RECORDS or rows not in lengths | {n}:
         return False
-    if rows in models.sizes | models.widths or _is_of_columns(table, models):
-        return False
-    return rows >= FEWEST_RECORDS or rows in lengths
+    return rows not in models.sizes | models.widths and not _is_of_columns(table, models)
 
 
 def _is_long(table: Table, models: _Models) -> bool:
@@ -290,6 +291,8 @@ def _plain(values: object) -> list[object] | None:
     values = arrived(values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biufUSO":
         values = values.ravel().tolist()
+    if isinstance(values, Inert):
+        return index_names(values)  # type: ignore[return-value]
     if not isinstance(values, list):
         return None
     return values if all(isinstance(one, str | int | float) for one in values) else None

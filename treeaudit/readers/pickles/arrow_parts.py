@@ -85,11 +85,9 @@ def field_names(schema: object) -> list[str] | None:
     if not isinstance(schema, Inert) or schema.kind != "schema" or not schema.args:
         return None
     fields = arrived(schema.args[0])
-    names = (
-        [one.args[0] for one in fields if isinstance(one, Inert) and one.args]
-        if isinstance(fields, list)
-        else []
-    )
+    if not isinstance(fields, list):
+        return None
+    names = [one.args[0] for one in fields if isinstance(one, Inert) and one.args]
     return [str(name) for name in names] if names and len(names) == len(fields) else None
 
 

@@ -12,7 +12,7 @@ from mmap import mmap
 from treeaudit.dataclass import dataclass
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
-from treeaudit.readers.pickles.names import is_standard, may_call, may_create, may_mention
+from treeaudit.readers.pickles.names import is_standard, judge, may_call, may_create
 
 __all__ = ["Outer", "would_run"]
 
@@ -32,13 +32,8 @@ _NAMES = re.compile(rb"([^\n]{1,512})\n([^\n]{1,512})\n")
 _LOUD = ("__main__", "autotest", "antigravity", "this")
 # Calls with which a file goes on behind an array: of anything, they make arrays or their types.
 _HARMLESS = frozenset(
-    f"numpy.{name}"
-    for name in (
-        "dtype",
-        "core.multiarray._reconstruct",
-        "core.multiarray.scalar",
-        "ma.core._mareconstruct",
-    )
+    "numpy.dtype numpy.core.multiarray._reconstruct numpy.core.multiarray.scalar "
+    "numpy.ma.core._mareconstruct numpy.random.__RandomState_ctor _codecs.encode".split()
 )
 _DTYPE = re.compile(rb"\x8c\x05dtype\x94?\x93")
 _WIDTH = {**dict.fromkeys(b"hq", 1), **dict.fromkeys(b"jr", 4)}
@@ -176,11 +171,11 @@ def _acts_when_imported(module: str) -> bool:
 
 
 def _listed(found: re.Match[bytes] | None) -> Global | None:
-    """Return a name that a file may hold and nobody calls here."""
+    """Return a name that is on the list: to import it does nothing else."""
     if found is None or not _is_name(found):
         return None
     module, name = (part.decode() for part in found.groups())
-    return Global(module, name, 0, True) if may_mention(module, name) else None
+    return Global(module, name, 0, True) if judge(module, name) == "listed" else None
 
 
 def _is_name(found: re.Match[bytes] | None) -> bool:

@@ -38,7 +38,7 @@ def gaps(table: Array) -> int:
     # In the order of the file: of a copy numpy leaves these bytes out.
     axes = sorted(range(table.ndim), key=lambda i: -table.strides[i])
     flat = table.transpose(axes).reshape(-1)
-    return np.count_nonzero(flat.view(np.uint8).reshape(len(flat), -1)[:, free])
+    return int(np.count_nonzero(flat.view(np.uint8).reshape(len(flat), -1)[:, free]))
 
 
 @lru_cache(64)

@@ -155,6 +155,7 @@ scipy.stats._discrete_distns: bernoulli_gen betabinom_gen betanbinom_gen binom_g
 scipy.stats._distn_infrastructure: rv_continuous_frozen rv_discrete_frozen rv_frozen rv_histogram
     rv_sample
 scipy.stats._kde: gaussian_kde
+sklearn.grid_search: _CVScoreTuple
 treeaudit.model.schema: Feature Schema
 treeaudit.schema: Feature Schema
 treeaudit.trainers.bootstrap_forest: BootstrapForestClassifier

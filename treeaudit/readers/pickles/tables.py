@@ -17,6 +17,7 @@ __all__ = ["Table", "index_names", "table_of"]
 
 _DATA = ("pandas", "polars", "pyarrow", "scipy")
 _LOOKED_AT = 50
+_OPTIONS = 20
 _MOST_COLUMNS = 100_000
 _SCALARS = (str, int, float, bool, bytes, type(None), complex)
 
@@ -96,7 +97,7 @@ def index_names(value: object) -> list[str] | None:
 # -- numpy, plain containers -------------------------------------------------------
 
 
-def _of_array(value: np.ndarray) -> Table | None:  # type: ignore[type-arg]
+def _of_array(value: np.ndarray) -> Table | None:
     names = value.dtype.names
     if names is not None and value.ndim == 1:
         return Table(rows=len(value), columns=len(names), names=names)
@@ -170,7 +171,15 @@ def _of_columns(columns: dict[object, object]) -> Table | None:
     sizes = {part.rows if part is not None and part.is_column else 0 for part in parts}
     if len(sizes) != 1 or not (n := sizes.pop()):
         return None
+    if n <= _OPTIONS and all(map(_are_options, some)):
+        return None
     return Table(rows=n, columns=len(columns), names=_strings(columns))
+
+
+def _are_options(values: object) -> bool:
+    """Tell whether these are different texts, as of a list to choose from."""
+    names = index_names(values)
+    return names is not None and len(set(names)) == len(names)
 
 
 def _strings(keys: object) -> list[str]:
@@ -210,13 +219,11 @@ def _of_object(value: Inert) -> Table | None:
             case (_, (int() as rows, *_), *_):
                 return Table(rows=rows, columns=1, is_column=True)
     if library == "collections":
-        held = value.items or (list(value.args[0]) if _is_list(value.args) else [])
-        return _of_rows(held) if held else _of_columns(value.pairs)
+        match value.args:
+            case (list() | tuple() as held, *_):
+                return _of_rows(held)
+        return _of_rows(value.items) if value.items else _of_columns(value.pairs)
     return None
-
-
-def _is_list(args: tuple[object, ...]) -> bool:
-    return bool(args) and isinstance(args[0], list | tuple)
 
 
 def _of_arrow(value: Inert) -> Table | None:
