@@ -10,7 +10,7 @@ from treeaudit.writers import content_by, suffixes_of, writer_for
 
 __all__ = ["left_out", "own_suffix", "release"]
 
-_MOST_NAMED = 12
+_MOST_NAMED = 40
 
 
 def release(model: object) -> Forest:

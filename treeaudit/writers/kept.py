@@ -32,7 +32,7 @@ _DEEPEST = 40
 _MOST_PARTS = 50_000_000
 """So much is written: lists that hold one another several times say more than a file holds."""
 _LIBRARIES = frozenset("sklearn _loss xgboost lightgbm".split())
-_STANDARD = frozenset("builtins __builtin__ collections functools".split())
+_STANDARD = frozenset("builtins __builtin__ collections functools scipy".split())
 # How protocols before 3 call them.
 _PYTHON_2 = {"unicode": "str", "long": "int"}
 _TYPES = frozenset("object str float int bool bytes str.split str.lower str.strip".split())

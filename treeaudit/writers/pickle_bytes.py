@@ -243,9 +243,8 @@ class _Writer:
         """Write a type in the words of numpy, once."""
         kind, size = dtype.kind, dtype.itemsize
         code = f"U{size // 4}" if kind == "U" else f"{kind}{size}"
-        names = dtype.names
-        offsets = () if names is None else tuple(dtype.fields[name][1] for name in names)  # type: ignore[index]
-        key = ("a type", code, names, offsets, str(dtype) if names else "")
+        names, fields = dtype.names, dtype.fields or {}
+        key = ("a type", code, str(dtype) if names else "")
         if self._recall(key):
             return
         self._named("numpy", "dtype")
@@ -259,10 +258,10 @@ class _Writer:
             self.save(None)
         else:
             self.out.append(b"}(")
-            for name, offset in zip(names, offsets, strict=True):
+            for name in names:
                 self.save(name)
-                self._type(dtype[name].newbyteorder("<"))
-                self.save(offset)
+                self._type(fields[name][0].newbyteorder("<"))
+                self.save(fields[name][1])
                 self.out.append(b"\x86")
             self.out.append(b"u")
         one = {"S": 1, "U": 4, "V": 1}.get(kind)
