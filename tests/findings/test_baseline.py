@@ -153,7 +153,7 @@ def again(data) -> str:
         (lambda d: "no", "is no JSON report"),
         (lambda d: "[]", "is no treeaudit report"),
         (lambda d: json.dumps({"results": {}}), "is no treeaudit report"),
-        (lambda d: json.dumps(d | {"schema_version": 2}), "schema version 2, this treeaudit"),
+        (lambda d: json.dumps(d | {"schema_version": 1}), "schema version 1, this treeaudit"),
         (lambda d: again(d | {"findings": [3]}), "no whole accepted treeaudit report"),
         (lambda d: again(d | {"checks": [{"name": "min-leaf", "status": "fail"}]}), "it lacks"),
         (lambda d: json.dumps(d | {"verdict": "pass"}), "it was changed after it was accepted"),
@@ -161,7 +161,7 @@ def again(data) -> str:
             lambda d: again(d | {"model": d["model"] | {"estimator": "XGBClassifier"}}),
             "about an XGBClassifier, this model is a Tree",
         ),
-        (lambda d: json.dumps({"schema_version": 1, "reports": [d]}), "is about several models"),
+        (lambda d: json.dumps({"schema_version": 2, "reports": [d]}), "is about several models"),
     ],
 )
 def test_files_that_are_no_baseline(figure_3, accepted, change, message) -> None:

@@ -60,7 +60,7 @@ def test_any_forest_fits_the_schema(forest) -> None:
 
 def test_the_contract(cancer_file) -> None:
     data = ta.scan(cancer_file).to_dict()
-    assert data["schema_version"] == 1
+    assert data["schema_version"] == 2
     assert data["tool"]["name"] == "treeaudit"
     model = data["model"]
     assert model["path"] == str(cancer_file)
