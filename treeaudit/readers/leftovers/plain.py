@@ -21,7 +21,7 @@ STANDARD = frozenset(
 _LONGEST_BYTES = 16  # a date and its time zone
 _MOST_BITS = 64
 _MANY = 16
-_ATOMS = (type(None), bool, float, complex, Global)
+_ATOMS = (type(None), bool, float, Global)
 
 
 def is_plain(value: object, most: int) -> bool:
