@@ -138,5 +138,7 @@ NEEDED: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """By class: its attributes that an answer hangs on."""
 
-VERBATIM = frozenset("Bunch OrderedDict slice partial _RemainderColsList Interval".split())
+VERBATIM = frozenset(
+    "Bunch OrderedDict slice partial _RemainderColsList Interval csr_matrix dia_matrix".split()
+)
 """Small objects that are written as they are, if all that they hold is written."""
