@@ -19,7 +19,7 @@ from treeaudit.readers.pickles.arrays import (
 )
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.pickle_vm import read_pickle
-from treeaudit.writers.array_types import type_alone
+from treeaudit.writers.pickle_bytes import type_alone
 
 PLAIN = st.one_of(
     nps.boolean_dtypes(),

@@ -41,7 +41,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.strategies import examples
-from treeaudit import load
+from treeaudit import load, scan
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(300, 4)), columns=["age", "dose", "height", "weight"])
@@ -307,3 +307,20 @@ def test_content_of_n_bytes_is_listed_once_with_at_least_n_bytes(value: Any, of:
     assert "held_" in where
     assert kind == "extra"
     assert n >= least
+
+
+NAMES = """
+contact_telephone|age_(20, 30]|education-num>=12.5|x0_2019-01-01|http://example.com/ns#age|1stFlrSF
+x0 x1^2 x3^4|x0_0.30000000000000004|ENSG00000141510.16|SOURCE_A/B (mg/dL)|年龄|العمر|😀|Genève
+$50,000 - $75,000|col 1 of 4|192.168.0.1|How often in the last 30 days did you feel that way?
+"""
+
+
+def test_odd_names_of_columns_are_names() -> None:
+    names = NAMES.strip().replace("\n", "|").split("|")
+    names += ["Age\u00a0(years)", "Taux\u202f%", "Age\r\nat visit", "n\tvisits"]
+    rows = np.random.default_rng(0).normal(size=(300, len(names)))
+    model = DecisionTreeClassifier(max_depth=3).fit(
+        pd.DataFrame(rows, columns=names), rows[:, 0] > 0
+    )
+    assert scan(model)["TA206"].status == "clear"
