@@ -90,7 +90,7 @@ class Rule:
         The number, from the findings of the attacks that name the rule and from
         the model; None where they do not hold it.
     missing
-        Why they do not, in a few words with the next step.
+        Why they do not, in a few words with the next step, or what tells that of a model.
     unsure
         Says why more than was measured may be true; a pass has not been shown then.
     perhaps
@@ -132,7 +132,7 @@ class Rule:
     title: str
     bound: str
     measure: Measure
-    missing: str = ""
+    missing: str | Callable[[Forest], str] = ""
     unsure: Callable[[Sequence[Finding], Forest], str | None] | None = None
     perhaps: Callable[[Sequence[Finding], Forest], tuple[float, str]] | None = None
     holds: Callable[[float, float], bool] = holds_at_most
@@ -302,7 +302,7 @@ MODEL_CHECKS: tuple[Rule, ...] = (
         measure=_canonical,
         holds=holds_at_least,
         condition=True,
-        missing="no canonical form is known of this format: release the model it was made from",
+        missing=lambda forest: forest.source.canonical_reason or "the model is no file",
         step="write the file again from its model: {release}",
         rests_on=(),
     ),

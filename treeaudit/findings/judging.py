@@ -153,7 +153,8 @@ def _check(
     of_person = rule.of_person if records_each > 1 else None
     measured = of_person(forest, records_each) if of_person else rule.measure(findings, forest)
     if measured is None:
-        return replace(check, reason=rule.missing or "the finding does not tell")
+        missing = rule.missing(forest) if callable(rule.missing) else rule.missing
+        return replace(check, reason=missing or "the finding does not tell")
     known = math.isfinite(measured)
     unseen = [part for finding in findings for part in finding.unseen]
     if rule.holds(measured, threshold):
