@@ -1,16 +1,19 @@
 """Write a model again from what was audited and nothing else."""
 
+import re
 from dataclasses import replace
 
 from treeaudit.defenses import without_leftovers
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
+from treeaudit.model.leftovers import Leftover
 from treeaudit.readers import load
 from treeaudit.writers import content_by, suffixes_of, writer_for
 
 __all__ = ["left_out", "own_suffix", "release"]
 
 _MOST_NAMED = 40
+_INDEX = re.compile(r"\[\d[\d, ]*\]")
 
 
 def release(model: object) -> Forest:
@@ -59,10 +62,15 @@ def left_out(before: Forest, after: Forest) -> str:
         The model as it was read again from what was written.
     """
     stays = {(one.kind, one.where) for one in after.leftovers.found}
+    others = set(before.others.values())
     gone = [one for one in before.leftovers.found if (one.kind, one.where) not in stays]
+    groups: dict[str, list[Leftover]] = {}
+    for one in gone:
+        groups.setdefault(_INDEX.sub("[*]", one.where), []).append(one)
     names = dict.fromkeys(
-        f"{one.where} ({_what(one.kind, one.n, another=one.where in before.others.values())})"
-        for one in gone
+        f"{where if len(each) > 1 else each[0].where} "
+        f"({_what(each[0].kind, sum(one.n for one in each), another=each[0].where in others)})"
+        for where, each in groups.items()
     )
     shown = list(names)[:_MOST_NAMED]
     more = len(names) - len(shown)

@@ -125,7 +125,7 @@ def _writers_of(forest: Forest) -> Mapping[str, str]:
     stored = forest.source.stored
     if not isinstance(stored, StoredBooster):
         return WRITERS
-    pickled = dict.fromkeys((".pkl", ".pickle", ".joblib"), "boosters.to_pickle")
+    pickled = dict.fromkeys((".pkl", ".pickle", ".joblib"), "in_place.to_pickle")
     found = stored.found
     seen = None if found is None else found.seen
     # A member of an ensemble answers with other labels, or another table, without it.

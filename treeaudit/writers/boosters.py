@@ -3,33 +3,23 @@
 from collections.abc import Mapping
 
 from treeaudit.model.forest import Forest
+from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.wrappers import booster_in
 from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.writers import pickle_bytes, ubjson_bytes
-from treeaudit.writers.bundles import found_of, record_of
+from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.lightgbm_text import to_lightgbm_text
 from treeaudit.writers.xgboost_document import document_of
 
-__all__ = ["booster_changes", "to_pickle"]
+__all__ = ["booster_changes"]
 
 _WRAPPERS = {"XGBoost": ("xgboost", "XGB"), "LightGBM": ("lightgbm", "LGBM")}
 _BYTEARRAY = Global("builtins", "bytearray", 0, True)
 
 
-def to_pickle(forest: Forest) -> bytes:
-    """Return the pickle of the model and of what stood around it.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If part of it is not written back; says which.
-    """
-    return pickle_bytes.dumps(record_of(forest, booster_changes(forest)))
-
-
 def booster_changes(forest: Forest) -> dict[int, Mapping[str, object]]:
     """Return what the repaired trees of a booster change in its record, see `Kept`."""
-    found = found_of(forest)
+    stored = forest.source.stored
+    found = stored.found if isinstance(stored, StoredBooster) else None
     if found is None:
         raise TypeError("no record to write into")
     library, prefix = _WRAPPERS[forest.source.library]

@@ -6,7 +6,8 @@ left out: an entry of a dictionary is missing then, and None stands in its place
 tuple. A column index of pandas becomes a list of texts, as no two of its versions share a form.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from treeaudit.readers.every import usual
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert, Text
 from treeaudit.readers.stored import stored_model
-from treeaudit.writers.kept import Kept, texts_of_index
+from treeaudit.writers.kept import Changes, Kept, texts_of_index
 
 __all__ = ["found_of", "is_bundle", "record_of"]
 
@@ -32,7 +33,7 @@ _LONGEST, _MOST_BITS = 200, 64
 _MOST_NOTES = 4096
 """Bytes of notes that a bundle keeps beside the names of the columns."""
 _MOST_NUMBERS = 32
-"""Numbers that stand in one list of notes; a longer one may be a column of people."""
+"""Numbers that stand in one list of notes, and in lists in it; more may be a table of people."""
 _CONTAINERS = ("collections.OrderedDict", "collections.defaultdict", "sklearn.utils.Bunch",
                "sklearn.utils._bunch.Bunch")  # fmt: skip
 _DATES = frozenset("date datetime time timedelta timezone".split())
@@ -51,15 +52,15 @@ def is_bundle(root: object) -> bool:
     return isinstance(root, dict | list | tuple) or _is_mapping(root)
 
 
-def record_of(forest: Forest, changes: Mapping[int, Mapping[str, object]]) -> object:
+def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object:
     """Return the record of a file with the repaired trees of a model.
 
     Parameters
     ----------
     forest
         What became of the model.
-    changes
-        What its repaired trees change, see `Kept`.
+    changes_of
+        Tells what the repaired trees of a model change in its record.
 
     Raises
     ------
@@ -69,29 +70,21 @@ def record_of(forest: Forest, changes: Mapping[int, Mapping[str, object]]) -> ob
     found = found_of(forest)
     if found is None:
         raise TypeError("no record to write into")
-    model = found.holder or found.estimator
+    model, changes = found.holder or found.estimator, changes_of(forest)
     if not is_bundle(found.root):
         return Kept(changes)(model)
     every = {**changes}
     for one in usual(found.root):
+        # Another model is written as a release does; one that cannot be is left out.
         if one.estimator is not found.estimator:
-            every.update(_released(one, found.root))
+            with suppress(ReadError):
+                other = stored_model(found.root, one.inside, Source(), _ENOUGH)
+                every.update(changes_of(without_leftovers(other)))
     names = forest.schema.names if forest.schema.named else ()
     kept = Kept(every)
     made = _Bundle(kept, model, tuple(map(str, names))).written(found.root)
     # Inside of a class that is not written back, it is written alone.
     return made if kept.has(found.estimator) else kept(model)
-
-
-def _released(one: Found, root: object) -> Mapping[int, Mapping[str, object]]:
-    """Return the changes of another model of the bundle; none where it cannot be written."""
-    from treeaudit.writers.in_place import changes_of
-
-    try:
-        forest = stored_model(root, one.inside, Source(), _ENOUGH)
-        return changes_of(without_leftovers(forest))
-    except ReadError:
-        return {}
 
 
 def _is_mapping(value: object) -> bool:
@@ -179,6 +172,15 @@ def _holds_objects(value: object, depth: int = 0) -> bool:
     )
 
 
+def _numbers_in(value: object, depth: int = 0) -> int:
+    """Return how many numbers stand in a list and in what it holds."""
+    parts = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, dict | list | tuple) or depth > _DEEPEST:
+        return isinstance(value, int | float)
+    every = [arrived(one) for one in list(parts)[:_MOST_NOTES]]  # type: ignore[call-overload]
+    return sum(_numbers_in(one, depth + 1) for one in every)
+
+
 def _size_of_note(value: object, depth: int = 0) -> int | None:
     """Return how many bytes a plain note has; None where a value is none."""
     value = arrived(value)
@@ -199,7 +201,7 @@ def _size_of_note(value: object, depth: int = 0) -> int | None:
         case np.ndarray() if value.ndim == 1 and value.dtype.kind in "OU":
             return _size_of_note(value.tolist())
         case list() | tuple() if depth <= _DEEPEST:
-            if sum(type(arrived(one)) in (int, float, bool) for one in value) > _MOST_NUMBERS:
+            if _numbers_in(value) > _MOST_NUMBERS:
                 return None
             sizes = [_size_of_note(one, depth + 1) for one in value[: _MOST_NOTES + 1]]
         case dict() if depth <= _DEEPEST and all(map(_is_key, value)):

@@ -27,10 +27,11 @@ from treeaudit.writers.bundles import record_of
 from treeaudit.writers.kept import Kept
 from treeaudit.writers.needed import NEEDED
 from treeaudit.writers.node_tables import Answers, answers_of, people_of
+from treeaudit.writers.pickle_bytes import dumps
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import is_same, predictor_record, tree_record
 
-__all__ = ["SKOPS", "changes_of", "in_place", "is_in_place"]
+__all__ = ["SKOPS", "in_place", "is_in_place", "to_pickle"]
 
 SKOPS = "sklearn-skops"
 """The format of a model that is written back as a skops file."""
@@ -70,7 +71,12 @@ def in_place(forest: Forest) -> object:
     UnsupportedModelError
         If part of the model is not written back; says which.
     """
-    return record_of(forest, changes_of(forest))
+    return record_of(forest, changes_of)
+
+
+def to_pickle(forest: Forest) -> bytes:
+    """Return the pickle of the record of a file."""
+    return dumps(in_place(forest))
 
 
 def changes_of(forest: Forest) -> dict[int, Mapping[str, object]]:

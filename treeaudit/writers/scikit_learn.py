@@ -12,7 +12,7 @@ from treeaudit.writers.binary import JSON
 from treeaudit.writers.encoded import encoded
 from treeaudit.writers.estimators import BUILDERS, estimator_of
 from treeaudit.writers.in_place import SKOPS, in_place, is_in_place
-from treeaudit.writers.pickle_bytes import dumps
+from treeaudit.writers.in_place import to_pickle as by_record
 from treeaudit.writers.steps import live_step
 from treeaudit.writers.votes import VOTES, vote
 
@@ -103,7 +103,7 @@ def to_pickle(forest: Forest) -> bytes:
     import pickle
 
     if is_in_place(forest):
-        return dumps(in_place(forest))
+        return by_record(forest)
     return pickle.dumps(to_estimator(forest), protocol=4)
 
 
@@ -112,7 +112,7 @@ def to_joblib(forest: Forest) -> bytes:
     import joblib
 
     if is_in_place(forest):
-        return dumps(in_place(forest))
+        return by_record(forest)
     file = BytesIO()
     joblib.dump(to_estimator(forest), file)
     return file.getvalue()
