@@ -31,6 +31,7 @@ from treeaudit.readers.leftovers.sizes import Sizes, length
 from treeaudit.readers.limits import Deepest, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickles.tables import index_names
 from treeaudit.readers.walk import Place, is_closed, walk
 
 __all__ = ["residual"]
@@ -193,6 +194,10 @@ class _Residual:
             self._attributes(step, value, {**_COMMON, **known})
         elif is_closed(value):
             self._seen.add(id(value))  # TA202 reports the records of a search tree.
+        elif self._is_index(value, step):
+            self._seen.add(id(value))
+            if forms is None:
+                self._note(step)
         elif library_of(value) not in STANDARD and not (forms and library_of(value) == "treeaudit"):
             self._extra(step)
         elif not forms and is_plain(value, self._sizes.most_notes):
@@ -201,6 +206,11 @@ class _Residual:
             self._seen.add(id(value))
             forms = f"b{forms}" if forms else None
             self._todo += [step.at(place, forms, step.most) for place in _parts(step.place)]
+
+    def _is_index(self, value: Inert, step: _Step) -> bool:
+        """Tell whether this is an index of pandas with a few names, such as those of columns."""
+        names = index_names(value) if library_of(value) == "pandas" else None
+        return names is not None and len(names) <= max(self._sizes.most_notes, step.most)
 
     def _attributes(self, step: _Step, value: Inert, known: Mapping[str, str]) -> None:
         """Look at an object of a listed class."""
