@@ -169,7 +169,7 @@ def _form(value: object) -> str:
             n = len(value)
             return f"a {type(value).__name__} of {n:,} {'entry' if n == 1 else 'entries'}"
         case Inert():
-            return f"a {ascii(value.kind.removeprefix("_new_")[:60])[1:-1]}"
+            return f"a {ascii(value.kind[:60])[1:-1].removeprefix('_new_')}"
         case int() | float() | complex():
             return "a number"
         case _:
