@@ -221,10 +221,10 @@ def _over_leaves(
 
 def _layout(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     """Return the type of the nodes of a table as its library lays them out."""
-    names = dtype.names or ()
+    names, fields = dtype.names or (), dtype.fields or {}
     aligned = "left_child" in names
     known = [name for name in (_OF_TREES if aligned else _OF_PREDICTORS) if name in names]
-    return np.dtype([(name, dtype[name].newbyteorder("=")) for name in known], align=aligned)
+    return np.dtype([(name, fields[name][0].newbyteorder("=")) for name in known], align=aligned)
 
 
 def _table(stored: Inert) -> Table:
