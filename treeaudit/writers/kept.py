@@ -308,7 +308,7 @@ def _by_name(value: Inert, part: object, members: object) -> object:
     if not isinstance(part, Inert) or not isinstance(members, list):
         return part if part == {} else None
     number = {id(one): i for i, one in enumerate(elements(value.get("estimators_")))}
-    named = {
+    named: dict[object, object] = {
         name: "drop" if one == "drop" else members[number[id(arrived(one))]]
         for name, one in sorted_pairs(part.pairs)
         if isinstance(name, str) and (one == "drop" or id(arrived(one)) in number)
@@ -355,20 +355,18 @@ def _texts_of_arrow(stored: object) -> list[str] | None:
             int(n),
             0,
             0,
-            [None, ends, data],
+            [None, Inert(args=(ends,)), Inert(args=(data,))],
             *_,
-        ):
-            parts = [
-                one.args[0] if isinstance(one, Inert) and one.args else b"" for one in (ends, data)
-            ]
+        ) if isinstance(ends, bytes | memoryview) and isinstance(data, bytes | memoryview):
+            width = 8 if kind == "large_string" else 4
         case _:
             return None
-    if not all(isinstance(part, bytes | memoryview) for part in parts):
+    if len(ends) < width * (n + 1) or n < 0:
         return None
-    at = np.frombuffer(parts[0], "<i8" if kind == "large_string" else "<i4")[: n + 1].tolist()  # type: ignore[call-overload]
-    if len(at) != n + 1 or at != sorted(at) or at[0] < 0:
+    at = np.frombuffer(ends, f"<i{width}", n + 1).tolist()
+    if at != sorted(at) or at[0] < 0:
         return None
-    every = bytes(parts[1])  # type: ignore[arg-type]
+    every = bytes(data)
     return [every[i:j].decode("utf-8", "replace") for i, j in pairwise(at)]
 
 

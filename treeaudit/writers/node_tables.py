@@ -103,10 +103,12 @@ def impurity_of(shares: Float, criterion: object) -> Float:
     [0.5, 0.0]
     """
     if criterion not in ("entropy", "log_loss"):
-        return np.maximum(1 - (shares**2).sum(axis=1), 0)
+        plain: Float = np.maximum(1 - (shares**2).sum(axis=1), 0)
+        return plain
     terms = np.zeros_like(shares)
     np.log2(shares, out=terms, where=shares > 0)
-    return np.maximum(-(shares * terms).sum(axis=1), 0)
+    told: Float = np.maximum(-(shares * terms).sum(axis=1), 0)
+    return told
 
 
 def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  # noqa: ANN401

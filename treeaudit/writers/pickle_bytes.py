@@ -18,7 +18,8 @@ every numpy since 1.0 reads them. The encoding stays the same within a major rel
 
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -243,7 +244,8 @@ class _Writer:
         """Write a type in the words of numpy, once."""
         kind, size = dtype.kind, dtype.itemsize
         code = f"U{size // 4}" if kind == "U" else f"{kind}{size}"
-        names, fields = dtype.names, dtype.fields or {}
+        names: tuple[str, ...] | None = dtype.names
+        fields: Mapping[str, Any] = dtype.fields or {}
         key = ("a type", code, str(dtype) if names else "")
         if self._recall(key):
             return

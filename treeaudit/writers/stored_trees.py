@@ -1,6 +1,8 @@
 """Repaired trees in the node tables that they were read from: the same columns, other rows."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -221,10 +223,11 @@ def _over_leaves(
 
 def _layout(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     """Return the type of the nodes of a table as its library lays them out."""
-    names = dtype.names or ()
+    names: tuple[str, ...] = dtype.names or ()
+    fields: Mapping[str, Any] = dtype.fields or {}
     aligned = "left_child" in names
     known = [name for name in (_OF_TREES if aligned else _OF_PREDICTORS) if name in names]
-    return np.dtype([(name, dtype[name].newbyteorder("=")) for name in known], align=aligned)
+    return np.dtype([(name, fields[name][0].newbyteorder("=")) for name in known], align=aligned)
 
 
 def _table(stored: Inert) -> Table:
