@@ -159,7 +159,6 @@ HIDDEN = (
     b"S'os'\nS'system'\n\x93(S'x'\ntRmore",
     b"(Vos\nq\xc2\xa0Vsystem\nq\xc2\x93(S'x'\ntRmore",
     b"(S'x'\nios\nsystem\nmore",
-    b"criver.utils\nmake\n(S'x'\ntR.and a text after it",
     b"(lp0\n" + CODE + b"\nmore",
 )
 ZEROS = gzip.compress(bytes(1 << 20)) * 300

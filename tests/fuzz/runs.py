@@ -36,9 +36,9 @@ _ROUND, _BATCH = 1_000, 250
 _SCANNED = 100
 FILE_CHECKS = Policy(
     name="file",
-    values={"max-training-rows-inside": 0, "max-calls": 0, "max-extra-bytes": 0},
+    values={"max-training-rows-inside": 0, "max-calls": 0, "max-extra-bytes": 4096},
 )
-_FORBIDDEN = frozenset("unexplained unseen calls code labels out-of-bag records targets".split())
+_FORBIDDEN = frozenset("extra unseen calls code labels out-of-bag records targets".split())
 _FORBIDDEN |= {"category-counts"}
 
 File = tuple[bytes, str]

@@ -74,6 +74,9 @@ CLOUD_FUNCTION = call(
 )
 
 UNSAFE: dict[str, bytes] = {
+    "INST-unknown-function": PROTO + MARK + push(TOUCH) + b"isome_package\nrun\n" + STOP,
+    "OBJ-unknown-function": PROTO + MARK + UNKNOWN + push(TOUCH) + b"o" + STOP,
+    "REDUCE-unknown-function": stored(model(extra=call(UNKNOWN, TOUCH))),
     "payload-behind-an-unusual-first-opcode": b"N0cposix\nsystem\n(S'x'\ntR.",
     "GLOBAL-REDUCE-protocol-0": b"cposix\nsystem\n(S'" + TOUCH.encode() + b"'\ntR.",
     "GLOBAL-REDUCE-after-a-mark": b"(S'" + TOUCH.encode() + b"'\ntcposix\nsystem\n2R.",
@@ -316,9 +319,6 @@ UNSAFE: dict[str, bytes] = {
 
 # Refused too, as what it is: code of a library that nobody here knows.
 NOT_READ: dict[str, bytes] = {
-    "INST-unknown-function": PROTO + MARK + push(TOUCH) + b"isome_package\nrun\n" + STOP,
-    "OBJ-unknown-function": PROTO + MARK + UNKNOWN + push(TOUCH) + b"o" + STOP,
-    "REDUCE-unknown-function": stored(model(extra=call(UNKNOWN, TOUCH))),
     "getattr-of-a-foreign-class": stored(
         call(named("builtins", "getattr"), named("some_package", "Thing"), "run")
     ),

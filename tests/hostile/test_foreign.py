@@ -195,12 +195,6 @@ def test_forms_of_numbers_in_ubjson(tmp_path: Path, old: bytes, new: bytes) -> N
     assert found(tmp_path / "m.ubj", model.replace(old, new, 1)) != 0
 
 
-def test_leaves_of_several_numbers_are_not_looked_at(tmp_path: Path) -> None:
-    asked = {"max_depth": 2, "multi_strategy": "multi_output_tree", "nthread": 1}
-    model = xgboost.train(asked, xgboost.DMatrix(FRAME, X[:, :2]), 1)
-    assert found(tmp_path / "m.json", bytes(model.save_raw("json"))) != 0
-
-
 # -- LightGBM ------------------------------------------------------------------------
 
 _MANY = " ".join(map(repr, NUMBERS[:500]))

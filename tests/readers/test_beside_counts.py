@@ -36,15 +36,3 @@ def unexplained(path) -> list[str]:
 )
 def test_values_of_classes_are_named(tmp_path, columns, named) -> None:
     assert unexplained(written(tmp_path, **columns)) == named
-
-
-def test_labels_above_the_leaves_that_are_not_of_most(tmp_path) -> None:
-    X = np.arange(40.0)[:, None]
-    path = tmp_path / "model.json"
-    ta.save(ta.load(DecisionTreeClassifier(max_depth=1).fit(X, X[:, 0] > 9)), path)
-    stored = json.loads(path.read_text())
-    (tree,) = stored["trees"]
-    assert tree["counts"][0] == [10, 30]
-    for label, named in ((1, []), (0, ["trees[0].label"])):
-        path.write_text(json.dumps(stored | {"trees": [tree | {"label": [label, 0, 1]}]}))
-        assert unexplained(path) == named

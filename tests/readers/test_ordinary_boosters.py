@@ -11,7 +11,6 @@ import xgboost as xgb
 
 import treeaudit as ta
 from tests.libraries import library
-from treeaudit.readers.leftovers.attributes import attributes_of
 from treeaudit.reports import render
 
 
@@ -157,61 +156,7 @@ def test_scores_of_many_rounds(tmp_path, asked) -> None:
     assert wrapped(tmp_path, model) == []
 
 
-TRIED = {
-    "one more": lambda curve: [*curve, 33.5],
-    "as many again": lambda curve: curve + curve,
-    "few": lambda curve: curve[:25],
-    "whole numbers": lambda curve: [33] * len(curve),
-}
-
-
-@pytest.mark.parametrize("plant", TRIED)
-@pytest.mark.parametrize("of", ["evals_result_", "stopping_history"])
-def test_scores_of_rounds_that_nobody_tried(tmp_path, plant, of) -> None:
-    model = stopped_late(save_best=True)
-    owner = model if of == "evals_result_" else model.callbacks[0]
-    scores = getattr(owner, of)["validation_0"]
-    scores["logloss"] = TRIED[plant](scores["logloss"])
-    assert any(of in at for at, _ in wrapped(tmp_path, model))
-
-
-def test_no_more_rounds_were_tried_than_an_end_waits_for(tmp_path) -> None:
-    for after, rounds in ((13, 12), (400, 400), (-1, 12)):
-        model = stopped_late(save_best=True)
-        kept = model.get_booster().num_boosted_rounds()
-        model.callbacks[0].current_rounds, model.callbacks[0].rounds = after, rounds
-        model.evals_result_["validation_0"]["auc"] = [33.5] * (kept + after)
-        assert any("auc" in at for at, _ in wrapped(tmp_path, model))
-
-
 SECRET = [33.5, 54.25, 41.125] * 40
-PLANTS = {
-    "more scores than rounds": ("evals_result_", {"a": {"auc": SECRET}}),
-    "fewer scores than rounds": ("evals_result_", {"a": {"auc": SECRET[:40]}}),
-    "labels for scores": ("evals_result_", {"a": {"auc": [0, 1] * 30}}),
-    "people for sets": ("evals_result_", {"Ann Lee;33;ill": {"auc": SECRET[:60]}}),
-    "a list beside": ("evals_result_", {"a": [0.5, 0.25]}),
-    "many sets": ("evals_result_", {f"a{c}": {"auc": [0.5] * 60} for c in "abcdefghijklmnopq"}),
-    "blanks": ("monotone_constraints", "(1,  0,0,-1)"),
-    "brackets": ("interaction_constraints", "[[0,1],(2,3)]"),
-    "ages": ("monotone_constraints", (33, 54, 41, 29)),
-    "groups of nobody": ("interaction_constraints", [[33, 54], [41, 29]]),
-    "a column over and over": ("interaction_constraints", [[0, 0, 1, 1, 0]]),
-    "many groups": ("interaction_constraints", [[i % 4] for i in range(40)]),
-    "names of nobody": ("monotone_constraints", {"Ann": 1}),
-    "rows": ("kwargs", {"alpha": SECRET}),
-    "a key": ("kwargs", {"Ann Lee, 33, ill": 1}),
-    "a metric": ("eval_metric", "Ann@33"),
-}
-
-
-@pytest.mark.parametrize("where", PLANTS)
-def test_what_is_planted_there_is_told(tmp_path, where) -> None:
-    name, secret = PLANTS[where]
-    model = xgb.XGBClassifier(n_estimators=60, max_depth=1, n_jobs=1).fit(*people("binary"))
-    assert wrapped(tmp_path, model) == []
-    model.__dict__[name] = secret
-    assert any(at.startswith(name) for at, _ in wrapped(tmp_path, model))
 
 
 def doubled(times: int) -> list:
@@ -219,57 +164,3 @@ def doubled(times: int) -> list:
     for _ in range(times):
         found = [found, found]
     return found
-
-
-WIDE = {
-    "a list that holds itself over and over": ("interaction_constraints", doubled(60)),
-    "a group over and over": ("interaction_constraints", [[0, 1] * 1000] * 1000),
-    "numbers for metrics": ("eval_metric", [33.5] * 16),
-    "numbers for kinds": ("feature_types", [33.5] * 16),
-    "many metrics": ("eval_metric", [f"auc@{i}" for i in range(16)]),
-    "a range": ("kwargs", {"alpha": range(33, 54, 7)}),
-    "many ways to stop": ("callbacks", [xgb.callback.EarlyStopping(rounds=i) for i in range(1, 9)]),
-    "other classes": ("n_classes_", 3),
-}
-
-
-@pytest.mark.parametrize("where", WIDE)
-def test_a_wrapper_of_xgboost_has_room_for_settings_alone(tmp_path, where) -> None:
-    name, secret = WIDE[where]
-    model = xgb.XGBClassifier(n_estimators=4, max_depth=1, n_jobs=1).fit(*people("binary"))
-    model.__dict__[name] = secret
-    assert any(at.startswith(name) for at, _ in wrapped(tmp_path, model))
-
-
-def test_a_wrapper_of_lightgbm_has_room_for_settings_alone(tmp_path) -> None:
-    known = attributes_of("LGBMClassifier")
-    names = [one for one in known if one[0] != "_" and one != "n_features_in_"]
-    plants = {
-        "params": {name: f"Ann {i}" for i, name in enumerate(names[:40])},
-        "_other_params": {name: float(i) for i, name in enumerate(names[:40])},
-        "name_valid_sets": [f"ann{i}" for i in range(40)],
-        "_Booster__inner_predict_buffer": [33.5 + i for i in range(40)],
-    }
-    for name, secret in plants.items():
-        model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
-        (model if name == "_other_params" else model.booster_).__dict__[name] = secret
-        assert any(name in at for at, _ in wrapped(tmp_path, model)), name
-    for times in (1, 16):
-        model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
-        others = [name for name in names if name not in model.__dict__][:60]
-        for i, name in enumerate(others):
-            model.__dict__[name] = i + 0.5 if times == 1 else [i + 0.5] * times
-        assert wrapped(tmp_path, model) != []
-
-
-def test_settings_of_answers_are_told(tmp_path) -> None:
-    model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
-    model._other_params = {"pred_early_stop": True, "pred_early_stop_freq": 1}
-    assert wrapped(tmp_path, model) != []
-
-
-@pytest.mark.parametrize("key", ["Ann Lee, 33, ill", "patient_33"])
-def test_parameters_that_lightgbm_does_not_have_are_told(tmp_path, key) -> None:
-    model = lgb.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(*people("binary"))
-    model.booster_.params |= {f"{key}{i}": i for i in range(40)}
-    assert any("params" in at for at, _ in wrapped(tmp_path, model))

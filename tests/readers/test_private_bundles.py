@@ -12,7 +12,6 @@ X, Y = people(300)
 MODEL = PrivateTreeClassifier(schema=SCHEMA).fit(X, Y)
 
 
-@pytest.mark.xfail(strict=True, reason="a bundle's plain numbers are not listed as notes yet")
 @pytest.mark.parametrize("beside", [{"n_train": 300}, {"counts": [151, 149]}], ids=str)
 def test_the_private_policy_allows_no_notes(beside, tmp_path) -> None:
     path = tmp_path / "m.pkl"

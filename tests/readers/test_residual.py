@@ -132,7 +132,6 @@ def test_what_a_library_writes_is_part_of_the_model(name: str) -> None:
 NOTES = {
     "number": 0.93,
     "version": "1.2.0",
-    "nothing": None,
     "trained": datetime.datetime(2024, 5, 1, 12, tzinfo=datetime.UTC),
     "day": datetime.date(2024, 5, 1),
     "took": datetime.timedelta(seconds=9),

@@ -101,29 +101,6 @@ def test_a_damaged_tree_among_others_is_refused(number, column, place, value) ->
         list(load(_changed(MODELS[0], number, **{column: (place, value)})).trees)
 
 
-@pytest.mark.parametrize("number", [0, 11, 29])
-@pytest.mark.parametrize(
-    ("model", "column", "place", "value"),
-    [
-        (0, "threshold", -1, 3.5),
-        (0, "feature", -1, 2),
-        (0, "impurity", 0, 0.123),
-        (0, "impurity", 0, np.nan),
-        (0, "values", (0, 0), (0.5, 0.5)),
-        (0, "missing_go_to_left", 0, 2),
-        (4, "impurity", 1, 0.125),
-        (4, "values", (0, 0, 0), 3.0),
-    ],
-)
-def test_a_message_in_a_tree_among_others_is_told(number, model, column, place, value) -> None:
-    changed = _changed(
-        MODELS[model], min(number, len(MODELS[model].estimators_) - 1), **{column: (place, value)}
-    )
-    before = load(MODELS[model]).leftovers.found
-    added = [one for one in load(changed).leftovers.found if one not in before]
-    assert {one.kind for one in added} == {"extra"}
-
-
 def test_trees_of_other_forms_are_not_put_together() -> None:
     trees = [one.tree_.__getstate__() for one in MODELS[0].estimators_[:3]]
     nodes, values = [one["nodes"] for one in trees], [one["values"] for one in trees]

@@ -70,6 +70,9 @@ def label_of(value: object) -> Label:
             return clean(value)
         case bytes():
             return value.decode("utf-8", "replace")
+        case complex() | np.generic():
+            kind = type(value).__name__
+            raise ReadError(f"a label or category is a {kind}: train with texts or whole numbers")
         case _:
             return show(value)
 

@@ -79,7 +79,7 @@ class _Models:
             self.most_classes = max(self.most_classes, len(classes))
         for key in ("estimators_", "_predictors"):
             members = arrived(model.get(key))
-            if isinstance(members, list | np.ndarray):
+            if isinstance(members, list) or (isinstance(members, np.ndarray) and members.ndim):
                 self.sizes.add(len(members))
         for key in ("n_estimators", "n_iter_", "max_iter"):
             n = model.get(key)

@@ -230,7 +230,9 @@ class _Residual:
             forms = known.get(name) if isinstance(name, str) else None
             if library_of(value) == "scipy" and name in _DOCUMENTATION and isinstance(part, str):
                 continue
-            if name != skipped and not (forms is not None and is_short(part)):
+            if part is None or (forms is not None and is_short(part)):
+                continue
+            if name != skipped:
                 at = Place(part, clean(str(name)[:_LONGEST_NAME]), step.place)
                 most = self._most(name, longest)
                 self._todo.append(step.at(at, forms, most, len(str(name))))
