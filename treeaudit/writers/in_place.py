@@ -122,9 +122,7 @@ def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Changes:
     return _repaired(without_leftovers(alone), alone, apart, range(alone.n_trees))
 
 
-def _repaired(
-    forest: Forest, whole: Forest, member: Found, numbers: Sequence[int]
-) -> Changes:
+def _repaired(forest: Forest, whole: Forest, member: Found, numbers: Sequence[int]) -> Changes:
     """Return what the repaired trees of one of the models change in its record."""
     kind = member.estimator.kind
     origin = origins(forest, whole, numbers)
