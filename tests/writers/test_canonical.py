@@ -374,9 +374,9 @@ def test_old_boosters_are_written_as_their_version_loads_them(tmp_path, path) ->
     asked = {"default_left", "parents", "sum_hessian"}
     if "1.0.2" in path.name:
         asked.add("leaf_child_counts")
-    for tree in model["trees"]:
-        assert asked <= tree.keys()
-        assert {*map(type, tree["default_left"])} == {bool}
+    for one in model["trees"]:
+        assert asked <= one.keys()
+        assert {*map(type, one["default_left"])} == {bool}
     if path.name == "xgb-1.0.2-train.json":
         stored = before["learner"]["gradient_booster"]["model"]["trees"]
         names = ("leaf_child_counts", "default_left", "left_children")
