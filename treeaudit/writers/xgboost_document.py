@@ -60,6 +60,13 @@ def to_xgboost_ubjson(forest: Forest) -> bytes:
     """Return the model as the UBJSON that XGBoost writes."""
     document = document_of(forest)
     document.pop("Config", None)
+    outer = document["learner"]["gradient_booster"]
+    model = (outer["gbtree"] if outer["name"] == "dart" else outer)["model"]
+    # A model that was read from JSON or the binary form has lists, or columns of other types.
+    model["trees"] = [
+        {name: np.asarray(part).astype(_KINDS[name]) if name in _KINDS else part
+         for name, part in tree.items()} for tree in model["trees"]
+    ]  # fmt: skip
     return ubjson_bytes.dumps(document)
 
 
@@ -107,9 +114,17 @@ def document_of(forest: Forest) -> dict[str, Any]:
         if "weight_drop" in part:
             part["weight_drop"] = _as_stored(part["weight_drop"], list(booster.scale[:n]))
     _without_seeds(document.get("Config"))
+    if booster.before((1,)):
+        # Newer versions ask for what the binary form of older ones does not hold.
+        kind, settings = booster.loss.objective.partition(":")[0], document["learner"]["objective"]
+        name = {"multi": "softmax_multiclass_param"}.get(kind, "reg_loss_param")
+        n_classes = str(booster.loss.n_outputs)
+        stated = {"num_class": n_classes} if kind == "multi" else {"scale_pos_weight": "1"}
+        if kind in ("binary", "multi", "reg"):
+            settings.setdefault(name, stated)
     attributes = document["learner"].get("attributes") or {}
-    if isinstance(settings := attributes.get(_WRAPPER), str):
-        attributes[_WRAPPER] = _settings(settings)
+    if isinstance(of_wrapper := attributes.get(_WRAPPER), str):
+        attributes[_WRAPPER] = _settings(of_wrapper)
     share = forest.source.parameters.get("subsample", 1.0)
     if forest.trees is not whole.trees and share < 1:
         # Steps that were computed anew are of draws: only here a model says so.
