@@ -84,7 +84,7 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
     kept = Kept(every)
     made = _Bundle(kept, model, tuple(map(str, names))).written(found.root)
     # Inside of a class that is not written back, it is written alone.
-    return made if kept.has(found.estimator) else kept(model)
+    return made if kept.has(changes) else kept(model)
 
 
 def _join(every: dict[int, Change], more: Changes) -> None:

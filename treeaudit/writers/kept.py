@@ -133,9 +133,9 @@ class Kept:
                 return self._object(value, fitted, depth)
         raise _refused(value)
 
-    def has(self, record: Inert) -> bool:
-        """Tell whether a record with changes was copied."""
-        return id(record) in self._made or isinstance(self._changes.get(id(record)), Inert)
+    def has(self, changes: Changes) -> bool:
+        """Tell whether one of these records, which change, was copied."""
+        return not self._made.keys().isdisjoint(changes)
 
     def member(self, ensemble: Inert, record: Inert, tree: Inert) -> Inert:
         """Return one tree of an ensemble, with the settings that the ensemble gives to all.
@@ -195,6 +195,8 @@ class Kept:
         if shared and id(value) in self._made:
             return self._made[id(value)]
         if shared and not isinstance(change := self._changes[id(value)], Mapping):
+            if change is not None:
+                self._made[id(value)] = change
             return change
         library = value.cls.module.partition(".")[0]
         if value.cls.module.startswith(("numpy.random", "mtrand")):
