@@ -47,9 +47,43 @@ def test_the_returncode_is_that_of_the_scan(folder) -> None:
     done = run("release", "two.pkl", "--select", "new", "-o", "clean.joblib", "-q")
     assert done.returncode == 1
     assert done.stdout.splitlines()[0] == "model  clean.joblib"
-    assert done.stdout.splitlines()[1].startswith("FAIL  ")
+    assert done.stdout.splitlines()[1].split()[0] == "FAIL"
     passed = run("release", "two.pkl", "--select", "new", "-o", "c.json", "--policy", "observe")
     assert passed.returncode == 0
+
+
+def test_every_model_of_a_bundle_is_written_and_audited(folder) -> None:
+    noted = copy.deepcopy(TREE)
+    noted.note_ = X
+    bundle = {"old": noted, "new": LEAKY, "people": X[:50], "n": 4}
+    (folder / "b.pkl").write_bytes(pickle.dumps(bundle))
+    done = run("release", "b.pkl", "-o", "c.pkl")
+    assert done.returncode == 1, done.stderr
+    first, second, *rest = done.stdout.splitlines()
+    assert first.startswith("left out: ")
+    assert all(where in first for where in ("note_", "['people']", "random_state"))
+    assert "another model" not in first
+    assert second == "model  c.pkl"
+    assert [line for line in rest if line.startswith("['")] == ["['old']", "['new']"]
+    assert rest[-1].split() == "FAIL the file holds 2 models: 1 pass, 1 fail".split()
+    again = pickle.loads((folder / "c.pkl").read_bytes())
+    assert list(again) == ["old", "new", "n"]
+    for name in ("old", "new"):
+        assert again[name].random_state is None
+        assert np.array_equal(again[name].predict_proba(X), bundle[name].predict_proba(X))
+    data = json.loads(run("release", "b.pkl", "-o", "d.pkl", "--format", "json").stdout)
+    assert (data["verdict"], len(data["reports"])) == ("fail", 2)
+    path = ta.save(ta.release(folder / "b.pkl"), folder / "e.pkl")
+    assert path.read_bytes() == (folder / "c.pkl").read_bytes()
+
+
+def test_a_repair_of_one_model_names_the_others(folder) -> None:
+    done = run("defend", "two.pkl", "--select", "new", "--min-leaf", "20", "-o", "safe.pkl")
+    assert done.returncode in (0, 1, 3), done.stderr
+    assert "the others in it are as they were released: ['old']" in done.stdout
+    again = pickle.loads((folder / "safe.pkl").read_bytes())
+    assert list(again) == ["old", "new"]
+    assert run("defend", "two.pkl", "-o", "other.pkl").returncode == 2
 
 
 def test_the_report_as_json(folder) -> None:
@@ -61,7 +95,7 @@ def test_the_report_as_json(folder) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["two.pkl", "-o", "c.pkl"], "the file holds 2 models (['old'], ['new']): choose one"),
+        (["two.pkl", "-o", "c.json"], "the file holds 2 models (['old'], ['new']): choose one"),
         (["m.pkl", "-o", "m.pkl", "--force"], "is the model itself"),
         (["m.pkl", "-o", "two.pkl"], "exists already"),
         (["m.pkl", "-o", "c.txt"], "a model is written as .json, .pkl"),

@@ -36,6 +36,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 import treeaudit as ta
 from tests.writers.kinds import CANCER, DIABETES, IRIS
 from treeaudit.errors import TreeauditError
+from treeaudit.readers import load_all
 from treeaudit.repair.release import left_out
 from treeaudit.writers import content_by, suffixes_of, writer_for
 from treeaudit.writers.canonical import canonical
@@ -340,6 +341,131 @@ def test_a_repair_keeps_the_bundle(tmp_path) -> None:
     nodes = made["model"].estimators_[0].tree_
     assert nodes.n_node_samples[nodes.children_left < 0].min() >= 20
     assert canonical(ta.load(repaired)).value is True
+
+
+GENUINE = Path(__file__).parents[1] / "readers" / "boosters_genuine"
+OLD = sorted(path for path in GENUINE.glob("xgb-1.[0-5]*") if path.suffix in (".json", ".pkl"))
+
+
+def stated(part: object) -> set[str]:
+    """Return every name in a document."""
+    parts = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return {*(part if isinstance(part, dict) else ())}.union(*map(stated, parts))
+
+
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.name)
+def test_old_boosters_are_written_as_their_version_loads_them(tmp_path, path) -> None:
+    forest = ta.load(path)
+    data = content(forest, path.suffix)
+    clean = tmp_path / f"clean{path.suffix}"
+    clean.write_bytes(data)
+    again = ta.load(clean)
+    assert content(again, path.suffix) == data
+    assert canonical(again).value is True
+    assert [one for one in again.leftovers.found if one.kind in ("extra", "seeds")] == []
+    before, after = forest.source.stored.document, again.source.stored.document
+    if path.suffix == ".pkl":
+        # JSON, and no UBJSON, in the place of the handle.
+        assert b'{"Config":{' in data
+    else:
+        assert json.loads(data) == after
+    outer = after["learner"]["gradient_booster"]
+    model = outer.get("model") or outer["gbtree"]["model"]
+    asked = {"default_left", "parents", "sum_hessian"}
+    if "1.0.2" in path.name:
+        asked.add("leaf_child_counts")
+    for one in model["trees"]:
+        assert asked <= one.keys()
+        assert {*map(type, one["default_left"])} == {bool}
+    if path.name == "xgb-1.0.2-train.json":
+        stored = before["learner"]["gradient_booster"]["model"]["trees"]
+        names = ("leaf_child_counts", "default_left", "left_children")
+        for one, other in zip(stored, model["trees"], strict=True):
+            assert [one[name] for name in names] == [other[name] for name in names]
+
+
+def test_a_booster_before_1_is_written_for_newer_versions() -> None:
+    forest = ta.load(GENUINE / "xgb-0.90-train-names.pkl")
+    assert ".pkl" not in suffixes_of(forest)
+    assert json.loads(content(forest, ".json"))["learner"]["feature_names"] == []
+
+
+@pytest.mark.parametrize("path", sorted(GENUINE.glob("xgb-[1-3]*.pkl")), ids=lambda path: path.name)
+def test_the_configuration_of_a_booster_has_no_seed(tmp_path, path) -> None:
+    (tmp_path / "clean.pkl").write_bytes(content(ta.load(path), ".pkl"))
+    config = ta.load(tmp_path / "clean.pkl").source.stored.document["Config"]
+    assert config["learner"]
+    assert stated(config) & {"rng_state", "random_state", "seed", "subsample"} == set()
+
+
+def test_the_settings_of_an_old_wrapper_have_no_seed() -> None:
+    data = json.loads(content(ta.load(GENUINE / "xgb-1.3.3-reg-pois.json"), ".json"))
+    settings = json.loads(data["learner"]["attributes"]["scikit_learn"])
+    assert settings["n_estimators"] == 4
+    assert "random_state" not in settings
+
+
+def shared(kind: str) -> dict:
+    x, y = CANCER
+    wood = clone(WOOD).fit(x, np.array(["ill", "well"])[y])
+    match kind:
+        case "a tree of a forest":
+            return {"chosen": wood, "other": wood.estimators_[0]}
+        case "the tree first":
+            return {"other": wood.estimators_[0], "chosen": wood}
+        case "a forest of a vote":
+            vote = ensemble.VotingClassifier([("a", TREE), ("b", WOOD)]).fit(x, y)
+            return {"chosen": vote, "other": vote.estimators_[1]}
+        case _:
+            vote = ensemble.VotingClassifier([("a", TREE), ("b", WOOD)]).fit(x, y)
+            return {"other": vote, "chosen": vote.estimators_[1]}
+
+
+def smallest(model) -> int:
+    each = model.estimators_ if hasattr(model, "estimators_") else [model]
+    if not hasattr(model, "tree_"):
+        return min(map(smallest, each))
+    return model.tree_.n_node_samples[model.tree_.children_left < 0].min()
+
+
+SHARED = ["a tree of a forest", "the tree first", "a forest of a vote", "the vote beside it"]
+
+
+@pytest.mark.parametrize("kind", SHARED)
+def test_what_stands_twice_is_repaired_in_both_places(tmp_path, kind) -> None:
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps(made := shared(kind)))
+    assert smallest(made["other"]) < 20
+    forest = ta.load(path, select="chosen")
+    repaired = ta.save(ta.defend(forest, min_leaf=20), tmp_path / "safe.pkl")
+    again = pickle.loads(repaired.read_bytes())
+    assert smallest(again["chosen"]) >= 20
+    held = {"chosen": again["chosen"], "other": again["other"]}
+    outer = "other" if kind == "the vote beside it" else "chosen"
+    inner = held["chosen" if outer == "other" else "other"]
+    assert any(one is inner for one in held[outer].estimators_)
+    assert smallest(inner) >= 20
+
+
+@pytest.mark.parametrize("kind", SHARED)
+def test_what_stands_twice_is_released_alike_whoever_is_chosen(tmp_path, kind) -> None:
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps(shared(kind)))
+    data = {content(ta.load(path, select=name), ".pkl") for name in ("chosen", "other")}
+    assert len(data) == 1
+    path.write_bytes(data.pop())
+    assert {canonical(one).value for one in load_all(path)} == {True}
+
+
+def test_a_tree_that_was_taken_out_does_not_stay_beside_the_forest(tmp_path) -> None:
+    wood = clone(WOOD).fit(*CANCER)
+    path = tmp_path / "m.pkl"
+    path.write_bytes(pickle.dumps({"wood": wood, "last": wood.estimators_[2]}))
+    forest = ta.load(path, select="wood")
+    repaired = ta.defend(forest, method="keep-trees", trees=1)
+    again = pickle.loads(ta.save(repaired, tmp_path / "safe.pkl").read_bytes())
+    assert list(again) == ["wood"]
+    assert len(again["wood"].estimators_) == 1
 
 
 PLAIN = st.one_of(

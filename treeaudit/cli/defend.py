@@ -168,7 +168,7 @@ def defend(
     _print(console, done, written, quiet=quiet)
     if use is not None:
         console.print(use)
-    _print_end(console, done, models, failed=failed, quiet=quiet)
+    _print_end(console, done, models, written, failed=failed, quiet=quiet)
     if done.by_file_alone and train is not None and not quiet:
         console.print(
             "a private model is repaired by its file alone, as choices by --train would undo its "
@@ -207,7 +207,7 @@ def _audited(done: "Repair", path: Path | None, wanted: "Wanted") -> "Report":
     import treeaudit as ta
 
     report = ta.scan(
-        done.forest if path is None else path,
+        done.forest if path is None else _again(path, done.forest),
         train=wanted.train,
         test=wanted.test,
         target=wanted.target,
@@ -226,7 +226,19 @@ def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
     from treeaudit.repair.attempts import attempt
 
     ta.save(done.forest, path, force=force)
-    return attempt(ta.load(path), done.after.defenses, read_policy(policy), done.counting)
+    again = _again(path, done.forest)
+    return attempt(again, done.after.defenses, read_policy(policy), done.counting)
+
+
+def _again(path: Path, forest: "Forest") -> "Forest":
+    """Read the model again that was written; beside it may stand the others of its file."""
+    import treeaudit as ta
+    from treeaudit.errors import SeveralModelsError
+
+    try:
+        return ta.load(path)
+    except SeveralModelsError:
+        return ta.load(path, select=forest.source.inside)
 
 
 def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quiet: bool) -> None:
@@ -269,10 +281,18 @@ def _use(done: "Repair", test: Path, target: str | None, person: str | None) -> 
 
 
 def _print_end(
-    console: "Console", done: "Repair", output: list[Path], *, failed: bool, quiet: bool
+    console: "Console",
+    done: "Repair",
+    output: list[Path],
+    written: "list[Attempt]",
+    *,
+    failed: bool,
+    quiet: bool,
 ) -> None:
     from treeaudit.defenses import IntersectK
+    from treeaudit.readers.choice import listed_names
     from treeaudit.repair.defend import nearest_miss
+    from treeaudit.reports.plain_text import plain
 
     if failed:
         typer.echo(f"nothing written: {nearest_miss(done)}")
@@ -281,6 +301,8 @@ def _print_end(
         typer.echo(f"model  {path}")
     if quiet:
         return
+    if others := listed_names(written[0].forest.others if written else ()):
+        typer.echo(f"the others in it are as they were released: {plain(others)}")
     if not output:
         first, *others = _forms(done.forest)
         more = f" (or {', '.join(others)})" if others else ""

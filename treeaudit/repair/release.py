@@ -1,16 +1,17 @@
 """Write a model again from what was audited and nothing else."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from treeaudit.defenses import without_leftovers
-from treeaudit.errors import UnsupportedModelError
+from treeaudit.errors import ReadError, SeveralModelsError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers import load
-from treeaudit.writers import content_by, suffixes_of, writer_for
+from treeaudit.writers import content_by, is_written_whole, suffixes_of, writer_for
 
-__all__ = ["left_out", "own_suffix", "release"]
+__all__ = ["left_out", "one_of", "own_suffix", "release"]
 
 _MOST_NAMED = 40
 _INDEX = re.compile(r"\[\d[\d, ]*\]")
@@ -30,12 +31,13 @@ def release(model: object) -> Forest:
         Write it with `treeaudit.save`, or use it with
         `treeaudit.writers.to_estimator`. Names of columns, classes and settings
         stay; seeds, notes, other models and everything else that no prediction
-        needs are not in it.
+        needs are not in it. Of a file with several models it is the first; a pickle, joblib
+        or skops file that is written from it holds them all, each as it was audited.
 
     Raises
     ------
     ReadError
-        If the model cannot be read, or it holds several and none was chosen.
+        If the model cannot be read, or the file holds several models and cannot be written again.
 
     Examples
     --------
@@ -47,31 +49,80 @@ def release(model: object) -> Forest:
     >>> clean.trees[0].n_nodes == tree.tree_.node_count, "random_state" in clean.source.parameters
     (True, False)
     """
-    forest = without_leftovers(load(model))
+    try:
+        forest = load(model)
+    except SeveralModelsError as error:
+        forest = one_of(model, error)
+    forest = without_leftovers(forest)
     return replace(forest, source=replace(forest.source, digest=None, n_bytes=None))
 
 
-def left_out(before: Forest, after: Forest) -> str:
+def one_of(
+    model: object,
+    error: SeveralModelsError,
+    suffix: str | None = None,
+    max_bytes: int | None = None,
+) -> Forest:
+    """Return a model of a file of several, with which all of them are written again.
+
+    Parameters
+    ----------
+    model
+        The file.
+    error
+        Names its models.
+    suffix
+        Of the file to write; that of the model unless told.
+    max_bytes
+        As `treeaudit.load` takes it.
+
+    Raises
+    ------
+    SeveralModelsError
+        If such a file holds one model alone.
+    """
+    for name in error.names:
+        try:
+            forest = load(model, select=name, max_bytes=max_bytes)
+        except UnsafeModelError:
+            raise
+        except ReadError:
+            continue
+        if is_written_whole(forest, suffix or own_suffix(forest) or "") and own_suffix(forest):
+            return forest
+    raise error
+
+
+def left_out(before: Forest | Sequence[Forest], after: Forest | Sequence[Forest]) -> str:
     """Say in one line what a file held that the file written from it does not hold.
 
     Parameters
     ----------
     before
-        The model as it was read.
+        The model as it was read, or all that were.
     after
-        The model as it was read again from what was written.
+        The model as it was read again from what was written, or all that were.
     """
-    stays = {(one.kind, one.where) for one in after.leftovers.found}
-    others = set(before.others.values())
-    gone = [one for one in before.leftovers.found if (one.kind, one.where) not in stays]
+    read = [before] if isinstance(before, Forest) else before
+    again = [after] if isinstance(after, Forest) else after
+    stays = {(one.kind, one.where) for forest in again for one in forest.leftovers.found}
+    written = {forest.source.inside for forest in again}
+    others = {where for forest in read for where in forest.others.values()}
+    gone = [one for forest in read for one in forest.leftovers.found
+            if (one.kind, one.where) not in stays
+            and not (one.kind == "unseen" and one.where in written)]  # fmt: skip
+    gone = list({(one.kind, one.where): one for one in gone}.values())
     groups: dict[str, list[Leftover]] = {}
     for one in gone:
         groups.setdefault(_INDEX.sub("[*]", one.where), []).append(one)
-    names = dict.fromkeys(
+    names: dict[str, None] = dict.fromkeys(
         f"{where if len(each) > 1 else each[0].where} "
         f"({_what(each[0].kind, sum(one.n for one in each), another=each[0].where in others)})"
         for where, each in groups.items()
     )
+    if len(read) > 1:
+        lost = [one.source.inside for one in read if one.source.inside not in written]
+        names |= dict.fromkeys(f"{inside} (another model)" for inside in lost)
     shown = list(names)[:_MOST_NAMED]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "") if names else "nothing"

@@ -18,6 +18,7 @@ __all__ = [
     "WRITERS",
     "check_target",
     "content_by",
+    "is_written_whole",
     "repaired_suffix",
     "save",
     "suffixes_of",
@@ -131,6 +132,8 @@ def _writers_of(forest: Forest) -> Mapping[str, str]:
     # A member of an ensemble answers with other labels, or another table, without it.
     member = seen is not None and (seen.labels or seen.own_labels or seen.apart or seen.target)
     whole = found is not None and (found.holder is not None or not (found.before or member))
+    # Before 1.0 XGBoost states no version, and loads nothing but its binary form.
+    whole = whole and (forest.source.library, forest.source.library_version) != ("XGBoost", None)
     return {**WRITERS, **_OWN[forest.source.library], **(pickled if whole else {})}
 
 
@@ -152,6 +155,19 @@ def suffixes_of(forest: Forest) -> list[str]:
     if is_in_place(forest):
         return [name for name in WRITERS if live or name != ".skops"]
     return list(WRITERS) if live else [".json"]
+
+
+def is_written_whole(forest: Forest, suffix: str) -> bool:
+    """Tell whether a file of a suffix holds a model with all that it was read with, as a pickle."""
+    from treeaudit.writers.in_place import SKOPS, is_in_place
+
+    writer = _writers_of(forest).get(suffix.lower(), "")
+    if writer == "in_place.to_pickle":
+        return True
+    forms = {"scikit_learn.to_pickle", "scikit_learn.to_joblib"}
+    if forest.source.format == SKOPS:
+        forms.add("scikit_learn.to_skops")
+    return writer in forms and is_in_place(forest)
 
 
 def repaired_suffix(forest: Forest) -> str:

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 
+from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.wrappers import booster_in
+from treeaudit.readers.boosters.xgboost_model import is_ubjson
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.lightgbm_text import to_lightgbm_text
-from treeaudit.writers.xgboost_document import document_of
+from treeaudit.writers.xgboost_document import document_of, json_of
 
 __all__ = ["booster_changes"]
 
@@ -26,14 +28,21 @@ def booster_changes(forest: Forest) -> dict[int, Mapping[str, object]]:
     booster = booster_in(found.estimator, library, prefix)
     if booster is None:
         raise TypeError("a booster that was read has a record")
-    changed = dict.fromkeys({"handle", "_handle"} & booster.attributes.keys(), _handle(forest))
-    return {id(booster): changed}
+    names = {"handle", "_handle"} & booster.attributes.keys()
+    return {id(booster): dict.fromkeys(names, _handle(forest, booster.get("handle")))}
 
 
-def _handle(forest: Forest) -> object:
+def _handle(forest: Forest, stored: object) -> object:
     """Return what the library stores in the place of its booster."""
     if forest.source.library == "LightGBM":
         return to_lightgbm_text(forest)
+    if forest.source.library_version is None:
+        raise UnsupportedModelError(
+            "XGBoost before 1.0 loads nothing but its binary form, which is not written: write "
+            "the .json that newer versions load"
+        )
     model = document_of(forest)
-    blob = ubjson_bytes.dumps({"Config": model.pop("Config", {}), "Model": model})
-    return Inert(_BYTEARRAY, (blob,))
+    parts = {"Config": model.pop("Config", {}), "Model": model}
+    # Versions before 1.6 write and load JSON, and the binary form.
+    newer = isinstance(stored, bytes | bytearray | memoryview) and is_ubjson(stored)
+    return Inert(_BYTEARRAY, (ubjson_bytes.dumps(parts) if newer else json_of(parts),))

@@ -6,7 +6,7 @@ left out: an entry of a dictionary is missing then, and None stands in its place
 tuple. A column index of pandas becomes a list of texts, as no two of its versions share a form.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ from treeaudit.readers.every import usual
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert, Text
 from treeaudit.readers.stored import stored_model
-from treeaudit.writers.kept import Changes, Kept, texts_of_index
+from treeaudit.writers.kept import Change, Changes, Kept, texts_of_index
 
 __all__ = ["found_of", "is_bundle", "record_of"]
 
@@ -79,12 +79,24 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
         if one.estimator is not found.estimator:
             with suppress(ReadError):
                 other = stored_model(found.root, one.inside, Source(), _ENOUGH)
-                every.update(changes_of(without_leftovers(other)))
+                _join(every, changes_of(without_leftovers(other)))
     names = forest.schema.names if forest.schema.named else ()
     kept = Kept(every)
     made = _Bundle(kept, model, tuple(map(str, names))).written(found.root)
     # Inside of a class that is not written back, it is written alone.
-    return made if kept.has(found.estimator) else kept(model)
+    return made if kept.has(changes) else kept(model)
+
+
+def _join(every: dict[int, Change], more: Changes) -> None:
+    """Add the changes of another model; an object of both is written as the first has it."""
+    for record, change in more.items():
+        first = every.setdefault(record, change)
+        if first is not change and isinstance(change, Inert):
+            tree = first.get("tree_") if first is not None else None
+            if isinstance(change.state, dict) and tree is not None:
+                change.state["tree_"] = tree
+            if isinstance(first, Mapping):
+                every[record] = change
 
 
 def _is_mapping(value: object) -> bool:
@@ -148,7 +160,8 @@ class _Bundle:
             # A search answers as what it chose.
             value = arrived(value.get("best_estimator_"))  # type: ignore[assignment]
         try:
-            return self._kept(value)
+            made = self._kept(value)
+            return _GONE if made is None else made
         except UnsupportedModelError:
             if self._model in (whole, value):
                 raise

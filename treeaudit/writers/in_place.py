@@ -4,7 +4,7 @@ Nothing is loaded: the record is inert data, its trees are exchanged for the
 repaired ones, and what no answer hangs on is left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from treeaudit.writers.beside_trees import beside_trees
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.boosters import booster_changes
 from treeaudit.writers.bundles import record_of
-from treeaudit.writers.kept import Kept
+from treeaudit.writers.kept import Change, Changes, Kept
 from treeaudit.writers.needed import NEEDED
 from treeaudit.writers.node_tables import Answers, answers_of, people_of
 from treeaudit.writers.pickle_bytes import dumps
@@ -79,7 +79,7 @@ def to_pickle(forest: Forest) -> bytes:
     return dumps(in_place(forest))
 
 
-def changes_of(forest: Forest) -> dict[int, Mapping[str, object]]:
+def changes_of(forest: Forest) -> Changes:
     """Return what the repaired trees of a model change in its record, see `Kept`.
 
     Raises
@@ -99,20 +99,18 @@ def changes_of(forest: Forest) -> dict[int, Mapping[str, object]]:
     taken = {one.inside: one.n_trees for one in whole.members} or {found.inside: whole.n_trees}
     if len(taken) > 1 and forest.n_trees != whole.n_trees:
         raise UnsupportedModelError(f"trees of some of its models were taken out: {JSON}")
-    changes: dict[int, Mapping[str, object]] = {}
+    changes: dict[int, Change] = {}
     at = 0
     for inside, n in taken.items():
         n = forest.n_trees if len(taken) == 1 else n
-        changes[id(every[inside].estimator)] = _repaired(
-            forest, whole, every[inside], range(at, at + n)
-        )
+        changes |= _repaired(forest, whole, every[inside], range(at, at + n))
         at += n
     for inside in every.keys() - taken.keys():
-        changes[id(every[inside].estimator)] = _as_it_is(forest, whole, every[inside])
+        changes |= _as_it_is(forest, whole, every[inside])
     return changes
 
 
-def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Mapping[str, object]:
+def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Changes:
     """Return the changes of a member that is audited alone, as a release writes it."""
     pairs = zip(forest.trees, whole.trees, strict=False)
     if forest.n_trees != whole.n_trees or not all(is_same(*pair) for pair in pairs):
@@ -124,14 +122,12 @@ def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Mapping[str, objec
     return _repaired(without_leftovers(alone), alone, apart, range(alone.n_trees))
 
 
-def _repaired(
-    forest: Forest, whole: Forest, member: Found, numbers: Sequence[int]
-) -> dict[str, object]:
-    """Return the attributes of one of the models that its repaired trees change."""
+def _repaired(forest: Forest, whole: Forest, member: Found, numbers: Sequence[int]) -> Changes:
+    """Return what the repaired trees of one of the models change in its record."""
     kind = member.estimator.kind
     origin = origins(forest, whole, numbers)
     if kind.startswith("HistGradient"):
-        return _histogram(forest, whole, member, numbers, origin)
+        return {id(member.estimator): _histogram(forest, whole, member, numbers, origin)}
     held = [member.estimator]
     if not is_tree(member.estimator):
         held = [one for one in elements(member.get("estimators_")) if isinstance(one, Inert)]
@@ -141,9 +137,9 @@ def _repaired(
         for i, k in zip(numbers, origin, strict=True)
     ]
     if is_tree(member.estimator):
-        return {"tree_": trees[0]}
+        return {id(member.estimator): {"tree_": trees[0]}}
     kept = Kept({})
-    written: list[object] = [
+    written = [
         kept.member(member.estimator, held[k - first], tree)
         for k, tree in zip(origin, trees, strict=True)
     ]
@@ -160,10 +156,12 @@ def _repaired(
         if len(written) % width:
             raise UnsupportedModelError(f"the {kind} has {width} trees a round: keep whole rounds")
         changed["estimators_"] = shaped.reshape(-1, *rounds.shape[1:])
-    changed |= beside_trees(
-        changed["estimators_"], forest, whole, member, [k - first for k in origin]
-    )
-    return changed
+    places = [k - first for k in origin]
+    changed |= beside_trees(changed["estimators_"], forest, whole, member, places)
+    # A file may hold a member once more: the same tree, or none where it was taken out.
+    each: dict[int, Change] = dict.fromkeys(map(id, held))
+    each |= {id(held[place]): one for place, one in zip(places, written, strict=True)}
+    return {**each, id(member.estimator): changed}
 
 
 def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, k: int) -> Inert:

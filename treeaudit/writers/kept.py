@@ -25,7 +25,7 @@ from treeaudit.readers.pickles.listed_names import FUNCTIONS
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM
 
-__all__ = ["GONE", "Changes", "Kept", "as_fitted", "is_seed", "sorted_pairs"]
+__all__ = ["GONE", "Change", "Changes", "Kept", "as_fitted", "is_seed", "sorted_pairs"]
 
 _LONGEST = 40
 _DEEPEST = 40
@@ -41,8 +41,11 @@ _TEMPLATES = ("estimator_", "base_estimator_")
 _BY_MASK = frozenset("RFE RFECV SequentialFeatureSelector".split())
 _TREES_OF_BOOSTERS = frozenset("handle _handle".split())
 
-Changes = Mapping[int, Mapping[str, object]]
-"""By the identity of a record: attributes that take the place of those that were stored."""
+Change = Mapping[str, object] | Inert | None
+"""Attributes that take the place of those that were stored; a record that takes the place of the
+whole; None where it is left out."""
+Changes = Mapping[int, Change]
+"""What becomes of records, by their identity."""
 
 GONE = object()
 """In `Changes`: the attribute is left out."""
@@ -130,9 +133,9 @@ class Kept:
                 return self._object(value, fitted, depth)
         raise _refused(value)
 
-    def has(self, record: Inert) -> bool:
-        """Tell whether a record with changes was copied."""
-        return id(record) in self._made
+    def has(self, changes: Changes) -> bool:
+        """Tell whether one of these records, which change, was copied."""
+        return not self._made.keys().isdisjoint(changes)
 
     def member(self, ensemble: Inert, record: Inert, tree: Inert) -> Inert:
         """Return one tree of an ensemble, with the settings that the ensemble gives to all.
@@ -191,6 +194,10 @@ class Kept:
         shared = fitted and id(value) in self._changes
         if shared and id(value) in self._made:
             return self._made[id(value)]
+        if shared and not isinstance(change := self._changes[id(value)], Mapping):
+            if change is not None:
+                self._made[id(value)] = change
+            return change
         library = value.cls.module.partition(".")[0]
         if value.cls.module.startswith(("numpy.random", "mtrand")):
             return None
@@ -218,7 +225,8 @@ class Kept:
         return made
 
     def _attributes(self, value: Inert, fitted: bool, depth: int) -> dict[str, object]:
-        changed = self._changes.get(id(value), {}) if fitted else {}
+        change = self._changes.get(id(value)) if fitted else None
+        changed = change if isinstance(change, Mapping) else {}
         needed = NEEDED.get(value.kind, frozenset())
         known = attributes_of(value.kind) or {}
         state: dict[str, object] = {}

@@ -41,7 +41,8 @@ def _put(value: object, out: list[bytes]) -> None:
             code = shortest(value)
             out.append(code.encode() + struct.pack(_WHOLE[code], value))
         case float():
-            out.append(b"D" + struct.pack(">d", value))
+            # XGBoost knows numbers of 32 bits alone.
+            out.append(b"d" + struct.pack(">f", value))
         case np.ndarray():
             kind = value.dtype.str[1:]
             out += [f"[${_MARKS[kind]}#".encode(), _length(len(value))]

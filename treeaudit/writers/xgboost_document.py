@@ -23,7 +23,7 @@ from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import Rows, rows_of
 
-__all__ = ["document_of", "to_xgboost_json", "to_xgboost_ubjson"]
+__all__ = ["document_of", "json_of", "to_xgboost_json", "to_xgboost_ubjson"]
 
 _NO_PARENT = (1 << 31) - 1
 _KINDS = {
@@ -35,12 +35,24 @@ _KINDS = {
 }
 
 _SHAPE = frozenset("num_deleted num_feature num_nodes size_leaf_vector".split())
+_NUMBERS_FROM = (1, 6)
+"""Versions before this one read truth values in ``default_left``; this and later ones both."""
+_LEAVES_BELOW = "leaf_child_counts"
+"""What versions before `_NO_LEAVES_FROM` ask for: how many children of a node are leaves."""
+_NO_LEAVES_FROM = (1, 3)
+_WRAPPER = "scikit_learn"
+_OF_DRAWS = frozenset({"rng_state", "subsample"})
 
 
 def to_xgboost_json(forest: Forest) -> bytes:
     """Return the model as XGBoost's own JSON."""
     document = document_of(forest)
     document.pop("Config", None)
+    return json_of(document)
+
+
+def json_of(document: dict[str, Any]) -> bytes:
+    """Return a document as JSON without blanks, names sorted."""
     return json.dumps(_listed(document), separators=(",", ":"), sort_keys=True).encode()
 
 
@@ -48,6 +60,13 @@ def to_xgboost_ubjson(forest: Forest) -> bytes:
     """Return the model as the UBJSON that XGBoost writes."""
     document = document_of(forest)
     document.pop("Config", None)
+    outer = document["learner"]["gradient_booster"]
+    model = (outer["gbtree"] if outer["name"] == "dart" else outer)["model"]
+    # A model that was read from JSON or the binary form has lists, or columns of other types.
+    model["trees"] = [
+        {name: np.asarray(part).astype(_KINDS[name]) if name in _KINDS else part
+         for name, part in tree.items()} for tree in model["trees"]
+    ]  # fmt: skip
     return ubjson_bytes.dumps(document)
 
 
@@ -95,6 +114,17 @@ def document_of(forest: Forest) -> dict[str, Any]:
         if "weight_drop" in part:
             part["weight_drop"] = _as_stored(part["weight_drop"], list(booster.scale[:n]))
     _without_seeds(document.get("Config"))
+    if booster.before((1,)):
+        # Newer versions ask for what the binary form of older ones does not hold.
+        kind, settings = booster.loss.objective.partition(":")[0], document["learner"]["objective"]
+        name = {"multi": "softmax_multiclass_param"}.get(kind, "reg_loss_param")
+        n_classes = str(booster.loss.n_outputs)
+        stated = {"num_class": n_classes} if kind == "multi" else {"scale_pos_weight": "1"}
+        if kind in ("binary", "multi", "reg"):
+            settings.setdefault(name, stated)
+    attributes = document["learner"].get("attributes") or {}
+    if isinstance(of_wrapper := attributes.get(_WRAPPER), str):
+        attributes[_WRAPPER] = _settings(of_wrapper)
     share = forest.source.parameters.get("subsample", 1.0)
     if forest.trees is not whole.trees and share < 1:
         # Steps that were computed anew are of draws: only here a model says so.
@@ -150,6 +180,12 @@ def _tree(
     for name in raw:
         if name in columns:
             made[name] = _as_stored(raw[name], columns[name].astype(_KINDS[name]))
+    if booster.before(_NUMBERS_FROM):
+        made["default_left"] = (columns["default_left"] == 1).tolist()
+    if booster.before(_NO_LEAVES_FROM):
+        below = np.zeros(n, dtype=np.int64)
+        below[at] = tree.is_leaf[rows.left].astype(np.int64) + tree.is_leaf[rows.right]
+        made[_LEAVES_BELOW] = below.tolist()
     return made
 
 
@@ -188,11 +224,21 @@ def _as_stored(before: object, now: Any) -> Any:  # noqa: ANN401  # a list or an
 def _without_seeds(part: object) -> None:
     if isinstance(part, dict):
         # With the share of rows that each tree drew, the seed is one of draws.
-        part.pop("subsample", None)
-        for name, inside in part.items():
-            if is_seed(name) and isinstance(inside, str):
-                part[name] = "0"
+        for name in [name for name in part if is_seed(name) or name in _OF_DRAWS]:
+            del part[name]
+        for inside in part.values():
             _without_seeds(inside)
+
+
+def _settings(text: str) -> str:
+    """Return the settings of a wrapper, as versions before 3 note them in JSON, without seeds."""
+    try:
+        stated = json.loads(text)
+    except (ValueError, RecursionError):
+        stated = {}
+    settings = stated if isinstance(stated, dict) else {}
+    kept = {name: part for name, part in settings.items() if not is_seed(name)}
+    return json.dumps(kept, sort_keys=True)
 
 
 def _listed(part: object) -> object:

@@ -22,7 +22,7 @@ from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.unpack import Content
 
-__all__ = ["from_inert", "matches", "read"]
+__all__ = ["from_inert", "is_ubjson", "matches", "read"]
 
 _JSON = re.compile(
     rb'\s*\{\s*(?:"(?:learner|Config|Model)"\s*:\s*\{|"version"\s*:\s*\[\s*\d+\s*,\s*\d+\s*,)'
@@ -36,9 +36,14 @@ _HEAD = 512
 def matches(content: Content) -> bool:
     """Tell whether the content is an XGBoost model: JSON, UBJSON or the older binary form."""
     head = bytes(content.data[:_HEAD])
-    if _JSON.match(head) is not None or _UBJSON.match(head) is not None:
+    if _JSON.match(head) is not None or is_ubjson(head):
         return True
     return xgboost_binary.matches(head)
+
+
+def is_ubjson(data: bytes | bytearray | memoryview) -> bool:
+    """Tell whether a model begins as the UBJSON that XGBoost writes since 1.6."""
+    return _UBJSON.match(data) is not None
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
@@ -79,7 +84,7 @@ def _from_blob(data: memoryview, source: Source, limits: Limits) -> Forest:
             "and save it with save_model('model.json')"
         )
     with reading("the XGBoost model is damaged"):
-        if _UBJSON.match(head):
+        if is_ubjson(head):
             document, form = ubjson.parse(data, limits), "xgboost-ubjson"
         elif head.lstrip()[:1] == b"{":
             document, form = _json(data, limits), "xgboost-json"

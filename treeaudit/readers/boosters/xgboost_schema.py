@@ -62,6 +62,10 @@ class Booster:
     parameters: Mapping[str, Any]
     out_of_turn: bool
 
+    def before(self, version: tuple[int, ...]) -> bool:
+        """Tell whether an older version wrote it, or one before 1.0, which states none."""
+        return tuple(map(int, (self.version or "0").split("."))) < version
+
 
 def read_booster(document: Mapping[str, object]) -> Booster:
     """Return the parts of a stored model.
