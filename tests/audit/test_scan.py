@@ -113,9 +113,9 @@ def test_wrappers_give_the_findings_of_the_bare_tree(cancer, cancer_tree, tmp_pa
     for wrapped in (
         make_pipeline("passthrough", DecisionTreeClassifier(random_state=0)).fit(*cancer),
         grid.fit(*cancer),
-        {"model": cancer_tree, "made": "today"},
+        {"model": cancer_tree},
         [cancer_tree],
-        (1, {"deep": (cancer_tree,)}),
+        ({"deep": (cancer_tree,)},),
     ):
         path = tmp_path / "wrapped.joblib"
         joblib.dump(wrapped, path)

@@ -189,7 +189,7 @@ READS = {
     "sklearn-joblib": (in_joblib, KINDS, "records"),
     "sklearn-skops": (in_skops, KINDS, "unseen"),
     "treeaudit-json": (in_own_json, KINDS, "extra"),
-    "treeaudit-pickle": (in_trainer, KINDS, "unseen"),
+    "treeaudit-pickle": (in_trainer, KINDS, "records"),
     "xgboost-json": (in_xgboost, KINDS, "extra"),
     "xgboost-ubjson": (in_xgboost_binary, KINDS, "extra"),
     "xgboost-binary": (in_older_xgboost_binary, KINDS, "extra"),

@@ -47,19 +47,19 @@ PROMISES = {
             "test_output.py::test_a_file_that_exists_stays",
         ],
         "`treeaudit release` writes it from the model alone, in one encoding": [
-            "writers/test_canonical.py::test_release_is_a_fixed_point",
+            "writers/test_canonical.py::test_a_release_is_a_fixed_point",
         ],
         "What lies beyond the model is listed by path and size (TA206)": [
-            "hostile/test_smuggled.py::test_every_payload_is_listed_or_gone_after_release",
+            "hostile/test_smuggled.py::test_what_is_hidden_is_listed_or_gone_after_release",
         ],
         "people in the file are reported as people (TA202)": [
-            "readers/test_tables.py::test_a_table_of_people_is_reported",
+            "readers/test_tables.py::test_rows_are_graded_high_and_fail",
         ],
         "with `--train`, that its counts are not exact": [
-            "people/test_noise_check.py::test_exact_counts_under_claimed_noise_are_detected",
+            "people/test_noise_check.py::test_exact_counts_are_detected",
         ],
         "unused bytes between columns": [
-            "hostile/test_nodes.py::test_what_a_copy_leaves_between_the_columns",
+            "readers/test_elements.py::test_bytes_between_the_columns_are_noted_where_they_stand",
         ],
     },
     "README.md": {

@@ -153,7 +153,7 @@ def again(data) -> str:
         (lambda d: "no", "is no JSON report"),
         (lambda d: "[]", "is no treeaudit report"),
         (lambda d: json.dumps({"results": {}}), "is no treeaudit report"),
-        (lambda d: json.dumps(d | {"schema_version": 1}), "schema version 1, this treeaudit"),
+        (lambda d: json.dumps(d | {"schema_version": 3}), "schema version 3, this treeaudit"),
         (lambda d: again(d | {"findings": [3]}), "no whole accepted treeaudit report"),
         (lambda d: again(d | {"checks": [{"name": "min-leaf", "status": "fail"}]}), "it lacks"),
         (lambda d: json.dumps(d | {"verdict": "pass"}), "it was changed after it was accepted"),

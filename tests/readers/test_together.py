@@ -47,7 +47,6 @@ def test_trees_in_a_row_are_those_read_alone(model, monkeypatch) -> None:
     row = load(model)
     in_order = list(row.trees)
     monkeypatch.setattr("treeaudit.readers.estimators.node_table.in_rows", _alone)
-    monkeypatch.setattr("treeaudit.readers.leftovers.nodes.in_rows", _alone)
     apart = load(model)
     backwards = [apart.trees[i] for i in reversed(range(apart.n_trees))][::-1]
     assert all(map(_same, in_order, backwards))

@@ -12,7 +12,7 @@ from treeaudit.readers.limits import Most
 
 __all__ = ["checked_report", "checked_reports", "is_report", "read_json", "read_report"]
 
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSIONS = (1, 2)
 
 
 def read_report(
@@ -95,10 +95,10 @@ def checked_report(data: Any, name: str) -> dict[str, Any]:  # noqa: ANN401  # J
         raise PolicyError(
             f"{name} is no treeaudit report; 'treeaudit scan MODEL -o report.json' writes one"
         )
-    if version != _SCHEMA_VERSION:
+    if version not in _SCHEMA_VERSIONS:
         raise PolicyError(
             f"{name} has schema version {version}, this treeaudit reads "
-            f"{_SCHEMA_VERSION}; write it again with this version"
+            f"{_SCHEMA_VERSIONS[-1]} and before; write it again with this version"
         )
     report: dict[str, Any] = data
     return report

@@ -101,6 +101,8 @@ class _Models:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
+    """A table of the file and its place."""
+
     place: Place
     table: Table
 

@@ -280,6 +280,8 @@ class _Residual:
     def _beyond(self, step: _Step) -> None:
         """Take in what is no part of the model: notes, small containers, extra content."""
         value, most = step.place.value, self._sizes.most_notes
+        if value is None:
+            return
         if is_plain(value, most):
             self._note(step)
         elif isinstance(value, dict | list | tuple) and (len(value) <= most or _has_models(value)):
