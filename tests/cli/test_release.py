@@ -61,7 +61,7 @@ def test_every_model_of_a_bundle_is_written_and_audited(folder) -> None:
     assert done.returncode == 1, done.stderr
     first, second, *rest = done.stdout.splitlines()
     assert first.startswith("left out: ")
-    assert all(where in first for where in ("note_", "['people']"))
+    assert all(where in first for where in ("['old'].note_", "['people']"))
     assert "another model" not in first
     assert second == "model  c.pkl"
     assert [line for line in rest if line.startswith("['")] == ["['old']", "['new']"]
@@ -110,20 +110,22 @@ def test_what_cannot_be_is_said_in_one_sentence(folder, words, sentence) -> None
 
 
 def test_a_model_without_a_form_of_its_own_names_the_way_that_works(folder) -> None:
-    from sklearn.ensemble import StackingClassifier
+    from sklearn.impute import KNNImputer
+    from sklearn.pipeline import make_pipeline
 
-    tree = DecisionTreeClassifier(max_depth=2)
-    stack = StackingClassifier([("a", tree)], tree, cv=2)
-    (folder / "s.pkl").write_bytes(pickle.dumps(stack.fit(X, Y)))
+    piped = make_pipeline(KNNImputer(), DecisionTreeClassifier(max_depth=2)).fit(X[:200], Y[:200])
+    (folder / "s.pkl").write_bytes(pickle.dumps(piped))
+    assert "(-o model.treeaudit.json)" in run("release", "s.pkl", "-o", "c.pkl").stderr
     assert run("release", "s.pkl", "-o", "model.treeaudit.json").returncode in (0, 1, 3)
     assert ta.load("model.treeaudit.json").n_trees == 1
 
 
-def test_a_stack_is_released_in_its_place(folder) -> None:
+@pytest.mark.parametrize("last", [LogisticRegression(), DecisionTreeClassifier(max_depth=2)])
+def test_a_stack_is_released_in_its_place(folder, last) -> None:
     from sklearn.ensemble import StackingClassifier
 
     tree = DecisionTreeClassifier(max_depth=2)
-    stack = StackingClassifier([("a", tree)], LogisticRegression(), cv=2).fit(X, Y)
+    stack = StackingClassifier([("a", tree)], last, cv=2).fit(X, Y)
     (folder / "s.pkl").write_bytes(pickle.dumps(stack))
     assert run("release", "s.pkl", "-o", "c.pkl").returncode in (0, 1, 3)
     again = pickle.loads((folder / "c.pkl").read_bytes())
