@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import TreeauditError
-from treeaudit.later import pattern
 
 __all__ = ["BASELINE", "CONFIG", "TABLE", "check_regular", "open_regular", "parse_toml"]
 __all__ += ["read_bytes", "read_toml"]
@@ -20,7 +19,7 @@ CONFIG, BASELINE, TABLE = 1 << 20, 64 << 20, 8 << 30
 """Bytes that a policy or schema, an accepted report or account, and a table may have."""
 
 # tomllib takes the square of the parts of a dotted key.
-_DOTTED = pattern(
+_DOTTED = re.compile(
     r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""", re.ASCII
 )
 

@@ -1,6 +1,7 @@
 """Write a file once and whole: atomically, and never over another by accident."""
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -8,14 +9,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from treeaudit.errors import DataError
-from treeaudit.later import pattern
 
 __all__ = ["alone", "alone_in", "check_free", "check_new", "same_file", "suffix_of"]
 __all__ += ["well_formed", "write_file", "writing"]
 
 _LOCKED = 1 << 30
 # What Python makes of a byte of a file's name that is no UTF-8.
-_BYTE = pattern("[\udc80-\udcff]")
+_BYTE = re.compile("[\udc80-\udcff]")
 
 
 def well_formed(data: Any) -> Any:  # noqa: ANN401  # plain data

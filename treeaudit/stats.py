@@ -12,8 +12,7 @@ privacy risk in synthetic data (anonymeter), for the residual risk.
 
 import math
 from collections.abc import Sequence
-
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass
 
 __all__ = [
     "Estimate",

@@ -5,6 +5,7 @@ knowing the value.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,6 @@ from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.diversity_details import Diversity, NearlyCertain, diversity_of
 from treeaudit.attacks.once import in_any_tree, of_each_tree, worst_share
 from treeaudit.attacks.stated import Stated
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence, Severity
 from treeaudit.findings.numbers import People
 from treeaudit.model.words import in_percent

@@ -1,5 +1,6 @@
 """The finding about one sort of leftovers: what was found, how bad it is, what was not seen."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol
 
@@ -7,7 +8,6 @@ from treeaudit.attacks.case import Case
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import SEVERITIES, Finding, Severity, Skipped
 from treeaudit.findings.numbers import People
-from treeaudit.later import pattern
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 
 __all__ = ["Sorts", "beside"]
@@ -36,7 +36,7 @@ _BLIND: frozenset[Kind] = frozenset({"extra", "unseen"})
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
 
 # What every copy of the model holds, too: odd labels, and odd names of columns.
-_OF_NAMES = pattern(r"(^|\.)(classes_|feature_names_in_)\[\d+\]$")
+_OF_NAMES = re.compile(r"(^|\.)(classes_|feature_names_in_)\[\d+\]$")
 
 
 # Libraries whose pickles hold no more than their own forms do, or are not read.

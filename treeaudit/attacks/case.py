@@ -1,35 +1,27 @@
 """What an attack is given, and what it must offer."""
 
 from collections.abc import Callable
-from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide
-from treeaudit.dataclass import dataclass
+from treeaudit.attacks.drawn import are_draws_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
 from treeaudit.findings.report import Page
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import label_text, sentence
+from treeaudit.people.prior import Prior
+from treeaudit.people.records import Records
+from treeaudit.reconstruction.draws import times_of
 from treeaudit.table.ends import Codes, Held, Meant, held_in
 from treeaudit.table.labels import Labels
 from treeaudit.table.table import Table
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.drawn import are_draws_of
-    from treeaudit.people.prior import Prior
-    from treeaudit.people.records import Records
-    from treeaudit.reconstruction.draws import times_of
-else:
-    times_of = later("treeaudit.reconstruction.draws", "times_of")
-    are_draws_of = later("treeaudit.attacks.drawn", "are_draws_of")
-    Records = later("treeaudit.people.records", "Records")
 
 __all__ = [
     "Attack",

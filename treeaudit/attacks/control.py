@@ -7,28 +7,20 @@ can tell one from the other.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.score import Score, leaf_guesses
 from treeaudit.attacks.stated import Codes, Stated, label_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.findings import Control, Finding, Severity
 from treeaudit.findings.numbers import People, Phrase, say
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent
+from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, difference, fact, residual, wilson
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.score import Score, leaf_guesses
-    from treeaudit.people.records import Records
-else:
-    Records = later("treeaudit.people.records", "Records")
-    Score = later("treeaudit.attacks.score", "Score")
-    leaf_guesses = later("treeaudit.attacks.score", "leaf_guesses")
 
 __all__ = [
     "MEMORY",

@@ -6,9 +6,9 @@ Ganta, Kasiviswanathan and Smith (2008), Composition attacks and auxiliary infor
 privacy.
 """
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Words
 
 __all__ = ["Differencing"]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from treeaudit.arrays import Wide
 from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.stated import Stated
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 

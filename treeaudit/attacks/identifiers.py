@@ -5,21 +5,21 @@ apart one by one. A column with nearly as many thresholds as there are people
 is listed, value by value, in the file itself.
 """
 
+import re
 import sys
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, Need
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import Count, People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
-from treeaudit.later import pattern
 from treeaudit.model.forest import Forest
 
 __all__ = ["Identifiers", "named_like_identifier"]
@@ -32,12 +32,12 @@ _LAST = frozenset(
     ).split()
 )
 _WHOLE = frozenset({"index", "level 0"})
-_PAIRS = pattern(
+_PAIRS = re.compile(
     r"\b(row|record|case|customer|patient|person|client|account|member|user|social security|"
     r"nhs|personal|full|first|last|passport|phone|telephone)\s?"
     r"(id|no|nr|num|number|name|index|key)\b"
 )
-_SPLIT = pattern(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
+_SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 
 _UNKNOWN = (
     "the file does not tell how many people there are, so nobody can say whether a feature is cut "

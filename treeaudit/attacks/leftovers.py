@@ -6,6 +6,7 @@ out. A kind that nobody looked for is never clear.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from treeaudit.attacks.beside import beside
@@ -18,7 +19,6 @@ from treeaudit.attacks.leftovers_details import (
     TrainingDataDetails,
     ValueDetails,
 )
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import (

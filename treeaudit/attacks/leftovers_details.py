@@ -1,6 +1,7 @@
 """What TA202 to TA206 count."""
 
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass
+
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People
 from treeaudit.model.leftovers import Leftover

@@ -10,13 +10,13 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any, get_args
 
 from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.needs import run_attack
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, register
 from treeaudit.findings.findings import About, Finding, Skipped, Words
 

@@ -8,26 +8,20 @@ it where as many end there as it holds; elsewhere some of them were.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.meant import meant_in
 from treeaudit.attacks.stated import Codes
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Finding
 from treeaudit.findings.numbers import People, Phrase, Share, say
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.meant import meant_in
-else:
-    meant_in = later("treeaudit.attacks.meant", "meant_in")
 
 __all__ = [
     "InAnyTree",

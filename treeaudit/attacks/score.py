@@ -1,22 +1,15 @@
 """How often guesses about people are right, tree by tree."""
 
 from collections.abc import Iterator
-from dataclasses import field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.stated import Codes
-from treeaudit.dataclass import dataclass
-from treeaudit.later import later
+from treeaudit.people.records import Records
 from treeaudit.table.labels import Labels
-
-if TYPE_CHECKING:
-    from treeaudit.people.records import Records
-else:
-    Records = later("treeaudit.people.records", "Records")
 
 __all__ = ["Score", "leaf_guesses"]
 

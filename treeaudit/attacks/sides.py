@@ -6,13 +6,13 @@ half is the control.
 """
 
 import zlib
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.membership_inference.count_score import Reference
-from treeaudit.dataclass import dataclass
 from treeaudit.people.records import Records
 
 __all__ = ["Sides", "sides"]

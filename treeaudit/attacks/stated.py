@@ -1,13 +1,13 @@
 """What the leaves state of their people: the label, or the value of another column."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.dataclass import dataclass
 from treeaudit.table.labels import Labels
 
 __all__ = ["Codes", "Stated", "label_of"]

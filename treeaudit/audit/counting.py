@@ -1,35 +1,19 @@
 """Before any attack: what is counted as one, and the table and the people counted so."""
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.request import Request
 from treeaudit.findings.unit import Unit
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.people.made_up import look_made_up
+from treeaudit.people.persons import Tables, apart, named, of_copies
+from treeaudit.people.records import Records, target_of
+from treeaudit.people.repeats import Repeats, repeats_in
+from treeaudit.table.persons import at_most, in_persons
 from treeaudit.table.table import Table
-
-if TYPE_CHECKING:
-    from treeaudit.people.made_up import look_made_up
-    from treeaudit.people.persons import Tables, apart, named, of_copies
-    from treeaudit.people.records import Records, target_of
-    from treeaudit.people.repeats import Repeats, repeats_in
-    from treeaudit.table.persons import at_most, in_persons
-else:
-    look_made_up = later("treeaudit.people.made_up", "look_made_up")
-    Tables = later("treeaudit.people.persons", "Tables")
-    apart = later("treeaudit.people.persons", "apart")
-    named = later("treeaudit.people.persons", "named")
-    of_copies = later("treeaudit.people.persons", "of_copies")
-    Repeats = later("treeaudit.people.repeats", "Repeats")
-    repeats_in = later("treeaudit.people.repeats", "repeats_in")
-    at_most = later("treeaudit.table.persons", "at_most")
-    in_persons = later("treeaudit.table.persons", "in_persons")
-    Records = later("treeaudit.people.records", "Records")
-    target_of = later("treeaudit.people.records", "target_of")
 
 __all__ = ["Counted", "check_request", "counted"]
 

@@ -12,16 +12,15 @@ from pathlib import Path
 from treeaudit.audit.places import Place, why_not
 from treeaudit.errors import ReadError
 from treeaudit.input import CONFIG, read_bytes
-from treeaudit.later import pattern
 from treeaudit.readers.limits import show
 
 __all__ = ["said_by_mlflow"]
 
 _KEYS = "pickled_model|model_path|python_model|model_data|data"
 # What stands behind the name is stripped afterwards: a pattern takes the square of its blanks.
-_NAMED = pattern(rf"^[ \t]++(?:{_KEYS}):(.*)$", re.MULTILINE)
-_KEPT = pattern(r"^(storage_location|source):(.*)$", re.MULTILINE)
-_VERSION = pattern(r"version-\d+")
+_NAMED = re.compile(rf"^[ \t]++(?:{_KEYS}):(.*)$", re.MULTILINE)
+_KEPT = re.compile(r"^(storage_location|source):(.*)$", re.MULTILINE)
+_VERSION = re.compile(r"version-\d+")
 _LONGEST = 4096
 _FOLDER = "is a folder"
 

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from treeaudit.audit.places import is_folder, why_not
 from treeaudit.errors import DataError
-from treeaudit.later import pattern
 
 __all__ = ["is_pattern", "is_several", "matched"]
 
-_GLOB = pattern(r"[*?\[]")
+_GLOB = re.compile(r"[*?\[]")
 _ANY = "**"
 _CASE = re.IGNORECASE if os.name == "nt" else 0
 

@@ -1,9 +1,7 @@
 """Places that are audited: a file each, or the reason why it is not even opened."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
-
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Found", "Place", "is_folder", "is_link", "why_not"]
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,40 +10,22 @@ import numpy.typing as npt
 from treeaudit.attacks import Case
 from treeaudit.attacks.sensitive.column import check_columns
 from treeaudit.audit.counting import Counted, check_request, counted
+from treeaudit.audit.rounded import counted_if_rounded
+from treeaudit.audit.routing import as_trained, with_people
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.people.imputation import CrossGuess
+from treeaudit.people.labels_held import labels_not_held
+from treeaudit.people.noise_check import held_against
+from treeaudit.people.overlap import without_members
+from treeaudit.people.prior import Prior, prior_table, read_prior
+from treeaudit.people.records import Records, read_records
+from treeaudit.people.sources import large_source
+from treeaudit.people.streaming import stream_records
+from treeaudit.people.verification import verify
 from treeaudit.table.reconstruction import measure, routed, with_labels
-
-if TYPE_CHECKING:
-    from treeaudit.audit.rounded import counted_if_rounded
-    from treeaudit.audit.routing import as_trained, with_people
-    from treeaudit.people.imputation import CrossGuess
-    from treeaudit.people.labels_held import labels_not_held
-    from treeaudit.people.noise_check import held_against
-    from treeaudit.people.overlap import without_members
-    from treeaudit.people.prior import Prior, prior_table, read_prior
-    from treeaudit.people.records import Records, read_records
-    from treeaudit.people.sources import large_source
-    from treeaudit.people.streaming import stream_records
-    from treeaudit.people.verification import verify
-else:
-    held_against = later("treeaudit.people.noise_check", "held_against")
-    labels_not_held = later("treeaudit.people.labels_held", "labels_not_held")
-    without_members = later("treeaudit.people.overlap", "without_members")
-    Prior = later("treeaudit.people.prior", "Prior")
-    prior_table = later("treeaudit.people.prior", "prior_table")
-    read_prior = later("treeaudit.people.prior", "read_prior")
-    counted_if_rounded = later("treeaudit.audit.rounded", "counted_if_rounded")
-    large_source = later("treeaudit.people.sources", "large_source")
-    stream_records = later("treeaudit.people.streaming", "stream_records")
-    verify = later("treeaudit.people.verification", "verify")
-    as_trained = later("treeaudit.audit.routing", "as_trained")
-    with_people = later("treeaudit.audit.routing", "with_people")
-    Records = later("treeaudit.people.records", "Records")
-    read_records = later("treeaudit.people.records", "read_records")
 
 __all__ = ["Progress", "prepare"]
 

@@ -1,28 +1,19 @@
 """People counted in leaves that do not tell how many they hold."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treeaudit.defenses.cutting import summed
 from treeaudit.errors import DataError
-from treeaudit.later import later
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
+from treeaudit.people.drawn_digits import drawn_anew, newton_of_digits
+from treeaudit.people.newton import newton_of
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.readers.first_round import counted, labels_of_first_round
 from treeaudit.reconstruction.scope import drawn_share, drawn_steps
-
-if TYPE_CHECKING:
-    from treeaudit.defenses.cutting import summed
-    from treeaudit.people.drawn_digits import drawn_anew, newton_of_digits
-    from treeaudit.people.newton import newton_of
-else:
-    drawn_anew = later("treeaudit.people.drawn_digits", "drawn_anew")
-    newton_of_digits = later("treeaudit.people.drawn_digits", "newton_of_digits")
-    newton_of = later("treeaudit.people.newton", "newton_of")
-    summed = later("treeaudit.defenses.cutting", "summed")
 
 __all__ = ["as_trained", "with_people"]
 

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from treeaudit.attacks import (
     ATTACKS,
@@ -20,25 +20,17 @@ from treeaudit.attacks.offered import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.asked import listed
+from treeaudit.findings.baseline import Baseline, accept, not_held, read_baseline
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import NOT_HELD, Check, Finding, Skipped
 from treeaudit.findings.judging import check_names, judge, losses_added, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.later import later
+from treeaudit.findings.terms import terms_of
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load, load_all
 from treeaudit.writers.canonical import canonical
-
-if TYPE_CHECKING:
-    from treeaudit.findings.baseline import Baseline, accept, not_held, read_baseline
-    from treeaudit.findings.terms import terms_of
-else:
-    accept = later("treeaudit.findings.baseline", "accept")
-    not_held = later("treeaudit.findings.baseline", "not_held")
-    read_baseline = later("treeaudit.findings.baseline", "read_baseline")
-    terms_of = later("treeaudit.findings.terms", "terms_of")
 
 __all__ = ["Case", "Progress", "audit", "audit_all", "scan"]
 

@@ -10,11 +10,10 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
-
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Argument", "Declared", "Exit", "Interrupted", "Option", "echo", "page", "parsed"]
 

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeaudit.cli import declared as typer
 from treeaudit.cli.grid import frame_grid, width_of
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import write_file

@@ -13,12 +13,11 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from treeaudit.audit.fleet import Place
 from treeaudit.cli.bounds import told_by_shell
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import TreeauditError
 from treeaudit.reports.fleet_rows import Row, failed_row
 

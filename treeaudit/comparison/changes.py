@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from treeaudit.attacks import all_checks
 from treeaudit.comparison.unlike import failing, not_compared, of_attacks, pairs
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.baseline import no_worse
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import SEVERITIES

@@ -1,10 +1,10 @@
 """Which of several models to take: none that is both less accurate and gives away more."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from treeaudit.comparison.compared import Compared
 from treeaudit.comparison.leakage import MEASURES, Measure
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Choice", "choose", "dominates", "weighed"]
 

@@ -6,11 +6,12 @@ probability under the noise that the model states, for an attacker to whom all
 counts are alike beforehand.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.people.records import Records
 from treeaudit.table.reconstruction import claimed
 from treeaudit.table.table import Table

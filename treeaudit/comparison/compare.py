@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,6 @@ from treeaudit.comparison.choice import Choice, choose
 from treeaudit.comparison.claims import claims_of
 from treeaudit.comparison.compared import Compared, by_ledger
 from treeaudit.comparison.leakage import leakage_of
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.bounded import unbounded_because
 from treeaudit.errors import DataError
 from treeaudit.findings.asked import listed

@@ -1,12 +1,11 @@
 """One model of a comparison: its audit, what it gives away, and what it is good for."""
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from treeaudit.attacks import all_checks
 from treeaudit.comparison.claims import Claims
 from treeaudit.comparison.leakage import Leakage
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.bounded import bounded
 from treeaudit.findings.findings import Check, Verdict
 from treeaudit.findings.judging import judge, verdict_of

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

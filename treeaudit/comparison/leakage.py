@@ -1,12 +1,12 @@
 """What was measured of the people of a model, on scales that can be set side by side."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from treeaudit.attacks.attribute_inference.details import AttributesDetails, InferredColumn
 from treeaudit.attacks.membership_inference.details import MembershipDetails
 from treeaudit.attacks.reconstruction.details import ReconstructionDetails
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.report import Report
 from treeaudit.stats import Estimate, fact, largest_of
 

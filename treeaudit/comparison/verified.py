@@ -3,13 +3,12 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from treeaudit.audit.preparation import Progress
 from treeaudit.audit.scan import audit_all
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.acceptance import acceptance_of
 from treeaudit.findings.policy import BUILT_IN, Policy, read_policy

@@ -1,13 +1,12 @@
 """Move thresholds to a public grid."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, tree_by_tree
 from treeaudit.defenses.strip import without_counts
 from treeaudit.errors import DataError

@@ -5,14 +5,13 @@ the tree learnt by heart. Counted on everybody, a leaf holds those who were not 
 fewer leaves are of one label, and none is smaller.
 """
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Defense,

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import Field, replace
+from dataclasses import Field, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree

@@ -1,13 +1,12 @@
 """The steps of a boosting, computed anew on draws that nobody can tell, off by a person."""
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import averaged
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, check_not_private
 from treeaudit.errors import DataError

@@ -4,14 +4,13 @@ That every leaf of every tree holds k people says nothing about those who share
 their leaves in all trees. Who they are only the training data tells.
 """
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import below, levels
 from treeaudit.defenses.defense import (
     Bounds,

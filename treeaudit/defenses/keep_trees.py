@@ -1,10 +1,9 @@
 """Publish fewer trees of a forest."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees

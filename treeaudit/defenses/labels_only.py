@@ -1,10 +1,9 @@
 """Release the answer of each leaf and nothing about who gave it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Defense, DefenseWords, counts_of, tree_by_tree, weights_of
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest

@@ -1,9 +1,9 @@
 """Merge leaves until their labels are spread like everybody's: t-closeness."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from treeaudit.arrays import Flag
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of
 from treeaudit.defenses.merging import Merging, bad_where_held
 from treeaudit.model.forest import Forest

@@ -10,13 +10,12 @@ Wakabayashi et al. (2024), section 4.1, Method 2; merging of categories as in
 Kass (1980), CHAID.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
 
 from treeaudit.arrays import Float, Index, Int
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import compact, levels, recount
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.defenses.merge_siblings import sizes_for

@@ -1,13 +1,12 @@
 """Merge leaves until their people have different labels: l-diversity."""
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Bounds,

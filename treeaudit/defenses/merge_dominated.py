@@ -6,10 +6,10 @@ Wong et al. (2006), (alpha, k)-anonymity. Hundepool et al. (2012), Statistical
 Disclosure Control, section 4.2.1, dominance rules.
 """
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from treeaudit.arrays import Flag
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of
 from treeaudit.defenses.merging import Merging, bad_where_held
 from treeaudit.errors import DataError

@@ -1,9 +1,9 @@
 """Method 2 (Figure 6): a node with a small child leaf becomes a leaf itself."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from treeaudit.arrays import Flag, Float
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Bounds, DefenseWords, at_most, sizes
 from treeaudit.defenses.merging import Merging
 from treeaudit.errors import DataError

@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from inspect import getdoc
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Bounds, Defense
 from treeaudit.errors import DataError
 from treeaudit.people.records import Records

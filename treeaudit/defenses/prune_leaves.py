@@ -1,12 +1,11 @@
 """Method 1 (Figure 5): leaves with few people are taken out of the tree."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 import numpy as np
 
 from treeaudit.arrays import Flag
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import compact, levels, recount, summed, taken
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, at_most, sizes, tree_by_tree
 from treeaudit.errors import DataError

@@ -1,12 +1,11 @@
 """Round the counts of the leaves, and add everything else up from them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Bounds,

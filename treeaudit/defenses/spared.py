@@ -5,12 +5,12 @@ leaf of one tree is no worse off in that of another: who they are the people tel
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index, Int
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import levels, summed
 from treeaudit.model.tree import Tree
 

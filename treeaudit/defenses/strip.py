@@ -1,13 +1,12 @@
 """Keep only what a prediction needs."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree, weights_of
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Kind, Leftovers

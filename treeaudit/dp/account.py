@@ -1,10 +1,10 @@
 """The lines of a budget's account: which of them count, and what to do about a damaged one."""
 
 import json
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.rational import exact
 from treeaudit.errors import PrivacyError
 

@@ -1,11 +1,10 @@
 """What a model asked about its people, and what that cost: the claim, row by row."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.concentrated import epsilon_at, of_epsilon
 from treeaudit.dp.rational import exact
 from treeaudit.errors import DataError

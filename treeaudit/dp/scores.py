@@ -15,13 +15,13 @@ Friedman & Schuster (2010), appendix A: the sensitivities under add-remove.
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Wide, sum_of_row
-from treeaudit.dataclass import dataclass
 
 __all__ = ["GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score", "grid_sensitivity", "on_grid"]
 

@@ -3,10 +3,10 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import PolicyError
 
 __all__ = ["Acceptance", "acceptance_of", "accepted_report", "line_of"]

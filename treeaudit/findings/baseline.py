@@ -12,11 +12,10 @@ import math
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import PolicyError
 from treeaudit.findings.acceptance import Acceptance, acceptance_of, line_of
 from treeaudit.findings.checks import Registered, Rule, holds_at_least, holds_multiple_of

@@ -7,24 +7,18 @@ here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import gcd, inf, isfinite
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
+from treeaudit.dp.bounded import bounded, unbounded_because
 from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Finding, TellsOf
 from treeaudit.findings.numbers import Phrase, Share
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_digits, in_percent
-
-if TYPE_CHECKING:
-    from treeaudit.dp.bounded import bounded, unbounded_because
-else:
-    bounded = later("treeaudit.dp.bounded", "bounded")
-    unbounded_because = later("treeaudit.dp.bounded", "unbounded_because")
 
 __all__ = [
     "EVERY_TERM",

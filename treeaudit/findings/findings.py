@@ -1,10 +1,9 @@
 """What an audit found: data only, no rendering, no computing."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.rendered import Told
 from treeaudit.stats import Estimate

@@ -5,9 +5,8 @@ added, compared and written to JSON as such. What they add is that whoever
 renders them knows that they count people, and their noun.
 """
 
+from dataclasses import dataclass
 from typing import Self
-
-from treeaudit.dataclass import dataclass
 
 __all__ = [
     "Agreeing",

@@ -4,18 +4,11 @@ import math
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import PolicyError, near
-from treeaudit.later import later
-
-if TYPE_CHECKING:
-    from treeaudit.findings.policy_file import policies_in
-else:
-    policies_in = later("treeaudit.findings.policy_file", "policies_in")
+from treeaudit.findings.policy_file import policies_in
 
 __all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "read_policy"]
 

@@ -2,12 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import delta, epsilon
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
 from treeaudit.findings.numbers import People, Share

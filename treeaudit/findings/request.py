@@ -3,10 +3,9 @@
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.asked import check_kind, check_policy
 from treeaudit.findings.policy import Policy
 

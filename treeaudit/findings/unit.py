@@ -1,8 +1,7 @@
 """What is counted as one: a person where it is known whose each record is, else a record."""
 
+from dataclasses import dataclass
 from typing import Literal
-
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Unit"]
 

@@ -3,9 +3,9 @@
 An attack puts its view together; renderers know its parts, not the attack.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control
 from treeaudit.findings.numbers import Count, People, Phrase, Score
 from treeaudit.stats import Estimate

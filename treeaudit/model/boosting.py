@@ -1,9 +1,9 @@
 """How boosted trees follow from the labels of the people they were trained on."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 
 __all__ = ["Boosting"]

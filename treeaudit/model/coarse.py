@@ -1,13 +1,13 @@
 """Numbers as sixteen bits, to send many records down many trees, and exact where these tie."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.lower import Lower
 
 __all__ = ["Coarse", "Questions"]

@@ -1,14 +1,13 @@
 """A model: one or more trees, and what their numbers mean."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.boosting import Boosting
 from treeaudit.model.leftovers import Leftovers

@@ -5,9 +5,9 @@ kind that is not there: no attack may call it clear.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal, get_args
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import DataError
 
 __all__ = ["FEWEST_RECORDS", "KINDS", "Kind", "Leftover", "Leftovers"]
@@ -40,7 +40,7 @@ FEWEST_RECORDS = 21
 """Of fewer, an array as long as there are people may be anything else."""
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Leftover:
     """Something in the file beside the trees that says something about people.
 
@@ -62,7 +62,7 @@ class Leftover:
     says: str
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Leftovers:
     """What was found beside the trees, and what was looked for.
 

@@ -1,9 +1,10 @@
 """A few levels below some nodes of many trees, as complete trees of questions about numbers."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.walk import Walk
 
 __all__ = ["Lower", "lower_of"]

@@ -4,13 +4,13 @@ Built level by level from the leaves up: one numpy pass per level over all
 leaves at once, then merged per leaf and feature.
 """
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["Boxes", "Rules", "boxes_of", "edges_into", "rules_of"]

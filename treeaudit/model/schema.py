@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import DataError, near
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ Label = str | int | float | bool
 """A class label as the model knows it."""
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """One column that a tree can ask about.
 
@@ -64,7 +64,7 @@ class Feature:
             raise DataError(f"column {self.name!r}: low is above high")
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
     """The columns of a model and what it predicts.
 

@@ -1,11 +1,9 @@
 """Where a model came from."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from mmap import mmap
 from typing import TYPE_CHECKING, Any
-
-from treeaudit.dataclass import dataclass
 
 if TYPE_CHECKING:
     from threading import Thread

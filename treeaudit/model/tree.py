@@ -1,5 +1,6 @@
 """One decision tree: a row per node, with the condition that leads to it."""
 
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -7,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import DataError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _FEW_LEVELS = 64
 """Deeper trees are rarely level by level, and a chain has as many levels as nodes."""
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CategorySets:
     """Which category codes pass each edge, in compressed sparse rows.
 
@@ -57,7 +57,7 @@ class CategorySets:
         return whole & (known[at] == key) if len(known) else np.zeros(len(node), np.bool_)
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tree:
     """A decision tree as read-only arrays, one row per node.
 

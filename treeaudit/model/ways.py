@@ -11,13 +11,13 @@ regression trees.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.lower import Lower, lower_of
 from treeaudit.model.walk import Walk
 

@@ -1,12 +1,12 @@
 """Conditions in words: ``age ≤ 15``, ``occupation = Sales``, ``> 2.5, ≤ 4``."""
 
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.later import pattern
 from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.stats import Estimate
@@ -32,7 +32,7 @@ _ZERO = 1.1e-35
 """What is nearer than this is a zero to LightGBM."""
 _WHOLE, _MOST_WHOLE = 1e6, 1e15
 """Numbers of more digits than 32 bits carry, and of more than 64 bits do."""
-_OURS = pattern(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$|\s$')
+_OURS = re.compile(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$|\s$')
 
 
 def label_text(label: Label) -> str:

@@ -1,13 +1,13 @@
 """Columns that Arrow holds, read as pandas would, without it where they are plain."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.people.each_cell import in_array, read_apart
 from treeaudit.people.series_columns import SeriesColumn, text_of
 

@@ -1,14 +1,13 @@
 """Parts of a table that can be read by themselves, batch by batch, on any machine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.people.arrow_columns import ArrowColumn, decoded, taken, usual
 from treeaudit.people.files import readable

@@ -1,10 +1,10 @@
 """Which column of a table is what of a model: found by the names alone, before rows are read."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
 from treeaudit.errors import DataError, near
-from treeaudit.later import pattern
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 
@@ -12,16 +12,16 @@ __all__ = ["as_called", "blanks_in", "has_no_label", "made_by", "places_of", "ta
 __all__ += ["width_of"]
 
 
-_MADE = pattern(
+_MADE = re.compile(
     r"the steps before the tree \((.*?)\) do not tell what its columns are"
     r"|the graph transforms the columns first \((.*?)\): "
 )
-_SOME_MADE = pattern(
+_SOME_MADE = re.compile(
     r"what (.*?) made of the columns cannot be undone: "
     r"|the pipeline transforms the columns first \((.*?)\): "
 )
-_STATISTIC = pattern(r"statistic [0-9]+ \(.*\) of .*")
-_EARLIER = pattern(r"output [0-9]+")
+_STATISTIC = re.compile(r"statistic [0-9]+ \(.*\) of .*")
+_EARLIER = re.compile(r"output [0-9]+")
 
 
 def has_no_label(forest: Forest) -> bool:

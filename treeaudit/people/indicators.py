@@ -1,13 +1,13 @@
 """Features that stand for one value of a column each, as ``pandas.get_dummies`` makes them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.people.cells import code_of, respelled
 

@@ -1,13 +1,13 @@
 """How many people of which label end in which node: counts that add, whoever counts which rows."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.model.walk import Walk, walk_or_none

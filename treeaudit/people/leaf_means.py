@@ -1,11 +1,11 @@
 """Numbers to predict, held against the means or medians that the leaves of a model hold of them."""
 
+from dataclasses import dataclass
 from math import erf, prod, sqrt
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records

@@ -6,12 +6,11 @@ penalty are not in every file; with the people at hand they are what fits all le
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treeaudit.arrays import Float, Int
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.people.steps import begins_with, column_of_each_tree, rate_apart, shares_of, start_of

@@ -15,12 +15,12 @@ With the shares alone, one line, everybody has the same prior.
 
 import difflib
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

@@ -7,6 +7,7 @@ order. A feature ``occupation_Sales`` that is no column is read off the column
 
 import os
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,36 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.walk import walk_or_none
+from treeaudit.people.cells import NO_NAMES, no_single
+from treeaudit.people.coding import coder_of
+from treeaudit.people.columns import as_called, target_among
+from treeaudit.people.indicators import check_met
+from treeaudit.people.label_codes import counts_others
+from treeaudit.people.leaf_counts import LeafCounts
+from treeaudit.people.series_columns import SeriesColumn
+from treeaudit.people.sheet import Sheet, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from treeaudit.people.cells import NO_NAMES, no_single
-    from treeaudit.people.coding import coder_of
-    from treeaudit.people.columns import as_called, target_among
-    from treeaudit.people.indicators import check_met
-    from treeaudit.people.label_codes import counts_others
-    from treeaudit.people.leaf_counts import LeafCounts
-    from treeaudit.people.series_columns import SeriesColumn
-    from treeaudit.people.sheet import Sheet, read_table
-else:
-    # A scan without people knows the word alone.
-    NO_NAMES = (TypeError, NotImplementedError)
-    no_single = later("treeaudit.people.cells", "no_single")
-    SeriesColumn = later("treeaudit.people.series_columns", "SeriesColumn")
-    coder_of = later("treeaudit.people.coding", "coder_of")
-    as_called = later("treeaudit.people.columns", "as_called")
-    target_among = later("treeaudit.people.columns", "target_among")
-    counts_others = later("treeaudit.people.label_codes", "counts_others")
-    check_met = later("treeaudit.people.indicators", "check_met")
-    LeafCounts = later("treeaudit.people.leaf_counts", "LeafCounts")
-    Sheet = later("treeaudit.people.sheet", "Sheet")
-    read_table = later("treeaudit.people.sheet", "read_table")
 
 __all__ = ["Records", "held_table", "names_in", "read_records", "target_of"]
 

@@ -12,12 +12,12 @@ of them agree, the surer it is a copy. Not compared are the label, which may be
 noted twice and differ, and numbers of rows.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.people.cells import coded_whole
 
 if TYPE_CHECKING:

@@ -1,13 +1,13 @@
 """A seeded sample of rows that does not depend on who reads which of them, nor when."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.people.arrow_columns import frame_of, taken
 
 if TYPE_CHECKING:

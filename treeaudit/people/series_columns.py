@@ -1,13 +1,13 @@
 """A column of a table, whatever holds it: its names, its numbers, and what is said of its cells."""
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.words import label_text
 from treeaudit.people.cells import NO_NAMES, no_single, numbers_in

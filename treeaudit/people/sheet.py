@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.input import TABLE, check_regular
 from treeaudit.people.arrow_columns import frame_of

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.input import check_regular
 from treeaudit.people.arrow_columns import frame_of

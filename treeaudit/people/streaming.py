@@ -5,7 +5,7 @@ joblib's business: processes here, or those of a Dask or Ray cluster.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -13,7 +13,6 @@ from zlib import crc32
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.people.batches import ROWS, Batch, Part, of_arrow, of_frame

@@ -4,9 +4,9 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.people.short_rows import check_full
 from treeaudit.people.unpacking import unpacked

@@ -1,9 +1,10 @@
 """How often the answers of a model are right: those of `treeaudit.people.predictions`."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Float, Int
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an

@@ -1,13 +1,12 @@
 """From a forest to what it gives away: the whole way, within a budget."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

@@ -1,11 +1,11 @@
 """What trees ask about columns: thresholds, and what they ask below a 1 of a column of 0 and 1."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.nodes import Nodes, chunks, nodes_of
 

@@ -7,12 +7,11 @@ a. In a leaf of several classes the draws of each are ``Poisson(a m / N)``.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide, first_alike
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.cells import Cells

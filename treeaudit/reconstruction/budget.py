@@ -5,10 +5,9 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 
 if TYPE_CHECKING:

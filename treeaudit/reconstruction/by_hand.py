@@ -6,33 +6,19 @@ description that fits the first leaf, but one. What is left is the person.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-
-if TYPE_CHECKING:
-    from treeaudit.reconstruction.answer import Answer, OfLabel
-    from treeaudit.reconstruction.coding import Coded, Layout, coded
-    from treeaudit.reconstruction.domain import Variable
-    from treeaudit.reconstruction.nodes import chunks
-    from treeaudit.reconstruction.words import condition
-else:
-    Answer = later("treeaudit.reconstruction.answer", "Answer")
-    OfLabel = later("treeaudit.reconstruction.answer", "OfLabel")
-    Coded = later("treeaudit.reconstruction.coding", "Coded")
-    Layout = later("treeaudit.reconstruction.coding", "Layout")
-    coded = later("treeaudit.reconstruction.coding", "coded")
-    Variable = later("treeaudit.reconstruction.domain", "Variable")
-    chunks = later("treeaudit.reconstruction.nodes", "chunks")
-    condition = later("treeaudit.reconstruction.words", "condition")
+from treeaudit.reconstruction.answer import Answer, OfLabel
+from treeaudit.reconstruction.coding import Coded, Layout, coded
+from treeaudit.reconstruction.domain import Variable
+from treeaudit.reconstruction.nodes import chunks
+from treeaudit.reconstruction.words import condition
 
 __all__ = ["ByHand", "RuledOut", "by_hand"]
 

@@ -6,13 +6,12 @@ one that holds nobody is dropped, so that a domain of ten million records is nev
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.reconstruction.coding import Coded, Layout, Words
 from treeaudit.reconstruction.domain import Variable
 
@@ -31,7 +30,7 @@ Holds = Callable[[Float], Flag]
 people of a class."""
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:
     """Boxes of a domain that trees tell apart; no two share a record.
 

@@ -1,7 +1,7 @@
 """Trees in terms of the domain: what of every variable each node lets in."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.budget import OutOfBudgetError

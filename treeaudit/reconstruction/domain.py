@@ -1,12 +1,12 @@
 """The public domain: which records there can be, before anything is known of the people."""
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from treeaudit.arrays import Float, Int
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Domain", "Variable"]
 

@@ -6,13 +6,12 @@ all rows: ``sum of times[k, t] over the people of class c in the leaf = draws of
 Unknown is for each row in which cell it is, with which class: 0 or 1, one of them 1.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

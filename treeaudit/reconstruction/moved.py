@@ -5,12 +5,11 @@ label people only left or only came, as many as the sizes differ by, both files 
 see `treeaudit.reconstruction.releases`, and it says more.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

@@ -1,12 +1,12 @@
 """Several trees in a row: their nodes as one set of arrays, level by level."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree, depths_of
 

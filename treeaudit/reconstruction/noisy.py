@@ -6,11 +6,11 @@ up to 0 says the same as 0 does, since nobody is in fewer than no leaves.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide, first_alike
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

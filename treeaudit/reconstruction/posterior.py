@@ -13,12 +13,12 @@ ergodicity of particle Gibbs samplers: the choice among places that are tried.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Evidence", "Posterior", "posterior", "rounded", "rounds_in"]
 

@@ -7,12 +7,12 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
 from treeaudit.reconstruction.answer import Answer, OfLabel

@@ -11,12 +11,11 @@ says so. How many moved must be known: here, that of each label people only left
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema

@@ -14,14 +14,13 @@ a number may be off, by the arithmetic that the library is known to do, is kept 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logsumexp
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.model.boosting import Boosting
 from treeaudit.model.tree import Tree

@@ -1,12 +1,11 @@
 """Bounds of a system by all means, the cheap ones first, while there is time."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.reconstruction.pairs import from_pairs
 from treeaudit.reconstruction.shuttle import shuttle
 from treeaudit.reconstruction.system import Bounds, System

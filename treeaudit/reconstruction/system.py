@@ -1,20 +1,19 @@
 """Linear equations on whole numbers: how many people are in each cell."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.reconstruction.cells import Cells
 from treeaudit.reconstruction.scope import ANYBODY
 
 __all__ = ["Bounds", "System", "system_of"]
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds:
     """No fewer and no more than so many, one entry per unknown; whole numbers as floats."""
 
@@ -27,7 +26,7 @@ class Bounds:
         return self.low < self.high
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class System:
     """Whole numbers x with ``least <= A x <= most`` and ``bounds.low <= x <= bounds.high``.
 

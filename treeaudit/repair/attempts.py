@@ -1,9 +1,8 @@
 """A model before and after a repair, both audited."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses import Defense, IntersectK, without_leftovers
 from treeaudit.defenses.cost import n_leaves, training_accuracy
 from treeaudit.defenses.parameters import parameters

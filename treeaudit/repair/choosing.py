@@ -1,9 +1,10 @@
 """Which trees of a forest to keep: each the one that helps those before it most."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Float, Int
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.defense import Defense, DefenseWords
 from treeaudit.defenses.keep_trees import chosen
 from treeaudit.model.forest import Forest

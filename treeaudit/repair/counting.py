@@ -1,14 +1,13 @@
 """What is one in the audits of a repair: the same before and after it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from treeaudit.attacks import ATTACKS, all_checks, offered_attacks
 from treeaudit.attacks.needs import TEST
 from treeaudit.audit.scan import scan
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest

@@ -1,10 +1,9 @@
 """Repair a model: as asked, or the mildest way that a policy passes; audited before and after."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
 from treeaudit.dp.bounded import promises

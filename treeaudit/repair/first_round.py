@@ -1,11 +1,10 @@
 """Boosting whose first round tells fewer labels."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import averaged
 from treeaudit.defenses.defense import Defense, DefenseWords
 from treeaudit.defenses.merge_diverse import MergeDiverse

@@ -8,10 +8,9 @@ thumb, and what was left out by it is not told.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from treeaudit.audit.preparation import Progress
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses import CountAnew, Defense, MergeSiblings, RoundCounts
 from treeaudit.defenses.cost import n_leaves
 from treeaudit.errors import DataError

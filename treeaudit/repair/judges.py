@@ -1,5 +1,7 @@
 """Who the repairs of a model are held against, and what each is told to be."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.attacks.composition.attack import Composition
@@ -7,7 +9,6 @@ from treeaudit.attacks.composition.details import CompositionDetails
 from treeaudit.attacks.reconstruction.attack import Reconstruction
 from treeaudit.attacks.singling_out.details import UniquenessDetails
 from treeaudit.attacks.singling_out.uniqueness import Uniqueness
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses import Defense, MergeDiverse
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report, Tried

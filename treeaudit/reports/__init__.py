@@ -2,32 +2,19 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from treeaudit import output
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
-from treeaudit.later import later
 from treeaudit.output import check_free, same_file, write_file
-
-if TYPE_CHECKING:
-    from treeaudit.reports.release_safe import released, statement
-    from treeaudit.reports.short import brief, to_frame
-    from treeaudit.reports.terminal import to_text
-    from treeaudit.reports.to_json import as_line, dumps, to_dict
-else:
-    brief = later("treeaudit.reports.short", "brief")
-    to_frame = later("treeaudit.reports.short", "to_frame")
-    released = later("treeaudit.reports.release_safe", "released")
-    statement = later("treeaudit.reports.release_safe", "statement")
-    to_text = later("treeaudit.reports.terminal", "to_text")
-    as_line = later("treeaudit.reports.to_json", "as_line")
-    dumps = later("treeaudit.reports.to_json", "dumps")
-    to_dict = later("treeaudit.reports.to_json", "to_dict")
+from treeaudit.reports.release_safe import released, statement
+from treeaudit.reports.short import brief, to_frame
+from treeaudit.reports.terminal import to_text
+from treeaudit.reports.to_json import as_line, dumps, to_dict
 
 __all__ = [
     "FORMATS",

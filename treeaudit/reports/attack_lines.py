@@ -1,8 +1,8 @@
 """One line per attack: what was found, what unseen people say, what the policy says."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.report import Report, view_of
 from treeaudit.model.words import in_percent

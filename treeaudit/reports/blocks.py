@@ -8,9 +8,8 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from treeaudit.dataclass import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,6 +1,7 @@
 """One card per attack: what was found, in numbers and in rules."""
 
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass
+
 from treeaudit.findings.findings import Finding, Skipped, Words
 from treeaudit.findings.numbers import Score
 from treeaudit.findings.report import Report, view_of

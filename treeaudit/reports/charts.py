@@ -6,10 +6,10 @@ drawing. Every text from a model goes through `Markup.format`, which escapes it.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.dataclass import dataclass
 from treeaudit.reports.icicle import Cell, Layout
 from treeaudit.reports.written import fit, written
 

@@ -1,6 +1,7 @@
 """The checks of a policy, as a page shows them."""
 
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass
+
 from treeaudit.findings.findings import Check
 from treeaudit.findings.numbers import Share
 from treeaudit.findings.report import Report

@@ -7,17 +7,11 @@ commands of a page run there.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from treeaudit.findings.judging import fails_for_good
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.later import later
-
-if TYPE_CHECKING:
-    from treeaudit.writers import repaired_suffix
-else:
-    repaired_suffix = later("treeaudit.writers", "repaired_suffix")
+from treeaudit.writers import repaired_suffix
 
 __all__ = [
     "defend_command",

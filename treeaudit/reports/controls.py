@@ -1,9 +1,9 @@
 """Claim, verification and control: what was memorised, and what holds for everybody."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from treeaudit.attacks.control import explained, memory
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import About, Control, Finding
 from treeaudit.findings.report import Report, view_of
 from treeaudit.model.words import number_of

@@ -1,8 +1,9 @@
 """The drawings of a view: plots and curves with their numbers in words."""
 
+from dataclasses import dataclass
+
 from markupsafe import Markup
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.numbers import People
 from treeaudit.findings.view import Curve, Line, Plot
 from treeaudit.reports.charts import strip

@@ -1,10 +1,9 @@
 """What a list of many models tells of one: plain data, small enough to keep a million of them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import TreeauditError, UnsafeModelError
 from treeaudit.findings.findings import SEVERITIES, Check
 from treeaudit.findings.report import Report

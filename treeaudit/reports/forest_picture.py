@@ -1,11 +1,11 @@
 """A forest in one picture: its trees side by side, each with its people by size of their group."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.report import Report
 from treeaudit.reports.icicle import level_of
 from treeaudit.reports.wording import LEVELS

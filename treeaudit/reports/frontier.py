@@ -1,10 +1,10 @@
 """What was tried of a forest: trees, smallest leaf, accuracy, and what they give back together."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.report import Tried
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.scatter import Point, scatter

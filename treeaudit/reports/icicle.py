@@ -7,12 +7,12 @@ are folded into one column; those with the most small leaves unfold first.
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 
 __all__ = ["STARTS", "Cell", "Layout", "Subtrees", "lay_out", "level_of", "measure_subtrees"]

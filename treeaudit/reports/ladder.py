@@ -1,6 +1,7 @@
 """What follows from the file with more and more known beside it, one rung each."""
 
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass
+
 from treeaudit.findings.numbers import Phrase
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.view import Rung

@@ -1,10 +1,11 @@
 """The leaves that a report shows: the worst ones as rows, each tree as a drawing."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from markupsafe import Markup
 
 from treeaudit.arrays import Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import edges_into, rules_of

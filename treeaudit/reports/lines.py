@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
-
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Series", "lines"]
 

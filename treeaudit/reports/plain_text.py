@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from treeaudit.later import pattern
 from treeaudit.output import well_formed
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["cell", "plain", "printed", "visible", "visible_lines"]
 
 _HIDDEN = {**{code: 0x2400 + code for code in range(32)}, 127: 0x2421}
-_NUMBER = pattern(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.ASCII | re.IGNORECASE)
 
 
 def printed(show: "Callable[[Console], None]", width: int) -> str:

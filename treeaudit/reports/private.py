@@ -2,21 +2,15 @@
 
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING
 
+from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import delta, epsilon, protects_records
 from treeaudit.findings.report import Report
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import loss_in_words
 from treeaudit.reports.plain_text import plain
-
-if TYPE_CHECKING:
-    from treeaudit.dp.bounded import unbounded_because
-    from treeaudit.dp.ledger import Ledger
-else:
-    unbounded_because = later("treeaudit.dp.bounded", "unbounded_because")
 
 __all__ = ["bounded_by", "claim", "spent"]
 

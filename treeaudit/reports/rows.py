@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of

@@ -6,10 +6,10 @@ a ring does not: the difference is a shape before it is a colour.
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.words import in_percent
 
 __all__ = ["Point", "scatter"]

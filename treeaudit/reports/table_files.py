@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -12,7 +13,6 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
-from treeaudit.later import pattern
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.words import label_text
 from treeaudit.output import suffix_of, write_file, writing
@@ -28,7 +28,7 @@ __all__ = ["TABLE_FORMATS", "save_people", "save_table", "table_format", "to_rec
 TABLE_FORMATS = ("csv", "parquet", "arrow", "feather", "json")
 
 # As `treeaudit.table.frame.bounds` calls it, whatever the feature is called.
-_LOW = pattern(r"_low( \(\d+\))?\Z")
+_LOW = re.compile(r"_low( \(\d+\))?\Z")
 
 
 def table_format(path: str | os.PathLike[str]) -> str:

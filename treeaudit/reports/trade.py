@@ -7,11 +7,11 @@ its point.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from treeaudit.comparison.leakage import MEASURES, Measure
-from treeaudit.dataclass import dataclass
 from treeaudit.stats import Estimate
 
 __all__ = ["Trade", "picture"]

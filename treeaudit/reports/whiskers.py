@@ -6,10 +6,10 @@ looked at are a dot, a guess without the model is a ring.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.view import MarkKind
 from treeaudit.reports.wording import interval, rate
 from treeaudit.stats import Estimate

@@ -1,8 +1,8 @@
 """Phrases and numbers of people in words, for pages and the terminal."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.numbers import Agreeing, Count, People, Phrase, Score, Share, Strong
 from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain

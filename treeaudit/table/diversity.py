@@ -11,15 +11,16 @@ Li, Li and Venkatasubramanian (2007), t-closeness. Brickell and Shmatikov
 al. (2006), (alpha, k)-anonymity.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass_of_many
 
 __all__ = ["Crosstab", "Worst", "counted", "crosstab"]
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Worst:
     """The worst measure of any group; infinite where it has no bound."""
 
@@ -32,7 +33,7 @@ class Worst:
     beta_likeness: float
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Crosstab:
     """People, or their weight, per group and value, for the pairs that occur.
 

@@ -1,12 +1,12 @@
 """Where people end: who is in which leaf of a tree, each once, and who is meant by it."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Wide, groups_of
-from treeaudit.dataclass import dataclass
 from treeaudit.table.table import Table
 
 __all__ = ["Held", "Meant", "held_in"]

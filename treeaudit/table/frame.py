@@ -2,13 +2,13 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.rules import boxes_of, rules_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree

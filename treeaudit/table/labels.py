@@ -1,14 +1,13 @@
 """What the leaves say of their people: of the labels, by class counts, or of another column."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide, any_of_row, sum_of_row
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.model.forest import CountsAre
 from treeaudit.table.diversity import Crosstab, Worst, counted
 from treeaudit.table.kinds import kinds_of
@@ -30,7 +29,7 @@ _MOST_DRAWN = 3
 _NEARLY = 0.95
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
     """What class counts say, one entry per leaf; of another column, its values are the classes.
 
@@ -76,7 +75,7 @@ class Labels:
         return replace(found, trees=self.trees)
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ByKind:
     """What the leaves of one tree say, said once for those that are alike.
 

@@ -1,12 +1,12 @@
 """Where the leaves of a forest stand in a table: one row each, tree by tree."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int, Wide
-from treeaudit.dataclass import dataclass
 
 __all__ = ["LeafRows"]
 

@@ -6,14 +6,13 @@ in records: a group is at most as large, and of both diversities the worse is ke
 Class counts that are read off the trees (`Table.counts`, `Table.people`) stay records.
 """
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import Worst, counted
 from treeaudit.table.ends import Held, held_in

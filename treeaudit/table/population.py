@@ -17,11 +17,11 @@ Estimating the number of classes in a finite population.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Uniques", "expected_chance", "pitman", "population_uniques", "slide", "zayatz"]
 

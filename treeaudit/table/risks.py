@@ -12,8 +12,9 @@ chapter 16. Dankar and El Emam (2010), A method for evaluating marketer
 re-identification risk.
 """
 
+from dataclasses import dataclass
+
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Risk", "risk"]
 

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import UNIT, Score

@@ -12,6 +12,7 @@ Friedman & Schuster (2010), section 4.3.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.scores import UNIT, Score

@@ -1,5 +1,6 @@
 """One tree of DPDF: a histogram per node, a stop rule, a private choice, pruning."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -7,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.mechanisms import IMPOSSIBLE, exponential_mechanism
 from treeaudit.dp.scores import GINI, UNIT

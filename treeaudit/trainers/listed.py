@@ -5,7 +5,7 @@ References
 Fletcher & Islam (2019), Decision tree classification with differential privacy: a survey, table I.
 """
 
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass
 
 __all__ = ["Listed"]
 

@@ -7,11 +7,11 @@ which power they are taken.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.scores import on_grid
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.private_tree_columns import Cells, Codes

@@ -8,13 +8,13 @@ are divided. A sum and a count apart, with shares of epsilon, tell both worse.
 """
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.rational import FINEST_COUNT, dyadic
 from treeaudit.dp.scores import Score

@@ -7,13 +7,12 @@ lie does not depend on the data, so coding costs no epsilon.
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.training_rows import TrainingRows
 

@@ -4,12 +4,12 @@ Every record is at one node of one tree, so all nodes of a level are disjoint
 parts: they are scored from one pass over the records, and asked in parallel.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Int, Wide, sum_of_row
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import UNIT, Score

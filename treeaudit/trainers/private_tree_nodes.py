@@ -1,12 +1,11 @@
 """Nodes of trees that grow level by level, until they are read-only trees."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import CategorySets, Tree
 
 __all__ = ["Edges", "Nodes"]

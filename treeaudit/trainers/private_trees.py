@@ -7,7 +7,7 @@ that it is given.
 
 import os
 import warnings
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, get_args
 
@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger, Neighbours, Unit, Variant

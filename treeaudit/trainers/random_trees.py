@@ -8,12 +8,12 @@ References
 Fletcher & Islam (2017), algorithm 2, BuildTree.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.entropy import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema

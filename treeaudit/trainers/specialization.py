@@ -10,14 +10,13 @@ Fung, Wang & Yu (2005), Top-down specialization for information and privacy pres
 """
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.private_tree_columns import Cells
 from treeaudit.trainers.private_tree_growth import Growth

@@ -7,13 +7,13 @@ again; that follows from what was chosen above and from the schema.
 """
 
 from collections.abc import Set
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Wide, sum_of_row
-from treeaudit.dataclass import dataclass
 from treeaudit.dp.entropy import Entropy, below
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score

@@ -1,7 +1,7 @@
 """What a trainer learns to predict: a class of the schema, or a number within public bounds."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,6 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from treeaudit.arrays import Array, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, category_text, in_order
 from treeaudit.people.cells import also_as_numbers, code_of, numbers_in

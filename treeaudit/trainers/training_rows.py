@@ -1,7 +1,7 @@
 """The private records of one fit: checked against the public schema, as numbers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,6 @@ import pandas as pd
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Schema
 from treeaudit.people.each_cell import in_array

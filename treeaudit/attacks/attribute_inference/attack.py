@@ -15,59 +15,36 @@ that an attack has to be above.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from treeaudit.arrays import Int
+from treeaudit.attacks.attribute_inference.candidates import Column, columns_of
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
+from treeaudit.attacks.attribute_inference.fredrikson import fredrikson
+from treeaudit.attacks.attribute_inference.hidden import (
+    Asked,
+    Weighed,
+    answers,
+    guesses,
+    people_asked,
+    tempering,
+    weigh,
+)
+from treeaudit.attacks.attribute_inference.outcome import Outcome, control_of, inferred
+from treeaudit.attacks.attribute_inference.view import view
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
-from treeaudit.dataclass import dataclass
+from treeaudit.attacks.sides import Sides, sides
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.attribute_inference.candidates import Column, columns_of
-    from treeaudit.attacks.attribute_inference.fredrikson import fredrikson
-    from treeaudit.attacks.attribute_inference.hidden import (
-        Asked,
-        Weighed,
-        answers,
-        guesses,
-        people_asked,
-        tempering,
-        weigh,
-    )
-    from treeaudit.attacks.attribute_inference.outcome import Outcome, control_of, inferred
-    from treeaudit.attacks.sides import Sides, sides
-else:
-    Column = later("treeaudit.attacks.attribute_inference.candidates", "Column")
-    columns_of = later("treeaudit.attacks.attribute_inference.candidates", "columns_of")
-    fredrikson = later("treeaudit.attacks.attribute_inference.fredrikson", "fredrikson")
-    Asked = later("treeaudit.attacks.attribute_inference.hidden", "Asked")
-    Weighed = later("treeaudit.attacks.attribute_inference.hidden", "Weighed")
-    answers = later("treeaudit.attacks.attribute_inference.hidden", "answers")
-    guesses = later("treeaudit.attacks.attribute_inference.hidden", "guesses")
-    people_asked = later("treeaudit.attacks.attribute_inference.hidden", "people_asked")
-    tempering = later("treeaudit.attacks.attribute_inference.hidden", "tempering")
-    weigh = later("treeaudit.attacks.attribute_inference.hidden", "weigh")
-    Outcome = later("treeaudit.attacks.attribute_inference.outcome", "Outcome")
-    control_of = later("treeaudit.attacks.attribute_inference.outcome", "control_of")
-    inferred = later("treeaudit.attacks.attribute_inference.outcome", "inferred")
-    Sides = later("treeaudit.attacks.sides", "Sides")
-    sides = later("treeaudit.attacks.sides", "sides")
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.attribute_inference.view import view
-else:
-    view = later("treeaudit.attacks.attribute_inference.view", "view")
 
 __all__ = ["Attributes"]
 

@@ -1,6 +1,7 @@
 """What may be in a hidden column: its categories, or the intervals the model tells apart."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.attacks.attribute_inference.what_if import MOST_CANDIDATES
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import cell, label_text
 

@@ -1,6 +1,7 @@
 """What TA104 measures."""
 
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass
+
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.membership_inference.count_score import leaf_scores
 from treeaudit.attacks.sides import Sides
-from treeaudit.dataclass import dataclass
 from treeaudit.people.imputation import guess
 from treeaudit.people.records import Records
 

@@ -1,10 +1,11 @@
 """Who was found out about one column in TA104, and by what."""
 
+from dataclasses import dataclass
+
 from treeaudit.arrays import Flag
 from treeaudit.attacks.attribute_inference.candidates import Column
 from treeaudit.attacks.attribute_inference.details import InferredColumn
 from treeaudit.attacks.control import of_what_fails
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control
 from treeaudit.findings.numbers import Share
 from treeaudit.model.words import estimated, in_percent

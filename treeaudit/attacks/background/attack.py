@@ -13,14 +13,17 @@ Wakabayashi et al. (2024), section 3.1, background knowledge attack: of
 al. (2007), Worst-case background knowledge. Chen et al. (2007), Privacy skyline.
 """
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from treeaudit.arrays import Wide
+from treeaudit.attacks.background.control import one_known
 from treeaudit.attacks.background.curves import knowledge_details
 from treeaudit.attacks.background.details import BackgroundDetails
+from treeaudit.attacks.background.known import Fallen, taken_out
+from treeaudit.attacks.background.prior import Inferred, under_prior
 from treeaudit.attacks.background.vectors import vectors_of
 from treeaudit.attacks.background.view import view
 from treeaudit.attacks.case import (
@@ -37,24 +40,11 @@ from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.attacks.once import at_most, in_any_tree, of_each_tree, of_tree, told
 from treeaudit.attacks.sensitive.checks import no_labels
 from treeaudit.attacks.stated import Codes
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.findings.report import Show
-from treeaudit.later import later
 from treeaudit.model.words import number_of
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.background.control import one_known
-    from treeaudit.attacks.background.known import Fallen, taken_out
-    from treeaudit.attacks.background.prior import Inferred, under_prior
-else:
-    one_known = later("treeaudit.attacks.background.control", "one_known")
-    Fallen = later("treeaudit.attacks.background.known", "Fallen")
-    taken_out = later("treeaudit.attacks.background.known", "taken_out")
-    Inferred = later("treeaudit.attacks.background.prior", "Inferred")
-    under_prior = later("treeaudit.attacks.background.prior", "under_prior")
 
 __all__ = ["Background"]
 

@@ -4,10 +4,11 @@ Where the counts are people both bounds are the count. Weights and repeated
 draws still prove that somebody of a class is there, or nobody.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Flag, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import CountsAre, Forest
 from treeaudit.model.tree import Tree
 from treeaudit.table.labels import people_per_class

@@ -17,12 +17,12 @@ Kasiviswanathan and Smith (2008), Composition attacks and auxiliary information.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.attacks.background.bounds import Bounds, tightened
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Disclosed", "cascade"]
 

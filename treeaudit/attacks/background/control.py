@@ -7,26 +7,18 @@ anybody.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.arrays import Index, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.control import beside, conclusion
+from treeaudit.attacks.score import Score, leaf_guesses
 from treeaudit.attacks.stated import Codes
 from treeaudit.findings.findings import Control
-from treeaudit.later import later
 from treeaudit.model.words import estimated, in_percent, number_of
+from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, fact
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.score import Score, leaf_guesses
-    from treeaudit.people.records import Records
-else:
-    Records = later("treeaudit.people.records", "Records")
-    Score = later("treeaudit.attacks.score", "Score")
-    leaf_guesses = later("treeaudit.attacks.score", "leaf_guesses")
 
 __all__ = ["control_of", "guess_by_node", "one_known"]
 

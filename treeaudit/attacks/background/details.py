@@ -1,9 +1,9 @@
 """What TA103 measures. Lists are indexed by how much is known, from 0."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from treeaudit.attacks.once import InAnyTree
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 

@@ -1,7 +1,7 @@
 """Leaves in which somebody falls: how they are listed, shown and held against unseen people."""
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from treeaudit.attacks.background.control import control_of, guess_by_node
 from treeaudit.attacks.background.details import FallingLeaf
 from treeaudit.attacks.case import Case, leaf_evidence
 from treeaudit.attacks.score import Score
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.words import label_text, number_of

@@ -6,7 +6,7 @@ the others. Without them only the known people can be followed: each tree is
 looked at by itself, and what falls are the others in a leaf, whoever they are.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -28,7 +28,6 @@ from treeaudit.attacks.background.falling import (
 from treeaudit.attacks.background.matching import check_fit, matched
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.score import Score
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People

@@ -1,11 +1,12 @@
 """Leaves in which several labels are left, and who of which kind may be in them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.attacks.background.kinds import kinds_in_leaves
 from treeaudit.attacks.case import Case
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records

@@ -15,11 +15,12 @@ Modeling and integrating background knowledge in data anonymization, sections 3
 and 4 (exact inference and the Ω-estimate).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Posterior", "among_others", "omega_estimate", "posterior", "posterior_of_two"]
 

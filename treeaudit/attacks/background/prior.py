@@ -6,7 +6,7 @@ others in the leaf are taken to be like everybody else.
 """
 
 from collections import Counter
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from treeaudit.attacks.background.leaves import MixedLeaves, claimed_leaves, rea
 from treeaudit.attacks.background.posterior import among_others, posterior
 from treeaudit.attacks.case import Case, leaf_evidence
 from treeaudit.attacks.score import Score
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.words import in_percent, label_text, number_of

@@ -4,11 +4,12 @@ A tree of 73,000 leaves has a few hundred different ones. Which label has how
 many people does not matter either, so the counts of a leaf are sorted.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.table.table import Table
 
 __all__ = ["Vectors", "distinct_vectors", "vectors_of"]

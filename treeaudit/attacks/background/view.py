@@ -1,10 +1,10 @@
 """What TA103 shows: who falls and how certain a label becomes, the more is known."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
 from treeaudit.attacks.showing import in_any, rung_not_run, where
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report

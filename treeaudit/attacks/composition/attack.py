@@ -14,54 +14,30 @@ the answers of subset queries.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.details import CompositionDetails
+from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
+from treeaudit.attacks.composition.exact import certain_people, draws_known, frequent
+from treeaudit.attacks.composition.joint import Solution, solve
+from treeaudit.attacks.composition.measured import beyond, measured, weight_of
 from treeaudit.attacks.composition.scope import NEEDS, adds_steps, not_applicable
-from treeaudit.dataclass import dataclass
+from treeaudit.attacks.composition.truth import truth_of
+from treeaudit.attacks.composition.view import view
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.report import Show
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
-    from treeaudit.attacks.composition.exact import certain_people, draws_known, frequent
-    from treeaudit.attacks.composition.joint import Solution, solve
-    from treeaudit.attacks.composition.measured import beyond, measured, weight_of
-    from treeaudit.attacks.composition.truth import truth_of
-    from treeaudit.attacks.composition.view import view
-    from treeaudit.people.newton import told_by_steps
-    from treeaudit.people.predictions import Answers, averages
-    from treeaudit.people.steps import column_of_each_tree, told_of
-    from treeaudit.reconstruction.scope import drawn_steps
-else:
-    Said = later("treeaudit.attacks.composition.equations", "Said")
-    said_by = later("treeaudit.attacks.composition.equations", "said_by")
-    said_by_people = later("treeaudit.attacks.composition.equations", "said_by_people")
-    certain_people = later("treeaudit.attacks.composition.exact", "certain_people")
-    draws_known = later("treeaudit.attacks.composition.exact", "draws_known")
-    frequent = later("treeaudit.attacks.composition.exact", "frequent")
-    Solution = later("treeaudit.attacks.composition.joint", "Solution")
-    solve = later("treeaudit.attacks.composition.joint", "solve")
-    beyond = later("treeaudit.attacks.composition.measured", "beyond")
-    measured = later("treeaudit.attacks.composition.measured", "measured")
-    weight_of = later("treeaudit.attacks.composition.measured", "weight_of")
-    truth_of = later("treeaudit.attacks.composition.truth", "truth_of")
-    view = later("treeaudit.attacks.composition.view", "view")
-    told_by_steps = later("treeaudit.people.newton", "told_by_steps")
-    Answers = later("treeaudit.people.predictions", "Answers")
-    averages = later("treeaudit.people.predictions", "averages")
-    column_of_each_tree = later("treeaudit.people.steps", "column_of_each_tree")
-    told_of = later("treeaudit.people.steps", "told_of")
-    drawn_steps = later("treeaudit.reconstruction.scope", "drawn_steps")
+from treeaudit.people.newton import told_by_steps
+from treeaudit.people.predictions import Answers, averages
+from treeaudit.people.steps import column_of_each_tree, told_of
+from treeaudit.reconstruction.scope import drawn_steps
 
 __all__ = ["Composition"]
 

@@ -7,7 +7,7 @@ leaf by leaf (`bounds`), and where there are not too many leaves of all together
 only what follows; what follows from counts being whole they may miss.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from treeaudit.attacks.composition.equations import Said
 from treeaudit.attacks.composition.rowspace import follow
 from treeaudit.attacks.composition.sums import Sums
 from treeaudit.attacks.composition.truth import Truth
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Certain", "certain_of", "counts_known"]
 

@@ -1,8 +1,8 @@
 """What TA106 measures."""
 
+from dataclasses import dataclass
 from typing import Literal
 
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 

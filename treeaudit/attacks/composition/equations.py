@@ -5,13 +5,12 @@ that tells a number what their numbers are, and one that tells a label which is 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide, any_of_row, held_by
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import node_shares

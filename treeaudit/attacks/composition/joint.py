@@ -17,6 +17,7 @@ Candes (2015), Adaptive restart for accelerated gradient schemes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,7 +26,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.composition.equations import Said
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Solution", "labels_of", "solve"]
 

@@ -12,11 +12,12 @@ References
 Björck (1996), Numerical methods for least squares problems.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index
 from treeaudit.attacks.composition.sums import Sums
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Followed", "follow"]
 

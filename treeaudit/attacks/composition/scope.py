@@ -1,20 +1,9 @@
 """Which models the trees of which can be put together, and what that needs."""
 
-from typing import TYPE_CHECKING
-
 from treeaudit.attacks.case import Case, Need
-from treeaudit.later import later
 from treeaudit.model.forest import Forest, all_count
-
-if TYPE_CHECKING:
-    from treeaudit.people.steps import adds_up, column_of_each_tree, start_of, told_of
-    from treeaudit.people.units import changed_target
-else:
-    adds_up = later("treeaudit.people.steps", "adds_up")
-    column_of_each_tree = later("treeaudit.people.steps", "column_of_each_tree")
-    start_of = later("treeaudit.people.steps", "start_of")
-    told_of = later("treeaudit.people.steps", "told_of")
-    changed_target = later("treeaudit.people.units", "changed_target")
+from treeaudit.people.steps import adds_up, column_of_each_tree, start_of, told_of
+from treeaudit.people.units import changed_target
 
 __all__ = ["NEEDS", "adds_steps", "grown_at_once", "not_applicable"]
 

@@ -4,7 +4,7 @@ A group are people who share all leaves that count: no sum of leaves tells one o
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.attacks.composition.groups import group_of
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Part", "Sums"]
 

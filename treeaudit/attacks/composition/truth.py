@@ -1,5 +1,6 @@
 """What people really are and what the model answers: what the equations are held against."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.composition.equations import Said
 from treeaudit.attacks.composition.scope import adds_steps
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import Answers, class_shares
 from treeaudit.people.records import Records

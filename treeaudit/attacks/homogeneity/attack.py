@@ -11,6 +11,7 @@ Machanavajjhala et al. (2006), l-diversity. Li et al. (2007), t-closeness.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -30,7 +31,6 @@ from treeaudit.attacks.once import (
 )
 from treeaudit.attacks.sensitive.checks import DIVERSITY, no_labels
 from treeaudit.attacks.stated import label_of
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words

@@ -1,10 +1,10 @@
 """What TA102 measures."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from treeaudit.attacks.diversity_details import Diversity
 from treeaudit.attacks.once import InAnyTree
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.numbers import People
 
 __all__ = ["HomogeneityDetails"]

@@ -5,10 +5,11 @@ alike; whoever has another among them is an exception. In shares everybody count
 over their records.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.dataclass import dataclass
 
 __all__ = ["Alike", "alike_in"]
 

@@ -17,7 +17,8 @@ Control, section 4.2, the (n, k) rule.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,29 +33,20 @@ from treeaudit.attacks.case import (
     unseen_trees,
 )
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
+from treeaudit.attacks.known_numbers.dominating import dominating
+from treeaudit.attacks.known_numbers.nearly import nearly_known
+from treeaudit.attacks.known_numbers.spreads import spreads
+from treeaudit.attacks.known_numbers.view import view
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.attacks.once import InAnyTree, in_any_tree, share_at_most, share_told, worst_share
 from treeaudit.attacks.sensitive.checks import NEARLY
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.known_numbers.dominating import dominating
-    from treeaudit.attacks.known_numbers.nearly import nearly_known
-    from treeaudit.attacks.known_numbers.spreads import spreads
-    from treeaudit.attacks.known_numbers.view import view
-else:
-    dominating = later("treeaudit.attacks.known_numbers.dominating", "dominating")
-    nearly_known = later("treeaudit.attacks.known_numbers.nearly", "nearly_known")
-    spreads = later("treeaudit.attacks.known_numbers.spreads", "spreads")
-    view = later("treeaudit.attacks.known_numbers.view", "view")
 
 __all__ = ["KnownNumbers"]
 

@@ -1,9 +1,9 @@
 """What TA109 measures."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from treeaudit.attacks.once import InAnyTree
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 

@@ -1,13 +1,13 @@
 """How far the numbers of the people in a leaf are from what the leaf says."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 from treeaudit.people.units import changed_target
 

@@ -11,14 +11,15 @@ Carlini et al. (2022), Membership inference attacks from first principles:
 true positives at few false alarms, never accuracy alone.
 """
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numpy as np
 
 from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
+from treeaudit.attacks.membership_inference.count_score import leaf_scores
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,
@@ -28,35 +29,20 @@ from treeaudit.attacks.membership_inference.details import (
     separation,
     strongest,
 )
+from treeaudit.attacks.membership_inference.references import Reason, Scores, lira, loss
+from treeaudit.attacks.membership_inference.roc import threshold_at
 from treeaudit.attacks.membership_inference.view import NAMES, view
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
-from treeaudit.dataclass import dataclass
+from treeaudit.attacks.sides import Sides, sides
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent, number_of
+from treeaudit.people.predictions import averages
 from treeaudit.stats import Estimate, difference, residual, wilson
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.membership_inference.count_score import leaf_scores
-    from treeaudit.attacks.membership_inference.references import Reason, Scores, lira, loss
-    from treeaudit.attacks.membership_inference.roc import threshold_at
-    from treeaudit.attacks.sides import Sides, sides
-    from treeaudit.people.predictions import averages
-else:
-    leaf_scores = later("treeaudit.attacks.membership_inference.count_score", "leaf_scores")
-    Reason = later("treeaudit.attacks.membership_inference.references", "Reason")
-    Scores = later("treeaudit.attacks.membership_inference.references", "Scores")
-    lira = later("treeaudit.attacks.membership_inference.references", "lira")
-    loss = later("treeaudit.attacks.membership_inference.references", "loss")
-    threshold_at = later("treeaudit.attacks.membership_inference.roc", "threshold_at")
-    Sides = later("treeaudit.attacks.sides", "Sides")
-    sides = later("treeaudit.attacks.sides", "sides")
-    averages = later("treeaudit.people.predictions", "averages")
 
 __all__ = ["Membership", "membership_scores"]
 

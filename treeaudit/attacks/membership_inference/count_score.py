@@ -11,11 +11,12 @@ person. Carlini et al. (2022), Membership inference attacks from first
 principles, for the test that it sharpens.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 

@@ -9,22 +9,14 @@ alternative: it takes twice the unseen people, who are what is scarce.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
+from treeaudit.attacks.membership_inference.roc import area, people_needed, rate_at
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
-from treeaudit.later import later
 from treeaudit.stats import Estimate
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.membership_inference.roc import area, people_needed, rate_at
-else:
-    area = later("treeaudit.attacks.membership_inference.roc", "area")
-    people_needed = later("treeaudit.attacks.membership_inference.roc", "people_needed")
-    rate_at = later("treeaudit.attacks.membership_inference.roc", "rate_at")
 
 __all__ = [
     "MembershipDetails",

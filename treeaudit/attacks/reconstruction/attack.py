@@ -10,25 +10,42 @@ Ferry, Fukasawa, Pascal and Vidal (2024), Trained random forests completely reve
 Gambs, Gmati and Hurfin (2012), Reconstruction attack through classifier analysis.
 """
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.scope import grown_at_once
+from treeaudit.attacks.reconstruction.boosting import (
+    details_of_boosting,
+    evidence_of_boosting,
+    informed_of_boosting,
+)
+from treeaudit.attacks.reconstruction.certain import details_certain, evidence_certain
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
-from treeaudit.dataclass import dataclass
+from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
+from treeaudit.attacks.reconstruction.likely import (
+    details_likely,
+    evidence_likely,
+    informed_of,
+    likely_of,
+)
+from treeaudit.attacks.reconstruction.view import view
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Evidence, Finding, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
+from treeaudit.reconstruction.answer import reconstruct
 from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
+from treeaudit.reconstruction.by_hand import by_hand
+from treeaudit.reconstruction.drawn import check_room, reconstruct_drawn
+from treeaudit.reconstruction.draws import check_draws, not_drawn
+from treeaudit.reconstruction.likely import not_likely
 from treeaudit.reconstruction.scope import (
     certain_if,
     counts_everybody,
@@ -39,54 +56,6 @@ from treeaudit.reconstruction.scope import (
     people_alone,
     with_gaps,
 )
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.reconstruction.boosting import (
-        details_of_boosting,
-        evidence_of_boosting,
-        informed_of_boosting,
-    )
-    from treeaudit.attacks.reconstruction.certain import details_certain, evidence_certain
-    from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
-    from treeaudit.attacks.reconstruction.likely import (
-        details_likely,
-        evidence_likely,
-        informed_of,
-        likely_of,
-    )
-    from treeaudit.reconstruction.answer import reconstruct
-    from treeaudit.reconstruction.by_hand import by_hand
-    from treeaudit.reconstruction.drawn import check_room, reconstruct_drawn
-    from treeaudit.reconstruction.draws import check_draws, not_drawn
-    from treeaudit.reconstruction.likely import not_likely
-else:
-    details_of_boosting = later("treeaudit.attacks.reconstruction.boosting", "details_of_boosting")
-    evidence_of_boosting = later(
-        "treeaudit.attacks.reconstruction.boosting", "evidence_of_boosting"
-    )
-    informed_of_boosting = later(
-        "treeaudit.attacks.reconstruction.boosting", "informed_of_boosting"
-    )
-    details_certain = later("treeaudit.attacks.reconstruction.certain", "details_certain")
-    evidence_certain = later("treeaudit.attacks.reconstruction.certain", "evidence_certain")
-    details_in_order = later("treeaudit.attacks.reconstruction.in_order", "details_in_order")
-    evidence_in_order = later("treeaudit.attacks.reconstruction.in_order", "evidence_in_order")
-    details_likely = later("treeaudit.attacks.reconstruction.likely", "details_likely")
-    evidence_likely = later("treeaudit.attacks.reconstruction.likely", "evidence_likely")
-    informed_of = later("treeaudit.attacks.reconstruction.likely", "informed_of")
-    likely_of = later("treeaudit.attacks.reconstruction.likely", "likely_of")
-    reconstruct = later("treeaudit.reconstruction.answer", "reconstruct")
-    by_hand = later("treeaudit.reconstruction.by_hand", "by_hand")
-    check_room = later("treeaudit.reconstruction.drawn", "check_room")
-    reconstruct_drawn = later("treeaudit.reconstruction.drawn", "reconstruct_drawn")
-    check_draws = later("treeaudit.reconstruction.draws", "check_draws")
-    not_drawn = later("treeaudit.reconstruction.draws", "not_drawn")
-    not_likely = later("treeaudit.reconstruction.likely", "not_likely")
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.reconstruction.view import view
-else:
-    view = later("treeaudit.attacks.reconstruction.view", "view")
 
 __all__ = ["Reconstruction"]
 

@@ -11,7 +11,8 @@ Machanavajjhala et al. (2006), l-diversity: the sensitive attribute. Li et al.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,21 +23,14 @@ from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive.checks import DIVERSITY
 from treeaudit.attacks.sensitive.column import SensitiveColumn, columns_to_audit
 from treeaudit.attacks.sensitive.details import ColumnDetails, SensitiveDetails
-from treeaudit.dataclass import dataclass
+from treeaudit.attacks.sensitive.groups import groups_of
+from treeaudit.attacks.sensitive.view import view
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words, details_of
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Show
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
-
-if TYPE_CHECKING:
-    from treeaudit.attacks.sensitive.groups import groups_of
-    from treeaudit.attacks.sensitive.view import view
-else:
-    groups_of = later("treeaudit.attacks.sensitive.groups", "groups_of")
-    view = later("treeaudit.attacks.sensitive.view", "view")
 
 __all__ = ["Sensitive"]
 

@@ -1,25 +1,19 @@
 """A column of the training data as codes, for TA110."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks.case import Case
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, near
-from treeaudit.later import later
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.words import label_text
+from treeaudit.people.cells import code_of, numbers_spelled
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from treeaudit.people.cells import code_of, numbers_spelled
-else:
-    code_of = later("treeaudit.people.cells", "code_of")
-    numbers_spelled = later("treeaudit.people.cells", "numbers_spelled")
 
 __all__ = ["SensitiveColumn", "check_columns", "codes_of", "columns_to_audit"]
 

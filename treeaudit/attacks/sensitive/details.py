@@ -1,9 +1,9 @@
 """What TA110 measures."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from treeaudit.attacks.diversity_details import Diversity
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.numbers import People
 
 __all__ = ["ColumnDetails", "SensitiveDetails"]

@@ -5,23 +5,17 @@ References
 Elliot et al. (2002), SUDA; sdcMicro reports the contribution per variable.
 """
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
-from treeaudit.later import later
 from treeaudit.model.rules import rules_of
+from treeaudit.people.records import Records
 from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
-
-if TYPE_CHECKING:
-    from treeaudit.people.records import Records
-else:
-    Records = later("treeaudit.people.records", "Records")
 
 __all__ = ["Contribution", "contribution"]
 

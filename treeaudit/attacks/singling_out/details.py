@@ -1,6 +1,7 @@
 """What TA101 measures."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,7 +9,6 @@ from treeaudit.arrays import Wide
 from treeaudit.attacks.once import InAnyTree
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.population import Population, Risks
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details, called
 from treeaudit.findings.numbers import People, Share
 

@@ -7,28 +7,20 @@ rest of the population is counted, not guessed.
 """
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.attacks.case import Case
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
+from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
+from treeaudit.table.population import expected_chance, population_uniques
 from treeaudit.table.risks import Risk, risk
 from treeaudit.table.table import Table
-
-if TYPE_CHECKING:
-    from treeaudit.people.records import Records
-    from treeaudit.table.population import expected_chance, population_uniques
-else:
-    expected_chance = later("treeaudit.table.population", "expected_chance")
-    population_uniques = later("treeaudit.table.population", "population_uniques")
-    Records = later("treeaudit.people.records", "Records")
 
 __all__ = ["Population", "Risks", "degrees_of_freedom", "population", "risks"]
 

@@ -11,6 +11,7 @@ Sweeney (2002), k-anonymity.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,7 +38,6 @@ from treeaudit.attacks.singling_out.population import (
     risks,
 )
 from treeaudit.attacks.singling_out.view import view
-from treeaudit.dataclass import dataclass
 from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words, details_of
