@@ -65,7 +65,7 @@ of them in MB, its wall seconds and what it said."""
 _COUNT = """
 import sys, time, numpy as np, treeaudit as ta
 from treeaudit.people.streaming import stream_records
-from treeaudit.people.sources import source_of
+from treeaudit.people.input.sources import source_of
 if {engine!r} == "dask":
     import joblib; from distributed import Client
     import treeaudit.people.streaming

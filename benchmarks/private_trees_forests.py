@@ -21,7 +21,7 @@ from treeaudit.arrays import Float, Wide
 from treeaudit.dp.entropy import OperatingSystem
 from treeaudit.dp.flawed import smooth_label
 from treeaudit.model.walk import walk_of
-from treeaudit.people.predictions import predict_shares
+from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers import DiffPID3Classifier, RandomCountForestClassifier, splits
 
 __all__ = ["forests_section", "labels_of_a_tree"]

@@ -149,7 +149,11 @@ NOT_FOR_A_SMALL_PICKLE = {
         "treeaudit.defenses",
         "treeaudit.trainers",
     ),
-    *("treeaudit.people.imputation", "treeaudit.people.prior", "treeaudit.people.verification"),
+    *(
+        "treeaudit.people.predict.imputation",
+        "treeaudit.people.prior",
+        "treeaudit.people.checks.training_data",
+    ),
     *("treeaudit.reconstruction.answer", "treeaudit.reconstruction.likely"),
     *("treeaudit.attacks.attribute_inference.hidden", "treeaudit.reports.html"),
     *("treeaudit.readers.own_json", "treeaudit.readers.boosters.xgboost_model"),

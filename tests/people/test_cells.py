@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import treeaudit as ta
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.people.cells import code_of, number_in, numbers_in
-from treeaudit.people.sheet import read_table
+from treeaudit.people.input.cell_parsing import code_of, number_in, numbers_in
+from treeaudit.people.input.table_input import read_table
 from treeaudit.trainers.train import cells_of
 from treeaudit.trainers.training_rows import read_rows
 
@@ -174,7 +174,7 @@ def _model() -> ta.Forest:
 
 
 def test_what_unpacks_to_too_much(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("treeaudit.people.text_table._BEYOND", 1 << 20)
+    monkeypatch.setattr("treeaudit.people.input.text_table._BEYOND", 1 << 20)
     path = tmp_path / "people.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * (1 << 20)))
     with pytest.raises(DataError, match="unpacks to more than it may"):

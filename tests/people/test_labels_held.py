@@ -30,12 +30,17 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.findings import Skipped
-from treeaudit.people import labels_held
-from treeaudit.people.drawn_labels import counted_once, draws_agree, draws_in_order, no_room
-from treeaudit.people.labels_held import beyond_chance, labels_not_held
-from treeaudit.people.leaf_means import values_fit
+from treeaudit.people.checks import label_consistency as labels_held
+from treeaudit.people.checks.bootstrap_counts import (
+    counted_once,
+    draws_agree,
+    draws_in_order,
+    no_room,
+)
+from treeaudit.people.checks.label_consistency import beyond_chance, labels_not_held
+from treeaudit.people.checks.leaf_values import values_fit
+from treeaudit.people.checks.training_data import verify
 from treeaudit.people.records import read_records
-from treeaudit.people.verification import verify
 
 ASKED = "are these the labels it was trained with"
 

@@ -11,9 +11,9 @@ from sklearn.ensemble import (
 
 import treeaudit as ta
 from treeaudit.errors import DataError
-from treeaudit.people.newton import Newton, newton_of, told_by_steps
+from treeaudit.people.predict.boosted_scores import called, scores_of, told_of
+from treeaudit.people.predict.newton_steps import Newton, newton_of, told_by_steps
 from treeaudit.people.records import read_records
-from treeaudit.people.steps import called, scores_of, told_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 4)).round(1)

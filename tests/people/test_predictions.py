@@ -35,7 +35,7 @@ from treeaudit.defenses import PruneLeaves
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import (
+from treeaudit.people.predict.predictions import (
     averages,
     class_shares,
     predict_numbers,

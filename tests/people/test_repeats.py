@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from treeaudit.people.checks.repeats import repeats_in
 from treeaudit.people.made_up import look_made_up
-from treeaudit.people.repeats import repeats_in
 
 DATA = os.environ.get("TREEAUDIT_DATA")
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.people.sheet import read_table
+from treeaudit.people.input.table_input import read_table
 
 
 def test_a_dataset_of_pyarrow_is_held_where_it_is_small(tmp_path) -> None:

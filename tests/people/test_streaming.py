@@ -21,14 +21,14 @@ from treeaudit.errors import DataError
 from treeaudit.people import sample
 from treeaudit.people.arrow_columns import ArrowColumn, taken
 from treeaudit.people.batches import Batch
-from treeaudit.people.coding import coder_of
+from treeaudit.people.checks.training_data import MisfitError, verify
+from treeaudit.people.coding.coder import coder_of
+from treeaudit.people.input.columns import SeriesColumn
+from treeaudit.people.input.sources import large_source, source_of
+from treeaudit.people.input.table_input import read_table
 from treeaudit.people.leaf_counts import LeafCounts, router_of
 from treeaudit.people.records import read_records
-from treeaudit.people.series_columns import SeriesColumn
-from treeaudit.people.sheet import read_table
-from treeaudit.people.sources import large_source, source_of
 from treeaudit.people.streaming import Counter, stream_records
-from treeaudit.people.verification import MisfitError, verify
 
 N = 900
 
@@ -230,7 +230,7 @@ class TestAnAuditOfManyPeople:
 
     @pytest.fixture
     def large(self, monkeypatch):
-        monkeypatch.setattr("treeaudit.people.sources._LARGE_ROWS", 500)
+        monkeypatch.setattr("treeaudit.people.input.sources._LARGE_ROWS", 500)
 
     def test_controls_of_a_tree_count_everybody(self, forest, path, large, monkeypatch) -> None:
         held = ta.scan(forest, test=read_table(path), target="ill", fraction=0.1)
@@ -272,7 +272,7 @@ def test_the_training_people_are_verified_by_their_counts(frame, forest, tmp_pat
 def test_a_large_table_that_does_not_fit_is_refused_before_it_is_held(
     frame, forest, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("treeaudit.people.sources._LARGE_ROWS", 500)
+    monkeypatch.setattr("treeaudit.people.input.sources._LARGE_ROWS", 500)
     path = written(frame[:-1], tmp_path, "parquet")
     monkeypatch.setattr("treeaudit.audit.preparation.read_records", None)
     with pytest.raises(MisfitError, match="it has 899 rows, the model was trained on 900"):
@@ -316,7 +316,7 @@ class TestWhatIsSaid:
             source_of(tmp_path)
 
     def test_packed_text_is_as_large_as_what_it_holds(self, tmp_path, monkeypatch) -> None:
-        monkeypatch.setattr("treeaudit.people.sources._LARGE_TEXT", 1 << 20)
+        monkeypatch.setattr("treeaudit.people.input.sources._LARGE_TEXT", 1 << 20)
         for n, large in ((1 << 17, False), (1 << 20, True)):
             path = tmp_path / f"{n}.csv.gz"
             path.write_bytes(gzip.compress(b"a\n" + b"1\n" * n))

@@ -31,9 +31,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.findings import Skipped
+from treeaudit.people.checks.training_data import verify
 from treeaudit.people.records import read_records
 from treeaudit.people.streaming import counter_of
-from treeaudit.people.verification import verify
 
 
 def people(n=400, seed=0):

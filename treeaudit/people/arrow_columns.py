@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.people.each_cell import in_array, read_apart
-from treeaudit.people.series_columns import SeriesColumn, text_of
+from treeaudit.people.input.columns import SeriesColumn, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ _NAMES = {"double": "float64", "float": "float32", "halffloat": "float16"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrowColumn:
-    """A `treeaudit.people.series_columns.Column` of an Arrow array."""
+    """A `treeaudit.people.input.columns.Column` of an Arrow array."""
 
     array: Any
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from treeaudit.errors import DataError
 from treeaudit.people.arrow_columns import ArrowColumn, decoded, taken, usual
-from treeaudit.people.files import readable
-from treeaudit.people.series_columns import Column, SeriesColumn
-from treeaudit.people.text_table import TextTable
+from treeaudit.people.input.columns import Column, SeriesColumn
+from treeaudit.people.input.files import readable
+from treeaudit.people.input.text_table import TextTable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,8 +8,8 @@ import numpy as np
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError, near
 from treeaudit.model.schema import Feature
-from treeaudit.people.cells import also_as_numbers, code_of
-from treeaudit.people.series_columns import SHOWN
+from treeaudit.people.input.cell_parsing import also_as_numbers, code_of
+from treeaudit.people.input.columns import SHOWN
 
 __all__ = ["category_codes"]
 
@@ -31,7 +31,7 @@ def category_codes(
     Parameters
     ----------
     codes, names
-        As `treeaudit.people.series_columns.Column.distinct` gives them.
+        As `treeaudit.people.input.columns.Column.distinct` gives them.
     origin, first
         What to call the table, and how many rows stand before these, for messages.
     hashed

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 from typing import NoReturn
 
 from treeaudit.errors import DataError
-from treeaudit.people.files import NO_TABLES, kind_of
+from treeaudit.people.input.files import NO_TABLES, kind_of
 
 __all__ = ["files_of", "tables_among"]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
-from treeaudit.people.cells import code_of, respelled
+from treeaudit.people.input.cell_parsing import code_of, respelled
 
 __all__ = ["Indicators", "Met", "check_met", "indicate", "indicators_by_place", "met_together"]
 
@@ -109,7 +109,7 @@ def indicate(
     values
         Shape ``(n_rows, n_features)``: changed in place.
     codes, names
-        As `treeaudit.people.series_columns.Column.distinct` returns them.
+        As `treeaudit.people.input.columns.Column.distinct` returns them.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from treeaudit.arrays import Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
-from treeaudit.people.cells import code_of
-from treeaudit.people.series_columns import SHOWN
+from treeaudit.people.input.cell_parsing import code_of
+from treeaudit.people.input.columns import SHOWN
 
 __all__ = ["class_apart", "counts_others", "label_codes", "own_classes"]
 
@@ -86,7 +86,7 @@ def label_codes(
     Parameters
     ----------
     codes, names
-        As `treeaudit.people.series_columns.Column.distinct` gives them.
+        As `treeaudit.people.input.columns.Column.distinct` gives them.
     known
         The codes of the labels.
     where, first

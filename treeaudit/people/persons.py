@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
-from treeaudit.people.cells import check_single
+from treeaudit.people.checks.repeats import repeats_in
 from treeaudit.people.each_cell import lost_in
+from treeaudit.people.input.cell_parsing import check_single
 from treeaudit.people.records import Records
-from treeaudit.people.repeats import repeats_in
 
 if TYPE_CHECKING:
     import pandas as pd

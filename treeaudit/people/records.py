@@ -18,14 +18,14 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.walk import walk_or_none
-from treeaudit.people.cells import NO_NAMES, no_single
-from treeaudit.people.coding import coder_of
-from treeaudit.people.columns import as_called, target_among
+from treeaudit.people.coding.coder import coder_of
+from treeaudit.people.coding.columns import as_called, target_among
 from treeaudit.people.indicators import check_met
+from treeaudit.people.input.cell_parsing import NO_NAMES, no_single
+from treeaudit.people.input.columns import SeriesColumn
+from treeaudit.people.input.table_input import Sheet, read_table
 from treeaudit.people.label_codes import counts_others
 from treeaudit.people.leaf_counts import LeafCounts
-from treeaudit.people.series_columns import SeriesColumn
-from treeaudit.people.sheet import Sheet, read_table
 
 if TYPE_CHECKING:
     import pandas as pd

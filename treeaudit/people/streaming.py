@@ -16,13 +16,13 @@ import numpy as np
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.people.batches import ROWS, Batch, Part, of_arrow, of_frame
-from treeaudit.people.coding import Coder, coder_of
+from treeaudit.people.coding.coder import Coder, coder_of
 from treeaudit.people.indicators import Met, check_met, met_together
+from treeaudit.people.input.sources import Source, large_source
+from treeaudit.people.input.table_input import Sheet
 from treeaudit.people.leaf_counts import LeafCounts, Router, count_into, router_of
 from treeaudit.people.records import Records
 from treeaudit.people.sample import MOST, Sample, first_of, keys_of
-from treeaudit.people.sheet import Sheet
-from treeaudit.people.sources import Source, large_source
 
 __all__ = ["Counter", "Seen", "counter_of", "sample_table", "stream_records"]
 

@@ -2,7 +2,7 @@
 
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.leaf_means import means_add_up
+from treeaudit.people.checks.leaf_values import means_add_up
 
 __all__ = ["changed_target", "may_be_clipped"]
 

@@ -1,4 +1,4 @@
-"""How often the answers of a model are right: those of `treeaudit.people.predictions`."""
+"""How often the answers of a model are right: those of `treeaudit.people.predict.predictions`."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from treeaudit.arrays import Float, Int
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
-from treeaudit.people.predictions import class_shares
+from treeaudit.people.predict.predictions import class_shares
 from treeaudit.people.records import Records
 from treeaudit.people.units import changed_target
 from treeaudit.stats import Estimate, wilson

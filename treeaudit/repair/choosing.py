@@ -8,7 +8,7 @@ from treeaudit.arrays import Float, Int
 from treeaudit.defenses.defense import Defense, DefenseWords
 from treeaudit.defenses.keep_trees import chosen
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import said_by_nodes
+from treeaudit.people.predict.predictions import said_by_nodes
 from treeaudit.people.records import Records, routed
 
 __all__ = ["ChosenTrees", "helpful"]

@@ -15,8 +15,8 @@ from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema, category_text
 from treeaudit.people.arrow_columns import frame_of
-from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
 from treeaudit.people.each_cell import cells_in, in_array, lost_in, read_apart, tried
+from treeaudit.people.input.cell_parsing import also_as_numbers, code_of, numbers_in
 
 __all__ = [
     *("Outside", "check_names", "code_columns", "columns_of"),

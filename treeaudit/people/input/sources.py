@@ -13,9 +13,9 @@ from treeaudit.errors import DataError
 from treeaudit.input import check_regular
 from treeaudit.people.arrow_columns import frame_of
 from treeaudit.people.batches import Part, StoredPart, TextPart, check_same, cut
-from treeaudit.people.files import kind_of, readable, stored_names, text_table
 from treeaudit.people.folders import files_of, tables_among
-from treeaudit.people.text_table import PACKED, TextTable
+from treeaudit.people.input.files import kind_of, readable, stored_names, text_table
+from treeaudit.people.input.text_table import PACKED, TextTable
 
 if TYPE_CHECKING:
     import pandas as pd

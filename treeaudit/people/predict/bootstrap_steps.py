@@ -16,8 +16,13 @@ import numpy as np
 from treeaudit.arrays import Float, Int
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.newton import Newton, newton_of, passes
-from treeaudit.people.steps import begins_with, column_of_each_tree, rate_apart, start_of
+from treeaudit.people.predict.boosted_scores import (
+    begins_with,
+    column_of_each_tree,
+    rate_apart,
+    start_of,
+)
+from treeaudit.people.predict.newton_steps import Newton, newton_of, passes
 
 __all__ = ["drawn_anew", "newton_of_digits", "newton_of_people"]
 

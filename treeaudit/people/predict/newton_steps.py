@@ -13,7 +13,13 @@ import numpy as np
 from treeaudit.arrays import Float, Int
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.steps import begins_with, column_of_each_tree, rate_apart, shares_of, start_of
+from treeaudit.people.predict.boosted_scores import (
+    begins_with,
+    column_of_each_tree,
+    rate_apart,
+    shares_of,
+    start_of,
+)
 
 __all__ = ["Newton", "newton_of", "passes", "told_by_steps"]
 

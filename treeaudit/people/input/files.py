@@ -10,7 +10,7 @@ from typing import IO, Any
 from zipfile import BadZipFile
 
 from treeaudit.errors import DataError
-from treeaudit.people.text_table import PACKED, TextTable
+from treeaudit.people.input.text_table import PACKED, TextTable
 
 __all__ = ["NO_TABLES", "kind_of", "readable", "stored_names", "text_table"]
 

@@ -23,9 +23,9 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Int
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.drawn_labels import draws_agree
+from treeaudit.people.checks.bootstrap_counts import draws_agree
+from treeaudit.people.checks.leaf_values import values_fit
 from treeaudit.people.label_codes import class_apart, own_classes
-from treeaudit.people.leaf_means import values_fit
 from treeaudit.people.rank_correlation import rise_together
 from treeaudit.people.records import Records
 from treeaudit.people.units import changed_target
@@ -63,7 +63,7 @@ def labels_not_held(forest: Forest, train: Records) -> str:
     Parameters
     ----------
     train
-        Of whom `treeaudit.people.verification.verify` found nothing that contradicts the file.
+        Of whom `treeaudit.people.checks.training_data.verify` found nothing that contradicts the file.
 
     Examples
     --------

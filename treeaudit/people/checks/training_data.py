@@ -12,9 +12,14 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
-from treeaudit.people.drawn_labels import counted_once, draws_in_order, labels_drawn, no_room
+from treeaudit.people.checks.bootstrap_counts import (
+    counted_once,
+    draws_in_order,
+    labels_drawn,
+    no_room,
+)
+from treeaudit.people.checks.leaf_values import other_value
 from treeaudit.people.label_codes import class_apart, own_classes
-from treeaudit.people.leaf_means import other_value
 from treeaudit.people.records import Records
 from treeaudit.people.row_weights import counts_weightless, hint_of
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.words import label_text
-from treeaudit.people.cells import NO_NAMES, no_single, numbers_in
+from treeaudit.people.input.cell_parsing import NO_NAMES, no_single, numbers_in
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.people.cells import coded_whole
+from treeaudit.people.input.cell_parsing import coded_whole
 
 if TYPE_CHECKING:
     import pandas as pd

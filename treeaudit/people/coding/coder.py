@@ -13,7 +13,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.category_codes import category_codes
-from treeaudit.people.columns import (
+from treeaudit.people.coding.columns import (
     as_called,
     blanks_in,
     has_no_label,
@@ -23,8 +23,8 @@ from treeaudit.people.columns import (
     width_of,
 )
 from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
+from treeaudit.people.input.columns import Column, names_of, numbers_of
 from treeaudit.people.label_codes import label_codes, own_classes
-from treeaudit.people.series_columns import Column, names_of, numbers_of
 
 __all__ = ["Coded", "Coder", "coder_of"]
 
