@@ -95,7 +95,7 @@ _CLUSTERS = {
 _TODAY = """
 import time, numpy as np, treeaudit as ta
 from treeaudit.people.records import read_records
-from treeaudit.people.leaf_counts import LeafCounts, router_of
+from treeaudit.people.records import LeafCounts, router_of
 model = ta.load({model!r})
 begun = time.perf_counter()
 found = read_records({table!r}, model, target="y")

@@ -40,9 +40,9 @@ from treeaudit.people.predict.predictions import (
     class_shares,
     predict_numbers,
     predict_shares,
+    utility,
 )
 from treeaudit.people.records import read_records
-from treeaudit.people.utility import utility
 from treeaudit.trainers import PrivateTreeClassifier
 
 MODELS = [

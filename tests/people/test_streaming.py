@@ -18,16 +18,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.errors import DataError
-from treeaudit.people import sample
-from treeaudit.people.arrow_columns import ArrowColumn, taken
-from treeaudit.people.batches import Batch
+from treeaudit.people import streaming as sample
 from treeaudit.people.checks.training_data import MisfitError, verify
 from treeaudit.people.coding.coder import coder_of
-from treeaudit.people.input.columns import SeriesColumn
-from treeaudit.people.input.sources import large_source, source_of
+from treeaudit.people.input.columns import ArrowColumn, SeriesColumn, taken
+from treeaudit.people.input.sources import Batch, large_source, source_of
 from treeaudit.people.input.table_input import read_table
-from treeaudit.people.leaf_counts import LeafCounts, router_of
-from treeaudit.people.records import read_records
+from treeaudit.people.records import LeafCounts, read_records, router_of
 from treeaudit.people.streaming import Counter, stream_records
 
 N = 900
@@ -187,7 +184,7 @@ def test_every_form_of_a_table_gives_the_same_counts(frame, trees, tmp_path, for
 def test_workers_change_nothing(frame, forest, tmp_path, form, workers, monkeypatch) -> None:
     if workers == "threading":
         # What is set here, other processes do not know.
-        monkeypatch.setattr("treeaudit.people.sample.MOST", 100)
+        monkeypatch.setattr("treeaudit.people.streaming.MOST", 100)
     source = source_of(written(frame, tmp_path, form))
     one = stream_records(source, forest, target="ill", seed=5)
     with joblib.parallel_config(workers):
@@ -234,7 +231,7 @@ class TestAnAuditOfManyPeople:
 
     def test_controls_of_a_tree_count_everybody(self, forest, path, large, monkeypatch) -> None:
         held = ta.scan(forest, test=read_table(path), target="ill", fraction=0.1)
-        monkeypatch.setattr("treeaudit.people.sample.MOST", 300)
+        monkeypatch.setattr("treeaudit.people.streaming.MOST", 300)
         counted = ta.scan(forest, test=path, target="ill", fraction=0.1, jobs=1)
         for one, other in zip(held.results, counted.results, strict=True):
             controls = [getattr(result, "controls", ()) for result in (one, other)]

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.people.checks.repeats import repeats_in
-from treeaudit.people.each_cell import lost_in
-from treeaudit.people.input.cell_parsing import check_single
+from treeaudit.people.input.cell_parsing import check_single, lost_in
 from treeaudit.people.records import Records
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from treeaudit.defenses import Defense, MergeDiverse
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
+from treeaudit.people.checks.leaf_values import changed_target
 from treeaudit.people.predict.predictions import averages, class_shares
 from treeaudit.people.records import Records, routed
-from treeaudit.people.units import changed_target
 from treeaudit.repair.attempts import Attempt, attempt
 from treeaudit.repair.counting import Counting, attacks_of
 

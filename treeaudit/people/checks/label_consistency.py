@@ -1,20 +1,4 @@
-"""Whether labels go with what the leaves of a model say of them, more than others would.
-
-Where trees saw all rows, counts are compared one by one. Draws, weights and the steps of a
-boosting leave room: labels of another column may fit it as well. So the people are asked how far
-the leaves that they end in speak for their labels: the sum, over trees and people, of how much more
-frequent the label is in the leaf than in the tree. Were the labels dealt out anew among the same
-people, that sum would have a mean and a deviation that are known exactly (Wald and Wolfowitz 1944).
-True labels are far above. Other labels are not; then nothing shows that these are those
-of the training, and nothing may rest on them. Numbers have to rise with the values of their leaves
-in the same way, as `treeaudit.people.rank_correlation` measures it, where these are no means or
-medians that can be compared.
-
-Of counts of draws it is known besides what true labels reach at least. A leaf is chosen by the
-people who were drawn, and those of its label among them are in the table: the more of the leaf's
-people were drawn, the closer the table is to the leaf. A draw with repeats keeps of what it shows
-the part ``f / ((1 + f) (1 - exp(-f)))`` where ``f`` rows were drawn for each of the table.
-"""
+"""Permutation test: are these labels consistent with the leaves of the model?"""
 
 from collections.abc import Iterator
 
@@ -24,13 +8,55 @@ from treeaudit.arrays import Flag, Float, Int
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.checks.bootstrap_counts import draws_agree
-from treeaudit.people.checks.leaf_values import values_fit
-from treeaudit.people.label_codes import class_apart, own_classes
-from treeaudit.people.rank_correlation import rise_together
+from treeaudit.people.checks.leaf_values import changed_target, values_fit
+from treeaudit.people.coding.codes import class_apart, own_classes
 from treeaudit.people.records import Records
-from treeaudit.people.units import changed_target
 
-__all__ = ["beyond_chance", "labels_not_held"]
+__all__ = ["beyond_chance", "labels_not_held", "rise_together"]
+
+
+def rise_together(one: Float, other: Float) -> float:
+    """Return by how many deviations two numbers rise together more than by chance.
+
+    By their ranks, or by scores that tell the largest apart, or the smallest where the other
+    numbers are skewed to that side: the larger of the two.
+
+    Parameters
+    ----------
+    one, other
+        Shape ``(n_people,)``; neither is the same for everybody.
+
+    Examples
+    --------
+    >>> number = np.arange(101.0)
+    >>> round(rise_together(number, number**9), 3), round(rise_together(number, -number), 3)
+    (10.0, -6.645)
+    """
+    parts, to_tail = [_part_below(one), _part_below(other)], _upper_tail
+    if np.mean(other) < np.median(other):
+        to_tail = _lower_tail
+    return max(_correlated(*parts), _correlated(*map(to_tail, parts)))
+
+
+def _part_below(number: Float) -> Float:
+    """Return for each which part of all is below it, of those that are the same half of them."""
+    _, place, times = np.unique(number, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(times) - times / 2)[place.reshape(-1)] / len(number))
+
+
+def _upper_tail(part: Float) -> Float:
+    return np.asarray(-np.log1p(-part))
+
+
+def _lower_tail(part: Float) -> Float:
+    return np.asarray(np.log(part))
+
+
+def _correlated(one: Float, other: Float) -> float:
+    one, other = one - one.mean(), other - other.mean()
+    size = float(np.sqrt((one**2).sum() * (other**2).sum()))
+    return float(one @ other) / size * float(np.sqrt(len(one) - 1))
+
 
 _FAR, _OF_MOST = 3.5, 0.75
 """Deviations above labels that are dealt out anew; of very few people, a part of what is most."""

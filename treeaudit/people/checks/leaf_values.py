@@ -1,4 +1,4 @@
-"""Numbers to predict, held against the means or medians that the leaves of a model hold of them."""
+"""Compare numbers to predict with the means or medians that the leaves of a model hold."""
 
 from dataclasses import dataclass
 from math import erf, prod, sqrt
@@ -10,11 +10,17 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["OtherValue", "means_add_up", "other_value", "values_fit"]
+__all__ = [
+    "OtherValue",
+    "changed_target",
+    "may_be_clipped",
+    "means_add_up",
+    "other_value",
+    "values_fit",
+]
 
 _OF_SPREAD, _OF_SIZE = 1e-6, 2.0**-23
 """How far a mean may be off: by rounding of sums, and by numbers of single precision as text."""
-
 _BY_CHANCE = 2e-4
 """Above this, medians that are the same tell nothing."""
 
@@ -175,3 +181,40 @@ def means_add_up(tree: Tree, value: Float) -> bool:
     size = np.bincount(tree.parent[1:], (n * np.abs(value))[1:], tree.n_nodes)
     slack = _OF_SPREAD * float(value.std()) * n + _OF_SIZE * size
     return bool((tree.is_leaf | (np.abs(below - n * value) <= slack)).all())
+
+
+_CHANGED, _CLIPPED = "units of the changed target", "clip the numbers in its leaves"
+
+
+def changed_target(forest: Forest) -> bool:
+    """Tell whether the leaves of a model hold other numbers than those that it answers.
+
+    A target was changed before the trees saw it, as by its logarithm: what is measured in
+    the units of a table is then no measure of what is in the leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.compose import TransformedTargetRegressor
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from treeaudit import load
+    >>> tree = DecisionTreeRegressor(max_depth=1)
+    >>> x, y = [[1], [2], [3], [4]], [1.0, 2.0, 3.0, 5.0]
+    >>> logarithm = TransformedTargetRegressor(tree, func=np.log, inverse_func=np.exp)
+    >>> changed_target(load(logarithm.fit(x, y)))
+    True
+    >>> changed_target(load(tree.fit(x, y)))
+    False
+    """
+    return any(_CHANGED in said for said in forest.warnings)
+
+
+def may_be_clipped(forest: Forest, tree: Tree) -> bool:
+    """Tell whether leaves may hold other numbers than means, which constraints keep in order.
+
+    Nothing was clipped in a tree of everybody whose nodes have the means of those below them.
+    """
+    if not any(_CLIPPED in said for said in forest.warnings):
+        return False
+    whole = forest.records_are == "all" and tree.value is not None
+    return not whole or tree.value is None or not means_add_up(tree, tree.value)

@@ -1,29 +1,17 @@
-"""Are repeated rows copies? Held against what chance repeats.
-
-Equal rows are expected where columns are few and coarse, not where thirteen
-measurements agree. The columns are cut into two halves, at random and several
-times: were the halves independent, a pair of rows would agree in both with the
-product of the shares of pairs that agree in each. Dependence within a half is
-kept; of all cuts the one with most expected pairs counts. Where one column tells all
-the others, coarse rows and copies are the same, and are called copies.
-
-Rows are compared over all columns of the table, used by the model or not: the more
-of them agree, the surer it is a copy. Not compared are the label, which may be
-noted twice and differ, and numbers of rows.
-"""
+"""Are repeated rows copies, and are some rows synthetic? Both are compared with chance."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.arrays import Wide
+from treeaudit.arrays import Int, Wide
 from treeaudit.people.input.cell_parsing import coded_whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Repeats", "repeats_in"]
+__all__ = ["Repeats", "look_made_up", "repeats_in"]
 
 _CUTS = 20
 _SHARE, _TIMES = 0.02, 10
@@ -121,3 +109,38 @@ def _joined(codes: list[Wide], n: int) -> Wide:
 def _pairs(group: Wide) -> int:
     times = np.bincount(group)
     return int((times * (times - 1) // 2).sum())
+
+
+_WHOLE = 0.5
+
+
+def look_made_up(frame: "pd.DataFrame", labels: Int) -> list[str]:
+    """Return columns of whole numbers in which fractions stand for some labels only.
+
+    Empty unless the labels are balanced to the record, and none of these columns has
+    a fraction where the label is another.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> age = pd.DataFrame({"age": [30.0, 41.0, 52.0, 30.0, 35.5, 40.0]})
+    >>> look_made_up(age, np.array([0, 0, 0, 1, 1, 1]))
+    ['age']
+    >>> look_made_up(age, np.array([0, 0, 1, 1, 1, 1]))
+    []
+    """
+    times = np.bincount(labels)
+    times = times[times > 0]
+    if len(times) < 2 or len(set(times.tolist())) > 1:
+        return []
+    found = []
+    for name in frame:
+        if frame[name].dtype.kind != "f":
+            continue
+        values = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+        broken = np.isfinite(values) & (values != np.rint(values))
+        # A class with no fraction at all has been left as it was measured.
+        untouched = len(times) - len(np.unique(labels[broken]))
+        if broken.any() and untouched and broken.mean() < _WHOLE:
+            found.append(str(name))
+    return found

@@ -1,12 +1,15 @@
-"""Are these the people the model was trained on? Their counts have to fit the file's.
+"""Is this the training data? The counts of the file have to fit the people of the table.
 
-A training set that does not fit is an error, never a guess: every number that
-is verified on it would be about other people.
+A table that does not fit is an error, never a guess: every number that is verified on it would be
+about other people.
 """
+
+from collections.abc import Iterator
+from math import ceil
 
 import numpy as np
 
-from treeaudit.arrays import Wide
+from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
@@ -19,11 +22,106 @@ from treeaudit.people.checks.bootstrap_counts import (
     no_room,
 )
 from treeaudit.people.checks.leaf_values import other_value
-from treeaudit.people.label_codes import class_apart, own_classes
+from treeaudit.people.coding.codes import class_apart, own_classes
 from treeaudit.people.records import Records
-from treeaudit.people.row_weights import counts_weightless, hint_of
+from treeaudit.readers.estimators.ensembles import children
+from treeaudit.readers.estimators.found import Found
 
-__all__ = ["MisfitError", "verify"]
+__all__ = ["MisfitError", "counts_weightless", "hint_of", "put_aside", "verify"]
+
+_SUMS = ("XGBoost", "CatBoost")
+"""Libraries that keep the weight in a leaf, which is people where no row had one."""
+
+
+def _leaves(forest: Forest, train: Records) -> Iterator[tuple[Wide, Wide]]:
+    """Give what the leaves of each tree tell, and how many people of the table end there."""
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is not None:
+            leaf: Flag = tree.is_leaf & (tree.n_records > 0)
+            yield tree.n_records[leaf], train.in_tree(i, tree.n_nodes)[leaf]
+
+
+def counts_weightless(forest: Forest) -> bool:
+    """Tell whether people of weight 0 are counted in a leaf, though in no class of it."""
+    source = forest.source
+    return source.library == "scikit-learn" and "HistGradient" in source.estimator
+
+
+def hint_of(forest: Forest, train: Records) -> str:
+    """Return what to say of weights where a table does not fit; nothing where they do not explain.
+
+    A table that lacks people looks the same as rows that weighed more: it stays refused.
+    Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
+    """
+    library = forest.source.library
+    if library not in (*_SUMS, "scikit-learn") or counts_weightless(forest):
+        return ""
+    if forest.records_are == "bootstrap":
+        return ""
+    each, n = list(_leaves(forest, train)), train.n_people
+    if all(told.sum() < n and (told <= real).all() for told, real in each):
+        return (
+            f"; rows whose sample_weight was 0 are not counted by {library}: leave them out, if "
+            "there were any"
+        )
+    if library not in _SUMS or all(told.sum() == n for told, _ in each):
+        return ""
+    return f"; {library} adds up the weights of rows (sample_weight), which may explain it too"
+
+
+_DEEP = 20
+_PART = 0.1
+
+
+def put_aside(forest: Forest, n_people: int, in_file: int) -> str:
+    """Return what to say of rows that were put aside, if that explains how many there are.
+
+    Parameters
+    ----------
+    n_people
+        Rows of the table.
+    in_file
+        People of the model.
+    """
+    found = _boosting(forest)
+    if found is None:
+        return ""
+    part, binned = found.get("validation_fraction"), found.estimator.kind.startswith("Hist")
+    stops = found.get("do_early_stopping_") is True
+    if not (stops if binned else found.get("n_iter_no_change") is not None):
+        return ""
+    part = _PART if part is None and not binned else part
+    if isinstance(part, bool) or not isinstance(part, int | float) or part <= 0:
+        return ""
+    aside = part if isinstance(part, int) else ceil(part * n_people)
+    if n_people - aside != in_file:
+        return ""
+    said = (
+        f"; it stopped early, for which {aside:,} rows were put aside "
+        f"(validation_fraction={part:g}): give the other {in_file:,}"
+    )
+    seed = found.get("_random_seed" if binned else "random_state")
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        return said
+    alike = ", stratify=labels" if found.estimator.kind.endswith("Classifier") else ""
+    return (
+        f"{said}, which train_test_split of scikit-learn returns first with test_size={part:g}, "
+        f"random_state={seed}{alike}"
+    )
+
+
+def _boosting(forest: Forest) -> Found | None:
+    """Return the boosting that a model answers with, whatever is around it."""
+    found = forest.source.stored
+    for _ in range(_DEEP):
+        if not isinstance(found, Found):
+            return None
+        if "GradientBoosting" in found.estimator.kind:
+            return found
+        inner = [one for one in children(found) if one is not None]
+        found = inner[0] if len(inner) == 1 else None
+    return None
+
 
 _DRAWN = ", drawn again with the seeds of the file"
 _SAME_WEIGHT = ", and did all rows of a class weigh the same, from which the counts were worked out"
@@ -178,7 +276,7 @@ def _size(forest: Forest, train: Records, in_file: int) -> str:
     if times and times * in_file == train.n_people and _repeat(forest, train, times):
         return f"{text}; every row seems to be there {times} times"
     # To most tables other readers never matter.
-    from treeaudit.people.put_aside import put_aside
+    from treeaudit.people.checks.training_data import put_aside
 
     return text + (put_aside(forest, train.n_people, in_file) or hint_of(forest, train))
 

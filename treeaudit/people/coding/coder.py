@@ -12,7 +12,15 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import label_text
-from treeaudit.people.category_codes import category_codes
+from treeaudit.people.coding.codes import (
+    Indicators,
+    Met,
+    category_codes,
+    indicate,
+    indicators_by_place,
+    label_codes,
+    own_classes,
+)
 from treeaudit.people.coding.columns import (
     as_called,
     blanks_in,
@@ -22,9 +30,7 @@ from treeaudit.people.coding.columns import (
     target_among,
     width_of,
 )
-from treeaudit.people.indicators import Indicators, Met, indicate, indicators_by_place
 from treeaudit.people.input.columns import Column, names_of, numbers_of
-from treeaudit.people.label_codes import label_codes, own_classes
 
 __all__ = ["Coded", "Coder", "coder_of"]
 

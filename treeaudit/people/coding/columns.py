@@ -30,7 +30,7 @@ def has_no_label(forest: Forest) -> bool:
     Isolation forests and embeddings learn from none; where trees have labels of their own each,
     no column holds them all.
     """
-    from treeaudit.people.label_codes import counts_others
+    from treeaudit.people.coding.codes import counts_others
 
     return forest.answers in ("path", "leaf") or counts_others(forest)
 

@@ -1,18 +1,30 @@
-"""Files of tables: what they are called, and how it is said that one cannot be read."""
+"""Files of tables: their kinds, which of a folder are the table, and why one cannot be read.
 
+No file is left out or read twice without a word.
+"""
+
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from lzma import LZMAError
 from pathlib import Path, PurePath
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 from zipfile import BadZipFile
 
 from treeaudit.errors import DataError
 from treeaudit.people.input.text_table import PACKED, TextTable
 
-__all__ = ["NO_TABLES", "kind_of", "readable", "stored_names", "text_table"]
+__all__ = [
+    "NO_TABLES",
+    "files_of",
+    "kind_of",
+    "readable",
+    "stored_names",
+    "tables_among",
+    "text_table",
+]
 
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".ipc", ".feather")
 TEXTS = (".csv", ".tsv", ".txt")
@@ -99,3 +111,130 @@ def readable(name: str) -> Iterator[None]:
         raise DataError(
             f"{name} cannot be read as a table: {reason}; save it anew as CSV (UTF-8) or Parquet"
         ) from None
+
+
+_BESIDE = ("readme", "license", "thumbs", "desktop")
+_SIGNS = "*?["
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files of a table; none where it is said elsewhere what is wrong.
+
+    Parameters
+    ----------
+    path
+        A file, a folder or a pattern such as ``people/*.csv``.
+
+    Raises
+    ------
+    DataError
+        If there is no table, or beside tables something that is none.
+    """
+    if path.is_dir():
+        names = list(_below(str(path)))
+        return [path / name for name in tables_among(names, str(path), _kind_in(path))]
+    if path.exists():
+        return [] if path.suffix.lower() in NO_TABLES else [path]
+    return _matching(path) if any(sign in str(path) for sign in _SIGNS) else []
+
+
+def tables_among(names: Sequence[str], folder: str, kind: Callable[[str], str]) -> list[str]:
+    """Return the files of a folder that are its table, in their order.
+
+    Parameters
+    ----------
+    names
+        Below the folder, with a slash between folders.
+    kind
+        Tells the kind of one of them, empty for no table.
+
+    Raises
+    ------
+    DataError
+        If there is no table, or beside tables something that is none.
+
+    Examples
+    --------
+    >>> names = ["b.csv", "a.csv", "_SUCCESS", ".ipynb_checkpoints/a.csv", "year=1/c.csv"]
+    >>> tables_among(names, "people", lambda name: "text")
+    ['a.csv', 'b.csv', 'year=1/c.csv']
+    """
+    seen = [name for name in sorted(names, key=PurePath) if not _is_beside(PurePath(name).parts)]
+    found = [name for name in seen if kind(name)]
+    if not found:
+        raise DataError(
+            f"{folder} is a folder without tables (CSV, Parquet, Arrow): name the table itself"
+        )
+    strange = next((name for name in seen if name not in set(found)), None)
+    if strange is not None:
+        suffix = PurePath(found[0]).suffix
+        raise DataError(
+            f"{folder} holds tables and {strange!r}, which is none of CSV, Parquet and Arrow: "
+            f"take it out, or give a pattern such as '{folder}/*{suffix}'"
+        )
+    return found
+
+
+def _is_beside(parts: Sequence[str], meant: Collection[str] = ()) -> bool:
+    """Tell whether a file is one that programs and people lay beside the parts of a table.
+
+    Parameters
+    ----------
+    meant
+        How names begin that are asked for.
+    """
+    last = parts[-1].lower()
+    beside = last.split(".")[0] in _BESIDE and parts[-1][0] not in meant
+    return (
+        beside or last.endswith(".crc") or any(_is_hidden(p) and p[0] not in meant for p in parts)
+    )
+
+
+def _is_hidden(part: str) -> bool:
+    # A folder of a partition names a column and its value.
+    return part[0] == "." or (part[0] == "_" and "=" not in part)
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Give all files below a folder, through links too, each once."""
+    seen: set[str] = set()
+    for root, folders, files in os.walk(folder, onerror=_refuse, followlinks=True):
+        inside = [name for name in sorted(folders) if not _is_hidden(name)]
+        folders[:] = []
+        real = os.path.realpath(root)
+        if real in seen:
+            continue
+        seen.add(real)
+        folders += inside
+        for name in sorted(files):
+            path = Path(root) / name
+            if (real := os.path.realpath(path)) not in seen:
+                seen.add(real)
+                yield path.relative_to(folder).as_posix()
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise DataError(f"{error.filename} cannot be read: {error.strerror}") from None
+
+
+def _kind_in(folder: Path) -> Callable[[str], str]:
+    return lambda name: kind_of(folder / name)
+
+
+def _matching(path: Path) -> list[Path]:
+    """Return the files that a pattern names; hidden ones where it names these."""
+    fixed = next(i for i, part in enumerate(path.parts) if any(sign in part for sign in _SIGNS))
+    meant = {part[0] for part in path.parts[fixed:]}
+    start = Path(path.anchor)
+    every = sorted(start.glob(str(path.relative_to(start))))
+    found = [file for file in every if not _is_beside(file.parts[fixed:], meant)]
+    # A link and what it leads to are one.
+    found = list({file.resolve(): file for file in reversed(found)}.values())[::-1]
+    if not found:
+        raise DataError(f"no file is named like {path}")
+    strange = next((file for file in found if file.suffix.lower() in NO_TABLES), None)
+    if strange is not None:
+        raise DataError(
+            f"{strange.name} is no table (CSV, Parquet, Arrow), and is named like {path}"
+        )
+    return found

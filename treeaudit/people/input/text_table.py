@@ -1,5 +1,9 @@
-"""A table as text: commas, semicolons or tabs, compressed or not; never more than it may be."""
+"""Tables as text: commas, semicolons or tabs, compressed or not, within a limit of bytes.
 
+Compressed text that ends too early is refused, and so is a row with too few fields.
+"""
+
+import csv
 import io
 import re
 from collections import Counter
@@ -8,13 +12,152 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from treeaudit.errors import DataError
-from treeaudit.people.short_rows import check_full
-from treeaudit.people.unpacking import unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PACKED", "TextTable"]
+__all__ = ["PACKED", "TextTable", "check_full", "unpacked"]
+
+_PIECE = 1 << 10
+"""Bytes of Zstandard that are unpacked at once: 32 MB of nothing but one letter."""
+
+
+def unpacked(file: IO[bytes], suffix: str, name: str) -> IO[bytes]:
+    """Return what a file holds that is packed as its suffix says.
+
+    Parameters
+    ----------
+    name
+        What to call it in messages.
+
+    Raises
+    ------
+    DataError
+        If it cannot be unpacked here. Reading raises OSError or EOFError where it is damaged.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> unpacked(io.BytesIO(gzip.compress(b"age")), ".gz", "people.csv.gz").read()
+    b'age'
+    """
+    if suffix == ".gz":
+        import gzip
+
+        return gzip.open(file)  # type: ignore[return-value]
+    if suffix == ".bz2":
+        import bz2
+
+        return bz2.open(file)
+    if suffix == ".xz":
+        import lzma
+
+        return lzma.open(file)
+    if suffix == ".zip":
+        return _zipped(file, name)
+    if suffix == ".zst":
+        return _Frames(file, name)  # type: ignore[return-value]
+    return file
+
+
+def _zipped(file: IO[bytes], name: str) -> IO[bytes]:
+    import zipfile
+
+    archive = zipfile.ZipFile(file)
+    members = [one for one in archive.namelist() if not one.endswith("/")]
+    if len(members) != 1:
+        raise DataError(f"{name} holds {len(members)} files; one table is read at a time")
+    try:
+        return archive.open(members[0])
+    except RuntimeError as error:
+        # NotImplementedError, of a way that zipfile does not know, is one of these.
+        how = (
+            "in a way that is not read"
+            if isinstance(error, NotImplementedError)
+            else "with a password"
+        )
+        raise DataError(f"{name} is packed {how}; unpack it, and give the table itself") from None
+
+
+class _Frames(io.RawIOBase):
+    """What the frames of a file of Zstandard hold, one after the other."""
+
+    def __init__(self, packed: IO[bytes], name: str) -> None:
+        super().__init__()
+        try:
+            import zstandard
+        except ImportError:
+            raise DataError(f"{name}: reading it needs zstandard; pip install zstandard") from None
+        self._packed, self._wrong = packed, zstandard.ZstdError
+        self._start = zstandard.ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._at_hand, self._left = b"", memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
+        while not self._left and (piece := self._at_hand or self._packed.read(_PIECE)):
+            self._left, self._at_hand = memoryview(self._next(piece)), b""
+            if self._frame.eof:
+                self._at_hand, self._frame = self._frame.unused_data, None
+        if not self._left and self._frame is not None:
+            raise EOFError("it ends before it should")
+        n = min(len(buffer), len(self._left))
+        buffer[:n], self._left = self._left[:n], self._left[n:]
+        return n
+
+    def _next(self, piece: bytes) -> bytes:
+        self._frame = self._start() if self._frame is None else self._frame
+        try:
+            return bytes(self._frame.decompress(piece))
+        except self._wrong as error:
+            raise OSError(str(error)) from None
+
+
+def check_full(file: io.RawIOBase, names: Sequence[str], between: str, origin: str) -> None:
+    r"""Refuse a table in which a row has fewer fields than there are columns.
+
+    Slower than pandas: for files in which some row has nothing in its last column.
+
+    Parameters
+    ----------
+    file
+        Its bytes, from the start.
+    names
+        Of its columns; those at the end that have none may be left out.
+    between
+        What stands between fields.
+
+    Raises
+    ------
+    DataError
+        Names the line.
+
+    Examples
+    --------
+    >>> check_full(io.BytesIO(b"a,b\n1,\n"), ["a", "b"], ",", "people.csv")
+    >>> check_full(io.BytesIO(b"a,b\n1\n"), ["a", "b"], ",", "people.csv")
+    Traceback (most recent call last):
+    ...
+    treeaudit.errors.DataError: people.csv, line 2 has 1 of 2 fields; write the empty ones too
+    """
+    n = len(names)
+    while n and names[n - 1].startswith("Unnamed: "):
+        n -= 1
+    text = io.TextIOWrapper(io.BufferedReader(file), "utf-8-sig", newline="")
+    lines = csv.reader(text, delimiter=between, skipinitialspace=True)
+    try:
+        for fields in lines:
+            if len(fields) < n and (len(fields) > 1 or any(map(str.strip, fields))):
+                raise DataError(
+                    f"{origin}, line {lines.line_num} has {len(fields)} of {n} fields; write the "
+                    "empty ones too"
+                )
+    except csv.Error:
+        # Longer fields than it takes: what pandas made of them is looked at, as in all rows.
+        return
+
 
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 """Suffixes of compressed text that can be read."""
