@@ -21,7 +21,7 @@ from treeaudit.errors import DataError
 from treeaudit.people import streaming as sample
 from treeaudit.people.checks.training_data import MisfitError, verify
 from treeaudit.people.coding.coder import coder_of
-from treeaudit.people.input.columns import ArrowColumn, SeriesColumn, taken
+from treeaudit.people.input.columns import Column, frame_of
 from treeaudit.people.input.sources import Batch, large_source, source_of
 from treeaudit.people.input.table_input import read_table
 from treeaudit.people.records import LeafCounts, read_records, router_of
@@ -83,17 +83,13 @@ def whole(frame, forest) -> LeafCounts:
 def test_any_batches_in_any_order_give_the_same_counts(frame, trees, cuts, data) -> None:
     ends = [0, *sorted(cuts), N]
     batches = [
-        Batch(
-            n=b - a,
-            first=a,
-            column=lambda place, a=a, b=b: SeriesColumn(frame.iloc[a:b, place]),
-            rows=lambda chosen, a=a, b=b: frame.iloc[a:b].iloc[chosen],
-        )
+        Batch(frame=frame.iloc[a:b], first=a, at=dict(enumerate(range(frame.shape[1]))))
         for a, b in itertools.pairwise(ends)
     ]
     coder = coder_of(list(frame.columns), trees, target="ill")
     count = Counter(coder=coder, router=router_of(trees), seed=3)
-    seen = [count.seen(coder, 0, [one]) for one in data.draw(st.permutations(batches))]
+    order = data.draw(st.permutations(range(len(batches))))
+    seen = [count.seen(coder, 0, [batches[i]]) for i in order]
     total = seen[0]
     for one in seen[1:]:
         total = total + one
@@ -337,38 +333,11 @@ def test_counts_cannot_be_changed(frame, forest) -> None:
     assert replace(counts).in_tree(0).sum() == N
 
 
-@given(
-    st.lists(st.none() | st.integers(-100, 100), max_size=40),
-    st.sampled_from(["int8", "int64", "float32", "float64", "bool_", "string", "dictionary"]),
-    st.integers(0, 20),
-    st.integers(0, 40),
-)
-def test_a_column_of_arrow_is_that_of_pandas(cells, kind, start, length) -> None:
-    pa = pytest.importorskip("pyarrow")
-    if kind == "bool_":
-        cells = [None if cell is None else cell > 0 for cell in cells]
-    elif kind in ("string", "dictionary"):
-        cells = [None if cell is None else f" {cell}" for cell in cells]
-    array = pa.array(cells, pa.string() if kind == "dictionary" else getattr(pa, kind)())
-    array = array.dictionary_encode() if kind == "dictionary" else array
-    array = array.slice(min(start, len(array)), length)
-    mine, theirs = ArrowColumn(array), SeriesColumn(array.to_pandas())
-    for one, other in zip(mine.numbers(), theirs.numbers(), strict=True):
-        assert np.array_equal(one, other, equal_nan=True)
-    found = []
-    for column in (mine, theirs):
-        codes, names = column.distinct()
-        found.append(np.array([*names, None], dtype=object)[codes].tolist())
-    assert found[0] == found[1]
-    rows = np.arange(len(array))[::-2]
-    assert taken(array, rows).to_pylist() == [array[int(i)].as_py() for i in rows]
-
-
 @pytest.mark.parametrize("kind", ["datetime64[s]", "datetime64[ns]", "timedelta64[ns]"])
 def test_dates_are_no_numbers_though_all_rows_that_are_read_at_once_have_one(kind) -> None:
     pa = pytest.importorskip("pyarrow")
     dates = pd.Series([5, None, 6], dtype="Int64").astype("float").astype(kind)
-    for column in (SeriesColumn(dates), ArrowColumn(pa.array(dates))):
+    for column in (Column(dates), Column(frame_of(pa.table({"date": pa.array(dates)}))["date"])):
         values, wrong = column.numbers()
         assert np.isnan(values).all()
         assert wrong.tolist() == [0, 2]
@@ -384,9 +353,9 @@ def test_decimals_behind_a_comma_are_read_in_parts_too(frame, forest, tmp_path) 
 
 def test_values_that_are_equal_to_pandas_keep_their_own_names() -> None:
     mixed = pd.Series([1, True, 1.0, "1", False, 0, None], dtype=object)
-    whole = SeriesColumn(mixed)
+    whole = Column(mixed)
     codes, names = whole.distinct()
-    parts = [SeriesColumn(mixed[i : i + 1]).distinct() for i in range(len(mixed))]
+    parts = [Column(mixed[i : i + 1]).distinct() for i in range(len(mixed))]
     apart = [found[code[0]] if code[0] >= 0 else None for code, found in parts]
     assert [names[code] if code >= 0 else None for code in codes] == apart
     assert apart == ["1", "True", "1", "1", "False", "0", None]

@@ -23,7 +23,7 @@ from treeaudit.people.coding.coder import coder_of
 from treeaudit.people.coding.codes import check_met, counts_others
 from treeaudit.people.coding.columns import as_called, target_among
 from treeaudit.people.input.cell_parsing import NO_NAMES, no_single
-from treeaudit.people.input.columns import SeriesColumn
+from treeaudit.people.input.columns import Column
 from treeaudit.people.input.table_input import Sheet, read_table
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ def read_records(
     coder = coder_of(
         names, forest, target=target, person=person, origin=sheet.origin, paired=sheet.paired
     )
-    found = coder.code(lambda place: SeriesColumn(frame.iloc[:, place]), len(frame))
+    found = coder.code(lambda place: Column(frame.iloc[:, place]), len(frame))
     check_met(found.met, sheet.origin)
     return Records(
         values=found.values,
@@ -402,7 +402,7 @@ def target_of(
 def names_in(series: "pd.Series[Any]", nothing: str | None = None) -> npt.NDArray[np.object_]:
     """Return values as the texts that categories are named by, and what stands for nothing."""
     try:
-        codes, values = SeriesColumn(series).distinct()
+        codes, values = Column(series).distinct()
     except NO_NAMES:
         raise no_single(f"column {series.name!r}") from None
     names = np.array([*values, nothing], dtype=object)

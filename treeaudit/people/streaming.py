@@ -1,4 +1,4 @@
-"""Count the people of tables that do not fit in memory, part by part and on any number of workers.
+"""Count the people of tables that do not fit in memory, part by part and by several workers.
 
 Each part is read by itself and gives counts, which add up, and a seeded sample of rows, which does
 not depend on who reads which part. Workers are joblib's: processes here, or a Dask or Ray cluster.
@@ -19,16 +19,8 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.people.coding.coder import Coder, coder_of
 from treeaudit.people.coding.codes import Met, check_met, met_together
-from treeaudit.people.input.columns import frame_of, taken
-from treeaudit.people.input.sources import (
-    ROWS,
-    Batch,
-    Part,
-    Source,
-    large_source,
-    of_arrow,
-    of_frame,
-)
+from treeaudit.people.input.columns import frame_of
+from treeaudit.people.input.sources import ROWS, Batch, Part, Source, large_source
 from treeaudit.people.input.table_input import Sheet
 from treeaudit.people.records import LeafCounts, Records, Router, count_into, router_of
 
@@ -73,16 +65,10 @@ def keys_of(file: int, first: int, n: int, seed: int) -> tuple[Wide, Keys]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
-    """The rows that come first in the random order, of those that were seen.
+    """The rows that come first in the random order, of those that were read.
 
-    Attributes
-    ----------
-    row, key
-        Of each row, as `keys_of` gives them.
-    values, labels, targets, node
-        As `treeaudit.people.records.Records` holds them.
-    rows
-        The columns that were read: of pandas, or of Arrow where that read them.
+    ``row`` and ``key`` are those of `keys_of`; ``frame`` holds the columns that were read; the
+    others are described by `treeaudit.people.records.Records`.
     """
 
     row: Wide
@@ -91,29 +77,24 @@ class Sample:
     labels: Int | None
     targets: Float | None
     node: Int
-    rows: Any
+    frame: "pd.DataFrame"
 
-    def only(self, kept: npt.NDArray[np.intp]) -> "Sample":
+    def only(self, rows: npt.NDArray[np.intp]) -> "Sample":
         """Return some of the rows."""
         return Sample(
-            row=self.row[kept],
-            key=self.key[kept],
-            values=self.values[kept],
-            labels=None if self.labels is None else self.labels[kept],
-            targets=None if self.targets is None else self.targets[kept],
-            node=self.node[kept],
-            rows=self.rows.iloc[kept] if hasattr(self.rows, "iloc") else taken(self.rows, kept),
+            row=self.row[rows],
+            key=self.key[rows],
+            values=self.values[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            targets=None if self.targets is None else self.targets[rows],
+            node=self.node[rows],
+            frame=self.frame.iloc[rows].reset_index(drop=True),
         )
 
-    @property
-    def frame(self) -> "pd.DataFrame":
-        """The columns as pandas has them."""
-        frame: pd.DataFrame = self.rows if hasattr(self.rows, "iloc") else frame_of(self.rows)
-        return frame.reset_index(drop=True)
 
-
-def first_of(samples: Sequence[Sample]) -> Sample:
+def _first_of(samples: Sequence[Sample]) -> Sample:
     """Return the `MOST` rows of some samples that come first in the random order."""
+    import pandas as pd
 
     def joined(of: Callable[[Sample], Any]) -> Any:  # noqa: ANN401  # arrays, or None
         parts = [of(sample) for sample in samples]
@@ -126,28 +107,15 @@ def first_of(samples: Sequence[Sample]) -> Sample:
         labels=joined(lambda s: s.labels),
         targets=joined(lambda s: s.targets),
         node=joined(lambda s: s.node),
-        rows=_together([sample.rows for sample in samples]),
+        frame=pd.concat([sample.frame for sample in samples], ignore_index=True),
     )
     if len(found.key) <= MOST:
         return found
     return found.only(np.argpartition(found.key, MOST - 1)[:MOST])
 
 
-def _together(rows: Sequence[Any]) -> Any:  # noqa: ANN401  # tables of either kind
-    if all(hasattr(one, "schema") and one.schema == rows[0].schema for one in rows):
-        import pyarrow as pa
-
-        return pa.concat_tables(rows)
-    import pandas as pd
-
-    return pd.concat([one if hasattr(one, "iloc") else frame_of(one) for one in rows])
-
-
-_PARTS = 4
-"""Parts for each worker: nobody waits long for the last."""
 _HELD = 4 * MOST
 _OWN = 1 << 22
-_COLUMNS_AT_HAND = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -169,7 +137,7 @@ class Seen:
         samples = [one for one in (self.sample, other.sample) if one is not None]
         return Seen(
             counts=self.counts + other.counts,
-            sample=first_of(samples) if samples else None,
+            sample=_first_of(samples) if samples else None,
             met=met_together(self.met, other.met),
         )
 
@@ -237,15 +205,12 @@ class Counter:
         def batches() -> Iterator[Batch]:
             first = 0
             for table in tables:
-                if hasattr(table, "iloc"):
-                    at = {i: list(table.columns).index(coder.names[i]) for i in coder.used}
-                    yield of_frame(table, first, at)
-                    first += len(table)
-                    continue
                 whole = table.to_batches(ROWS) if hasattr(table, "to_batches") else [table]
                 for one in whole:
-                    yield of_arrow(one, coder.names, first, coder.used)
-                    first += len(one)
+                    frame = one if hasattr(one, "iloc") else frame_of(one)
+                    at = {i: list(frame.columns).index(coder.names[i]) for i in coder.used}
+                    yield Batch(frame=frame, first=first, at=at)
+                    first += len(frame)
 
         return self.seen(coder, part, batches())
 
@@ -258,16 +223,15 @@ class Counter:
         held: list[Sample] = []
         bound = np.uint64(self.bound)
         met: dict[str, Met] = {}
-        kept = _memory_at_hand()
         for batch in batches:
-            found = coder.code(batch.column, batch.n, batch.first)
+            found = coder.code(batch.column, len(batch), batch.first)
             met = met_together(met, found.met)
             node = self.router.ends(found.values)
             count_into(counts, node, found.labels, root)
-            n += batch.n
+            n += len(batch)
             if file is None:
                 file = crc32(found.values.tobytes()) % _OWN
-            row, key = keys_of(file, batch.first, batch.n, self.seed)
+            row, key = keys_of(file, batch.first, len(batch), self.seed)
             few = np.flatnonzero(key <= bound)
             if not len(few):
                 continue
@@ -279,28 +243,17 @@ class Counter:
                     labels=None if found.labels is None else found.labels[few],
                     targets=None if found.targets is None else found.targets[few],
                     node=node[few],
-                    rows=batch.rows(few),
+                    frame=batch.rows(few),
                 )
             )
             if sum(len(one.key) for one in held) > _HELD:
-                held = [first_of(held)]
+                held = [_first_of(held)]
                 bound = held[0].key.max()
-        del kept
         return Seen(
             counts=LeafCounts(n=n, root=root, counts=counts),
-            sample=first_of(held) if held else None,
+            sample=_first_of(held) if held else None,
             met=met,
         )
-
-
-def _memory_at_hand() -> object:
-    """Have memory for the arrays of a batch kept at hand, as long as what is returned is kept.
-
-    Dask tells the allocator of its workers to give memory back at once. Then to make an array
-    costs as much as what is put into it, unless there is memory below something that stays.
-    """
-    *_, last = (np.empty(ROWS) for _ in range(_COLUMNS_AT_HAND))
-    return last
 
 
 def stream_records(
@@ -347,10 +300,9 @@ def stream_records(
     if jobs in (None, 1):
         seen: Iterable[Seen] = map(count, source.parts)
     else:
-        from joblib import Parallel, delayed, effective_n_jobs
+        from joblib import Parallel, delayed
 
-        parts = source.pieces(_PARTS * effective_n_jobs(jobs))
-        seen = Parallel(n_jobs=jobs)(delayed(count)(part) for part in parts)
+        seen = Parallel(n_jobs=jobs)(delayed(count)(part) for part in source.parts)
     nobody = count.seen(count.coder, 0, ())
     return reduce(add, seen, nobody).records(source.origin)
 
@@ -414,8 +366,8 @@ def sample_table(data: object, seed: int = 0) -> object:
     held: list[Sample] = []
     for part in source.parts:
         for batch in part.batches(every, (), ()):
-            row, key = keys_of(part.file, batch.first, batch.n, seed)
-            few = np.flatnonzero(key <= held[0].key.max()) if held else np.arange(batch.n)
+            row, key = keys_of(part.file, batch.first, len(batch), seed)
+            few = np.flatnonzero(key <= held[0].key.max()) if held else np.arange(len(batch))
             none = np.zeros((len(few), 0), dtype=np.int32)
             some = Sample(
                 row=row[few],
@@ -424,7 +376,7 @@ def sample_table(data: object, seed: int = 0) -> object:
                 labels=None,
                 targets=None,
                 node=none,
-                rows=batch.rows(few),
+                frame=batch.rows(few),
             )
-            held = [first_of([*held, some])]
+            held = [_first_of([*held, some])]
     return Sheet(frame=held[0].only(np.argsort(held[0].row)).frame, origin=source.origin)

@@ -1,14 +1,13 @@
-"""Columns of a table, held by pandas or by Arrow: their names, numbers and single cells."""
+"""Columns of a table: their names and numbers, and tables of Arrow as those of pandas."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.words import label_text
 from treeaudit.people.input.cell_parsing import (
@@ -24,44 +23,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SHOWN",
-    "ArrowColumn",
     "Column",
-    "SeriesColumn",
-    "decoded",
     "frame_of",
     "names_of",
     "numbers_of",
-    "taken",
     "text_of",
-    "usual",
 ]
 
 SHOWN = 40
 """Characters of a cell that a message tells."""
 _NOTHING = ("", "na", "n/a", "nan", "null", "none", "nat")
-"""What stands in a column of numbers where there is none."""
-
-
-class Column(Protocol):
-    """A column of some rows, whatever holds it."""
-
-    def distinct(self) -> tuple[Wide, list[str | None]]:
-        """Return for each row which name it has, -1 for none, and the names; None for nothing."""
-
-    def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:
-        """Return the number in each row, and the rows with something else than one."""
-
-    def text(self, row: int) -> str:
-        """Return what stands in a row."""
+"""Texts for a missing value in a column of numbers."""
+_UNREAD = (ArithmeticError, NotImplementedError, TypeError, ValueError)
+_VIEWS = frozenset(("string_view", "binary_view"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SeriesColumn:
-    """A `Column` that pandas holds."""
+class Column:
+    """A column of some rows of a table."""
 
     series: "pd.Series[Any]"
 
-    def distinct(self) -> tuple[Wide, list[str | None]]:  # noqa: D102  # of the protocol
+    def distinct(self) -> tuple[Wide, list[str | None]]:
+        """Return the number of each row's name, -1 for none, and the names; None for no value."""
         import pandas as pd
 
         codes, values = pd.factorize(self.series, use_na_sentinel=True)
@@ -70,7 +54,8 @@ class SeriesColumn:
             codes, values = pd.factorize(self.series.map(text_of), use_na_sentinel=True)
         return codes, [text_of(v) for v in list(values)]
 
-    def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:  # noqa: D102  # of the protocol
+    def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:
+        """Return the number in each row, and the rows that hold something else."""
         values = numbers_in(self.series)
         lost = np.flatnonzero(np.isnan(values))
         if getattr(self.series.dtype, "kind", "O") in "iufb" or not len(lost):
@@ -79,12 +64,13 @@ class SeriesColumn:
         nothing = cells.isna() | cells.astype(str).str.strip().str.lower().isin(_NOTHING)
         return values, lost[~nothing.to_numpy()]
 
-    def text(self, row: int) -> str:  # noqa: D102  # of the protocol
+    def text(self, row: int) -> str:
+        """Return the text of a row."""
         return str(self.series.iloc[row])
 
 
 def text_of(value: object) -> str | None:
-    """Return a value as the text that a category is named by; None for what stands for nothing."""
+    """Return a value as the text that names a category; None for a missing value."""
     plain: Any = value.item() if isinstance(value, np.generic) else value
     if plain is None or (isinstance(plain, float) and np.isnan(plain)):
         return None
@@ -92,7 +78,7 @@ def text_of(value: object) -> str | None:
 
 
 def names_of(column: Column, where: str) -> tuple[Wide, list[str | None]]:
-    """Return what `Column.distinct` does, or say where a column holds no names."""
+    """Return `Column.distinct`, or refuse a column of lists or structures."""
     try:
         return column.distinct()
     except NO_NAMES:
@@ -100,7 +86,7 @@ def names_of(column: Column, where: str) -> tuple[Wide, list[str | None]]:
 
 
 def numbers_of(column: Column, where: str, first: int, *, missing: bool = False) -> Float:
-    """Return the number in each row, or say where there is none."""
+    """Return the number in each row, or name the first row without one."""
     try:
         values, wrong = column.numbers()
     except NotImplementedError:
@@ -120,113 +106,10 @@ def numbers_of(column: Column, where: str, first: int, *, missing: bool = False)
 
 
 def _comma(text: str) -> str:
-    """Return what helps where a number has a comma for its point, or words around it."""
+    """Return advice on a number with a decimal comma, or with words around it."""
     if re.fullmatch(r"[-+\d.]*\d,\d+", text):
         return "; write its decimals behind a point"
     return "; write the number alone" if re.search(r"\d", text) else ""
-
-
-_UNREAD = (ArithmeticError, NotImplementedError, TypeError, ValueError)
-_VIEWS = frozenset(("string_view", "binary_view"))
-_NAMES = {"double": "float64", "float": "float32", "halffloat": "float16"}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrowColumn:
-    """A `treeaudit.people.input.columns.Column` of an Arrow array."""
-
-    array: Any
-
-    def distinct(self) -> tuple[Wide, list[str | None]]:  # noqa: D102  # of the protocol
-        from pyarrow import types
-
-        kind, array = self.array.type, self.array
-        held = kind.value_type if types.is_dictionary(kind) else kind
-        if not (
-            types.is_string(held)
-            or types.is_large_string(held)
-            or types.is_boolean(held)
-            or types.is_integer(held)
-            or types.is_floating(held)
-        ):
-            return self._series().distinct()
-        if not types.is_dictionary(kind):
-            array = array.dictionary_encode()
-        codes, there = _plain(array.indices)
-        codes = codes.astype(np.int64)
-        if there is not None:
-            codes[~there] = -1
-        return codes, [text_of(value) for value in array.dictionary.to_pylist()]
-
-    def numbers(self) -> tuple[Float, npt.NDArray[np.intp]]:  # noqa: D102  # of the protocol
-        from pyarrow import types
-
-        kind, array = self.array.type, self.array
-        if types.is_boolean(kind):
-            array = array.cast("uint8")
-        elif not types.is_integer(kind) and not types.is_floating(kind):
-            return self._series().numbers()
-        numbers, there = _plain(array)
-        values = numbers.astype(np.float64, copy=there is not None)
-        if there is not None:
-            values[~there] = np.nan
-        return values, np.zeros(0, dtype=np.intp)
-
-    def text(self, row: int) -> str:  # noqa: D102  # of the protocol
-        return self._series().text(row)
-
-    def _series(self) -> SeriesColumn:
-        return SeriesColumn(self.array.to_pandas())
-
-
-def _plain(array: Any) -> tuple[npt.NDArray[Any], Flag | None]:  # noqa: ANN401  # of pyarrow
-    """Return numbers without a copy, and which are there unless all; `to_numpy` loads pandas."""
-    n, start = len(array), array.offset
-    there, held = array.buffers()
-    dtype = np.dtype(_NAMES.get(str(array.type), str(array.type)))
-    if not n:
-        return np.zeros(0, dtype), None
-    values = np.frombuffer(held, dtype, n, start * dtype.itemsize)
-    if there is None or not array.null_count:
-        return values, None
-    bits = np.unpackbits(np.frombuffer(there, np.uint8), bitorder="little")
-    return values, bits[start : start + n].astype(np.bool_)
-
-
-def taken(held: Any, rows: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
-    """Return some rows of what Arrow holds, by their places."""
-    import pyarrow as pa
-
-    places = pa.py_buffer(np.ascontiguousarray(rows, dtype=np.int64))
-    return held.take(pa.Array.from_buffers(pa.int64(), len(rows), [None, places]))
-
-
-def decoded(array: Any) -> Any:  # noqa: ANN401  # of pyarrow
-    """Return an array that holds runs of equal values as one that holds each value."""
-    if not str(array.type).startswith("run_end_encoded"):
-        return array
-    from pyarrow import compute
-
-    return compute.run_end_decode(array)
-
-
-def usual(array: Any) -> Any:  # noqa: ANN401  # of pyarrow
-    """Return an array as pyarrow takes rows of it, and pandas reads it.
-
-    Neither does of views of texts, or of names among which one is missing or stands twice, nor of
-    runs.
-    """
-    from pyarrow import types
-
-    array = decoded(array)
-    kind = str(array.type)
-    if types.is_dictionary(array.type):
-        return array.dictionary_decode() if _is_odd(array.dictionary) else array
-    return array.cast(kind.removesuffix("_view")) if kind in _VIEWS else array
-
-
-def _is_odd(names: Any) -> bool:  # noqa: ANN401  # of pyarrow
-    return bool(names.null_count) or len(names.unique()) < len(names)
 
 
 def frame_of(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
@@ -240,20 +123,22 @@ def frame_of(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
     >>> frame_of(pa.table({"code": [9007199254740993, None]}))["code"].iloc[0]
     np.int64(9007199254740993)
     """
-    gaps = {column.type for column in table.columns if column.null_count}
-
-    def read(held: Any) -> Any:  # noqa: ANN401  # from pyarrow to pandas
-        return held.to_pandas(types_mapper=lambda kind: _whole(kind) if kind in gaps else None)
-
     try:
-        frame: pd.DataFrame = read(table)
+        return _read_at_once(table)
     except _UNREAD:
         # One cell that pandas cannot hold must not keep the others from being read.
-        return _column_by_column(table, read)
+        return _read_column_by_column(table)
+
+
+def _read_at_once(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
+    gaps = {column.type for column in table.columns if column.null_count}
+    frame: pd.DataFrame = table.to_pandas(
+        types_mapper=lambda kind: _whole(kind) if kind in gaps else None
+    )
     return frame
 
 
-def _column_by_column(table: Any, read: Callable[[Any], Any]) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
+def _read_column_by_column(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
     import pyarrow as pa
 
     found = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
@@ -264,7 +149,7 @@ def _column_by_column(table: Any, read: Callable[[Any], Any]) -> "pd.DataFrame":
             apart[i], column = column, pa.nulls(len(column))
         found = found.set_column(i, field.name, column)
     # What the file says of types of pandas no longer fits.
-    frame: pd.DataFrame = read(found.replace_schema_metadata() if apart else found)
+    frame = _read_at_once(found.replace_schema_metadata() if apart else found)
     for i, cells in apart.items():
         frame.isetitem(i, in_array(cells))
     return frame
@@ -273,11 +158,15 @@ def _column_by_column(table: Any, read: Callable[[Any], Any]) -> "pd.DataFrame":
 def _read_by_pandas(column: Any) -> Any:  # noqa: ANN401  # chunks of pyarrow, or a list of cells
     """Return a column as pandas reads it, or its cells one by one where it cannot."""
     import pyarrow as pa
-    from pyarrow import types
+    from pyarrow import compute, types
 
     kind = column.type
     if types.is_dictionary(kind):
         column = column.cast(kind.value_type)
+    elif str(kind) in _VIEWS:
+        column = column.cast(str(kind).removesuffix("_view"))
+    elif types.is_run_end_encoded(kind):
+        column = pa.chunked_array([compute.run_end_decode(one) for one in column.chunks])
     elif types.is_date(kind):
         # Days beyond the calendar of Python too.
         return column.cast("date32").cast("string")
@@ -291,7 +180,7 @@ def _read_by_pandas(column: Any) -> Any:  # noqa: ANN401  # chunks of pyarrow, o
 
 
 def _whole(kind: Any) -> Any:  # noqa: ANN401  # a type of pyarrow, and one of pandas or None
-    """Return what pandas calls a kind of whole numbers some of which are missing."""
+    """Return the type of pandas for whole numbers of which some are missing."""
     import pandas as pd
     from pyarrow import types
 

@@ -1,10 +1,9 @@
-"""Tables in files, one or many: their parts are found without reading a row, and read in batches."""
+"""Tables in files, one or many: parts are found without reading a row, and read in batches."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,15 +12,7 @@ import numpy.typing as npt
 
 from treeaudit.errors import DataError
 from treeaudit.input import check_regular
-from treeaudit.people.input.columns import (
-    ArrowColumn,
-    Column,
-    SeriesColumn,
-    decoded,
-    frame_of,
-    taken,
-    usual,
-)
+from treeaudit.people.input.columns import Column, frame_of
 from treeaudit.people.input.files import (
     files_of,
     kind_of,
@@ -35,24 +26,14 @@ from treeaudit.people.input.text_table import PACKED, TextTable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Batch",
-    "Part",
-    "Source",
-    "StoredPart",
-    "TextPart",
-    "check_same",
-    "cut",
-    "large_source",
-    "of_arrow",
-    "of_frame",
-    "source_of",
-]
+__all__ = ["ROWS", "Batch", "Part", "Source", "large_source", "source_of"]
 
 ROWS = 16_000
-"""Rows that are coded at once: what is worked on stays in the cache of a processor, and a column
-takes less than the 128 kB from which on an allocator asks the system for memory."""
+"""Rows of a stored table that are read at once."""
 _TEXT_ROWS = 1 << 16
+_LARGE_ROWS, _LARGE_TEXT = 250_000, 64 << 20
+"""A table of more rows, or bytes of text, is not read into memory as a whole."""
+_ANY = 1 << 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,25 +42,33 @@ class Batch:
 
     Attributes
     ----------
-    n
-        How many.
+    frame
+        The rows.
     first
-        How many rows of the file stand before them.
-    column
-        Gives the column at a place of the table.
-    rows
-        Gives some of the rows, by their places, with the columns that were read: a table of
-        pandas, or of Arrow where that reads them.
+        How many rows of the file come before them.
+    at
+        By the place of a column in the table, its place in the frame.
     """
 
-    n: int
+    frame: "pd.DataFrame"
     first: int
-    column: Callable[[int], Column]
-    rows: Callable[[npt.NDArray[np.intp]], Any]
+    at: Mapping[int, int]
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self.frame)
+
+    def column(self, place: int) -> Column:
+        """Return the column at a place of the table."""
+        return Column(self.frame.iloc[:, self.at[place]])
+
+    def rows(self, chosen: npt.NDArray[np.intp]) -> "pd.DataFrame":
+        """Return some of the rows, with the columns of the table that were read."""
+        return self.frame.iloc[chosen, [self.at[place] for place in sorted(self.at)]]
 
 
 class Part(Protocol):
-    """Rows that can be read by themselves, on any machine: it is sent there."""
+    """Rows that any worker can read by themselves."""
 
     @property
     def file(self) -> int:
@@ -92,12 +81,12 @@ class Part(Protocol):
     def batches(
         self, used: Sequence[int], texts: Sequence[int], numbers: Sequence[int]
     ) -> Iterator[Batch]:
-        """Give the rows of the columns at some places, ascending."""
+        """Yield the rows of the columns at some places, ascending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TextPart:
-    """A whole file of text: nobody can tell where a row begins without reading from the start."""
+class _TextPart:
+    """A whole text file: where a row begins is only known from the start on."""
 
     file: int
     name: str
@@ -107,10 +96,10 @@ class TextPart:
     def batches(
         self, used: Sequence[int], texts: Sequence[int], numbers: Sequence[int]
     ) -> Iterator[Batch]:
-        """Give the rows, as a `Part` does."""
+        """Yield the rows, as a `Part` does."""
         with readable(self.name):
             names, between = self.table.header()
-            check_same(self.names, names, self.name)
+            _check_same(self.names, names, self.name)
             # Another file may have the same columns in another order.
             own = {place: names.index(self.names[place]) for place in used}
             wanted = sorted(own.values())
@@ -119,139 +108,42 @@ class TextPart:
             first = 0
             decimal = self.table.decimal(between)
             for rows in self.table.rows(between, text, number, _TEXT_ROWS, wanted, decimal):
-                yield of_frame(rows, first, at)
+                yield Batch(frame=rows, first=first, at=at)
                 first += len(rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StoredPart:
-    """Rows of a file of Parquet or Arrow.
+class _StoredPart:
+    """A row group of a Parquet file, or a whole Arrow file, as a fragment of pyarrow.
 
-    Attributes
-    ----------
-    path, filesystem
-        Where it lies, as pyarrow knows it.
-    group
-        The row group of a Parquet file, or the number of a batch; None for all.
-    first
-        How many rows of the file stand before the group.
-    start, stop
-        Which rows of the group.
-    keys
-        Columns whose one value the folder names.
+    ``first`` rows of the file come before it; the folder names the one value of the columns in
+    ``keys``.
     """
 
     file: int
     name: str
     names: tuple[str, ...]
-    path: str
-    filesystem: Any
-    kind: str
-    group: int
+    fragment: Any
     first: int
-    start: int
-    stop: int
     keys: tuple[tuple[str, Any], ...] = ()
 
     def batches(
         self, used: Sequence[int], texts: Sequence[int], numbers: Sequence[int]
     ) -> Iterator[Batch]:
-        """Give the rows, as a `Part` does."""
-        with readable(self.name), self.filesystem.open_input_file(self.path) as file:
-            done, keys = 0, dict(self.keys)
-            for rows in self._read(file, [self.names[i] for i in used]):
-                low, high = max(self.start - done, 0), min(self.stop - done, len(rows))
-                for i in range(low, high, ROWS):
-                    some = rows.slice(i, min(ROWS, high - i))
-                    yield of_arrow(some, self.names, self.first + done + i, used, keys)
-                done += len(rows)
-                if done >= self.stop:
-                    return
-
-    def _read(self, file: Any, wanted: list[str]) -> Iterator[Any]:  # noqa: ANN401  # of pyarrow
-        keys = dict(self.keys)
+        """Yield the rows, as a `Part` does."""
+        keys, first = dict(self.keys), self.first
+        wanted = [self.names[i] for i in used]
         columns = [name for name in wanted if name not in keys]
-        if self.kind == "ipc":
-            from pyarrow import ipc
-
-            yield ipc.open_file(file).get_batch(self.group).select(columns)
-            return
-        from pyarrow import parquet
-
-        stored = parquet.ParquetFile(file)
-        if not columns:
-            columns = stored.schema_arrow.names[:1]
-        yield from stored.iter_batches(
-            8 * ROWS, row_groups=[self.group], columns=columns, use_threads=False
-        )
-
-
-def of_arrow(
-    rows: Any,  # noqa: ANN401  # a batch or table of pyarrow
-    names: Sequence[str],
-    first: int,
-    used: Sequence[int],
-    keys: Mapping[str, Any] | None = None,
-) -> Batch:
-    """Return rows that Arrow holds as a batch.
-
-    Parameters
-    ----------
-    names
-        Of the columns of the table.
-    first, used
-        As of `Batch`, and of `Part.batches`.
-    keys
-        Columns of one value that the rows do not hold themselves.
-    """
-    import pyarrow as pa
-
-    def column(place: int) -> ArrowColumn:
-        name = names[place]
-        if keys is not None and name in keys:
-            return ArrowColumn(pa.repeat(keys[name], len(rows)))
-        return ArrowColumn(decoded(rows.column(name)))
-
-    def some(chosen: npt.NDArray[np.intp]) -> Any:  # noqa: ANN401  # of pyarrow
-        return pa.table({names[i]: taken(usual(column(i).array), chosen) for i in used})
-
-    return Batch(n=len(rows), first=first, column=column, rows=some)
-
-
-def of_frame(rows: "pd.DataFrame", first: int, at: Mapping[int, int]) -> Batch:
-    """Return rows that pandas holds as a batch; ``at`` says where the column at a place stands."""
-    return Batch(
-        n=len(rows),
-        first=first,
-        column=lambda place: SeriesColumn(rows.iloc[:, at[place]]),
-        rows=lambda chosen: rows.iloc[chosen, [at[place] for place in sorted(at)]],
-    )
-
-
-def cut(part: Part, times: int) -> list[Part]:
-    """Return a part in so many pieces, where it can be read from the middle on."""
-    if not isinstance(part, StoredPart) or times < 2:
-        return [part]
-    ends = np.linspace(part.start, part.stop, times + 1).astype(int).tolist()
-    return [replace(part, start=a, stop=b) for a, b in pairwise(ends) if a < b]
-
-
-def check_same(names: Sequence[str], others: Sequence[str], file: str) -> None:
-    """Refuse a file with other columns than the first.
-
-    Raises
-    ------
-    DataError
-        Names a column.
-    """
-    strange = sorted(set(names) ^ set(others))
-    if strange:
-        raise DataError(f"{file} and the first file of the table differ in column {strange[0]!r}")
-
-
-_LARGE_ROWS, _LARGE_TEXT = 250_000, 64 << 20
-"""What has more rows, or bytes of text, is not held in memory."""
-_ANY = 1 << 60
+        # Rows are only counted by a column that the file itself holds.
+        columns = columns or stored_names(self.fragment.physical_schema)[:1]
+        with readable(self.name):
+            for rows in self.fragment.to_batches(
+                columns=columns, batch_size=ROWS, batch_readahead=1, use_threads=False
+            ):
+                frame = frame_of(rows).assign(**keys)
+                at = {place: frame.columns.get_loc(self.names[place]) for place in used}
+                yield Batch(frame=frame, first=first, at=at)
+                first += len(frame)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -262,10 +154,12 @@ class Source:
     ----------
     names
         Of the columns.
+    parts
+        Its rows, each part readable by itself.
     rows
-        How many, where that is known without reading.
+        How many, if that is known without reading.
     large
-        Whether it has more rows than are held in memory.
+        Whether it has more rows than are read into memory.
     """
 
     origin: str
@@ -274,33 +168,27 @@ class Source:
     rows: int | None
     large: bool
 
-    def pieces(self, least: int) -> list[Part]:
-        """Return the parts, cut where there are too few to share them out."""
-        times = -(-least // max(len(self.parts), 1))
-        return [piece for part in self.parts for piece in cut(part, times)]
-
     def frame(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> "pd.DataFrame":
         """Return the whole table."""
         import pandas as pd
 
         every = range(len(self.names))
         with readable(self.origin):
-            rows = [
-                batch.rows(np.arange(batch.n))
+            frames = [
+                batch.rows(np.arange(len(batch)))
                 for part in self.parts
                 for batch in part.batches(every, texts, numbers)
             ]
-            frames = [some if isinstance(some, pd.DataFrame) else frame_of(some) for some in rows]
         if not frames:
             return pd.DataFrame(columns=self.names)
-        # A kind that holds all of two kinds would change cells of both.
+        # One type for cells of two types would change cells of both.
         mixed = [name for name in frames[0] if len({some[name].dtype for some in frames}) > 1]
         frames = [some.astype(dict.fromkeys(mixed, object)) for some in frames]
         return pd.concat(frames, ignore_index=True)
 
 
 def source_of(data: object) -> Source | None:
-    """Return what a table is in, if it is in files; None for what is in memory already.
+    """Return the files of a table; None for a table in memory.
 
     Parameters
     ----------
@@ -338,17 +226,17 @@ def source_of(data: object) -> Source | None:
         from pyarrow import dataset
 
         root = str(path) if path.is_dir() else None
-        told = dataset.dataset(
+        tables = dataset.dataset(
             [str(file) for file in files],
             format=kinds.pop(),
             partitioning="hive" if root else None,
             partition_base_dir=root,
         )
-        return _stored(told, path.name)
+        return _stored(tables, path.name)
 
 
 def large_source(data: object) -> Source | None:
-    """Return what a table is in, where it has more rows than are held in memory; else None."""
+    """Return the files of a table that has more rows than are read into memory; else None."""
     source = source_of(data)
     return source if source is not None and source.large else None
 
@@ -389,10 +277,10 @@ def _remote(address: str) -> Source:
                 for one in files
             ]
             return _texts(name, [(text.name, text) for text in texts])
-        told = dataset.dataset(
+        tables = dataset.dataset(
             [one.path for one in files], format=kinds.pop(), filesystem=filesystem
         )
-        return _stored(told, name)
+        return _stored(tables, name)
 
 
 def _packed(name: str) -> str:
@@ -407,7 +295,7 @@ def _texts(origin: str, files: Sequence[tuple[str, TextTable]]) -> Source:
         origin=origin,
         names=names,
         parts=tuple(
-            TextPart(file=i, name=name, table=table, names=names)
+            _TextPart(file=i, name=name, table=table, names=names)
             for i, (name, table) in enumerate(files)
         ),
         rows=None,
@@ -416,7 +304,7 @@ def _texts(origin: str, files: Sequence[tuple[str, TextTable]]) -> Source:
 
 
 def _is_large(files: Sequence[TextTable]) -> bool:
-    """Tell whether text is more than is held in memory; what is packed is unpacked so far."""
+    """Tell whether text is too large to be held; compressed text is unpacked as far as needed."""
     left = _LARGE_TEXT - sum(table.bytes for table in files if not table.suffix)
     for table in files:
         if not table.suffix or left < 0:
@@ -427,43 +315,39 @@ def _is_large(files: Sequence[TextTable]) -> bool:
     return left < 0
 
 
-def _stored(told: Any, origin: str) -> Source:  # noqa: ANN401  # of pyarrow
-    from pyarrow import dataset, ipc
+def _stored(data: Any, origin: str) -> Source:  # noqa: ANN401  # of pyarrow
+    """Return the parts of a dataset: a row group of Parquet, or a file of Arrow, each."""
+    from pyarrow import dataset
 
-    names = tuple(stored_names(told.schema))
+    names = tuple(stored_names(data.schema))
     parts: list[Part] = []
     total = 0
-    for i, piece in enumerate(told.get_fragments()):
-        keys = dataset.get_partition_keys(piece.partition_expression)
-        check_same(names, [*stored_names(piece.physical_schema), *keys], Path(piece.path).name)
-        if isinstance(piece, dataset.ParquetFileFragment):
-            sizes = {group.id: group.num_rows for group in piece.row_groups}
-        else:
-            with piece.filesystem.open_input_file(piece.path) as file:
-                stored = ipc.open_file(file)
-                sizes = {
-                    number: stored.get_batch(number).num_rows
-                    for number in range(stored.num_record_batches)
-                }
-        first = 0
-        for group, size in sizes.items():
-            parts.append(
-                StoredPart(
-                    file=i,
-                    name=Path(piece.path).name,
-                    names=names,
-                    path=piece.path,
-                    filesystem=piece.filesystem,
-                    kind="parquet" if isinstance(piece, dataset.ParquetFileFragment) else "ipc",
-                    group=group,
-                    first=first,
-                    start=0,
-                    stop=size,
-                    keys=tuple(keys.items()),
-                )
+    for i, piece in enumerate(data.get_fragments()):
+        keys, name = dataset.get_partition_keys(piece.partition_expression), Path(piece.path).name
+        _check_same(names, [*stored_names(piece.physical_schema), *keys], name)
+        parquet, first = isinstance(piece, dataset.ParquetFileFragment), 0
+        for group in piece.split_by_row_group() if parquet else [piece]:
+            part = _StoredPart(
+                file=i, name=name, names=names, fragment=group, first=first, keys=(*keys.items(),)
             )
-            first += size
+            parts.append(part)
+            # Of a group, count_rows counts those of its file.
+            first += group.row_groups[0].num_rows if parquet else group.count_rows()
         total += first
     return Source(
         origin=origin, names=names, parts=tuple(parts), rows=total, large=total > _LARGE_ROWS
     )
+
+
+def _check_same(names: Sequence[str], others: Sequence[str], file: str) -> None:
+    """Refuse a file with other columns than the first."""
+    strange = sorted(set(names) ^ set(others))
+    if strange:
+        raise DataError(f"{file} and the first file of the table differ in column {strange[0]!r}")
+
+
+def _check_same(names: Sequence[str], others: Sequence[str], file: str) -> None:
+    """Refuse a file with other columns than the first."""
+    strange = sorted(set(names) ^ set(others))
+    if strange:
+        raise DataError(f"{file} and the first file of the table differ in column {strange[0]!r}")
