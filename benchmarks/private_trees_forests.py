@@ -20,7 +20,7 @@ from benchmarks.private_trees_lead import INDEX
 from treeaudit.arrays import Float, Wide
 from treeaudit.dp.entropy import OperatingSystem
 from treeaudit.dp.flawed import smooth_label
-from treeaudit.model.walk import walk_of
+from treeaudit.model.routing import walk_of
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers import DiffPID3Classifier, RandomCountForestClassifier, splits
 

@@ -18,13 +18,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.errors import DataError
+from treeaudit.model.routing import router_of
 from treeaudit.people import streaming as sample
 from treeaudit.people.checks.training_data import MisfitError, verify
 from treeaudit.people.coding.coder import coder_of
 from treeaudit.people.input.columns import Column, frame_of
 from treeaudit.people.input.sources import Batch, large_source, source_of
 from treeaudit.people.input.table_input import read_table
-from treeaudit.people.records import LeafCounts, read_records, router_of
+from treeaudit.people.records import LeafCounts, read_records
 from treeaudit.people.streaming import Counter, stream_records
 
 N = 900
@@ -75,7 +76,9 @@ def trees(frame):
 def whole(frame, forest) -> LeafCounts:
     """Today's route: all rows at once."""
     records = read_records(frame, forest, target="ill")
-    return LeafCounts.of(records.node, records.labels, router_of(forest).root, 2)
+    return LeafCounts.of(
+        records.node, records.labels, router_of(forest.trees, forest.schema).root, 2
+    )
 
 
 @given(cuts=st.lists(st.integers(0, N), max_size=8), data=st.data())
@@ -87,7 +90,7 @@ def test_any_batches_in_any_order_give_the_same_counts(frame, trees, cuts, data)
         for a, b in itertools.pairwise(ends)
     ]
     coder = coder_of(list(frame.columns), trees, target="ill")
-    count = Counter(coder=coder, router=router_of(trees), seed=3)
+    count = Counter(coder=coder, router=router_of(trees.trees, trees.schema), seed=3)
     order = data.draw(st.permutations(range(len(batches))))
     seen = [count.seen(coder, 0, [batches[i]]) for i in order]
     total = seen[0]
@@ -381,7 +384,9 @@ def test_names_as_few_write_them(tmp_path, kind) -> None:
     with pa.ipc.new_file(tmp_path / "people.arrow", table.schema) as file:
         file.write_table(table, max_chunksize=701)
     found = stream_records(source_of(tmp_path / "people.arrow"), model, target="ill")
-    counts = LeafCounts.of(found.node, found.labels, router_of(model).root, 2).counts
+    counts = LeafCounts.of(
+        found.node, found.labels, router_of(model.trees, model.schema).root, 2
+    ).counts
     assert found.whole.n == len(frame)
     assert np.array_equal(found.whole.counts, counts)
     assert sorted(found.frame["job"]) == sorted(frame["job"])

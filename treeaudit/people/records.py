@@ -6,7 +6,7 @@ Columns are found by name; a model that knows no names takes them in their order
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.model.tree import Tree
-from treeaudit.model.walk import Walk, walk_or_none
 from treeaudit.people.coding.coder import coder_of
 from treeaudit.people.coding.codes import check_met, counts_others
 from treeaudit.people.coding.columns import as_called, target_among
@@ -32,12 +30,10 @@ if TYPE_CHECKING:
 __all__ = [
     "LeafCounts",
     "Records",
-    "Router",
     "count_into",
     "held_table",
     "names_in",
     "read_records",
-    "router_of",
     "target_of",
 ]
 
@@ -117,35 +113,6 @@ def count_into(counts: Wide, node: Int | Wide, labels: Int | None, root: Wide) -
             flat[where] += times
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Router:
-    """The trees of a model as what sends people down; can be sent to another machine."""
-
-    ways: Sequence[Walk | Tree]
-    root: Wide
-
-    def ends(self, values: npt.NDArray[np.floating[Any]]) -> Int:
-        """Return where each record ends in each tree, shape ``(n_records, n_trees)``."""
-        node = np.empty((len(values), len(self.ways)), dtype=np.int32, order="F")
-        for i, way in enumerate(self.ways):
-            if isinstance(way, Walk):
-                node[:, i] = way.descend(values, np.zeros(len(values), dtype=np.intp))
-            else:
-                node[:, i] = way.apply(values)
-        return node
-
-
-def router_of(forest: Forest) -> Router:
-    """Return what routes people through a model, the fast way where a tree allows it."""
-    ways: list[Walk | Tree] = []
-    sizes = [0]
-    for tree in forest.trees:
-        ways.append(walk_or_none([tree], forest.schema) or tree)
-        sizes.append(tree.n_nodes)
-    return Router(ways=ways, root=np.cumsum(sizes))
-
-
-_AT_ONCE = 1 << 14
 _OWN = "every tree of the model counts labels of its own, which no column of a table holds for all"
 
 
@@ -311,8 +278,7 @@ def read_records(
     Examples
     --------
     >>> import numpy as np, treeaudit as ta
-    >>> from treeaudit.model.tree import Tree
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
+    >>>     >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
     ...              low=[-np.inf, -np.inf, 15], high=[np.inf, 15, np.inf])
     >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
     >>> people = read_records(([[10], [33], [54]], ["no", "yes", "yes"]), forest)
@@ -331,7 +297,7 @@ def read_records(
         values=found.values,
         labels=found.labels,
         targets=found.targets,
-        node=routed(forest, found.values),
+        node=forest.apply(found.values),
         frame=frame,
         origin=sheet.origin,
         members=found.members,
@@ -361,25 +327,6 @@ def held_table(
         return [*coder.texts, *plain], []
 
     return read_table(data, origin, plan)
-
-
-def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:
-    """Return where each record ends in each tree: the fast way where a tree allows it.
-
-    The same answer as `Forest.apply`.
-    """
-    node = np.empty((len(values), forest.n_trees), dtype=np.int32, order="F")
-    # So few at once that what is put down at every step stays at hand.
-    parts = [slice(i, i + _AT_ONCE) for i in range(0, len(values), _AT_ONCE)]
-    for i, tree in enumerate(forest.trees):
-        walk = walk_or_none([tree], forest.schema)
-        if walk is not None:
-            for part in parts:
-                root = np.zeros(len(values[part]), dtype=np.intp)
-                node[part, i] = walk.descend(values[part], root)
-        else:
-            node[:, i] = tree.apply(values)
-    return node
 
 
 def target_of(

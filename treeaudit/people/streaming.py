@@ -17,12 +17,13 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
+from treeaudit.model.routing import Router, router_of
 from treeaudit.people.coding.coder import Coder, coder_of
 from treeaudit.people.coding.codes import Met, check_met, met_together
 from treeaudit.people.input.columns import frame_of
 from treeaudit.people.input.sources import ROWS, Batch, Part, Source, large_source
 from treeaudit.people.input.table_input import Sheet
-from treeaudit.people.records import LeafCounts, Records, Router, count_into, router_of
+from treeaudit.people.records import LeafCounts, Records, count_into
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -354,7 +355,9 @@ def counter_of(
     bound = 2**64 - 1
     if rows is not None and rows > 2 * MOST:
         bound = int(bound * (1.3 * MOST / rows))
-    return Counter(coder=coder, router=router_of(forest), seed=seed, bound=bound)
+    return Counter(
+        coder=coder, router=router_of(forest.trees, forest.schema), seed=seed, bound=bound
+    )
 
 
 def sample_table(data: object, seed: int = 0) -> object:

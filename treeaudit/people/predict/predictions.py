@@ -5,7 +5,6 @@ single trees, random forests, extra trees, bagged trees and the private ones of 
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,8 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Index, Int, Wide, held_by, sum_of_row
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
+from treeaudit.model.routing import in_chunks, router_of
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import in_chunks, walk_or_none
-from treeaudit.model.ways import Ways, ways_of
 from treeaudit.model.words import an
 from treeaudit.people.checks.leaf_values import changed_target
 from treeaudit.people.records import Records
@@ -37,10 +35,6 @@ __all__ = [
 
 _NEVER = 2.0**-52
 """What a share counts at least where shares are multiplied."""
-_STEPS, _LOOKED_UP = 1 << 15, 100_000
-"""Records times trees that walk at once, and that are looked up at once."""
-_AT_ONCE = 16
-"""How often what they write into is used again."""
 
 
 def averages(forest: Forest) -> bool:
@@ -171,34 +165,16 @@ def predict_numbers(forest: Forest, values: Float, n_jobs: int | None = None) ->
 
 def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None) -> Float:
     """Add up what the leaves say, by tree of shape ``(n_nodes, n_answers)``, part by part."""
-    trees = tuple(forest.trees)
-    walk = walk_or_none(trees, forest.schema)
-    ways = None if walk is None else ways_of(walk, values)
+    router = router_of(forest.trees, forest.schema)
     # An inner node answers nothing.
-    leaves = [each * tree.is_leaf[:, None] for each, tree in zip(said, trees, strict=True)]
+    leaves = [each * tree.is_leaf[:, None] for each, tree in zip(said, forest.trees, strict=True)]
     total = np.zeros((len(values), leaves[0].shape[1]))
-    of_all = np.concatenate(leaves)
-    size = max(1, (_STEPS if ways is None else _LOOKED_UP) // len(trees))
 
-    def walked(rows: slice) -> None:
-        part = values[rows]
-        if walk is None:
-            for each, ends in zip(leaves, forest.apply(part).T, strict=True):
-                total[rows] += each[ends]
-            return
-        total[rows] = of_all.take(walk.down(part), axis=0).sum(axis=0)
+    def add_up(rows: slice) -> None:
+        for each, ends in zip(leaves, router.ends(values[rows]).T, strict=True):
+            total[rows] += each.take(ends, axis=0)
 
-    def looked_up(rows: slice, ways: Ways) -> None:
-        room = ways.room(size)
-        for first in range(rows.start, rows.stop, size):
-            part = slice(first, min(first + size, rows.stop))
-            for ends in ways.down(values[part], room):
-                total[part] += of_all.take(ends, axis=0)
-
-    if ways is None:
-        in_chunks(walked, len(values), n_jobs, size)
-    else:
-        in_chunks(partial(looked_up, ways=ways), len(values), n_jobs, _AT_ONCE * size)
+    in_chunks(add_up, len(values), n_jobs)
     return total
 
 

@@ -1,4 +1,4 @@
-"""Send many records down many trees at once."""
+"""Route many records down trees: the one loop behind `Forest.apply`, predictions and counts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,9 @@ from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
-__all__ = ["Walk", "in_chunks", "walk_of", "walk_or_none"]
-
+__all__ = ["Router", "Walk", "apply_all", "in_chunks", "router_of", "walk_of", "walk_or_none"]
 
 _CHUNK = 1 << 14
-_FEW = 2
-"""One of so many who have ended is worth taking out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,32 +27,25 @@ class Walk:
         Shape ``(n_trees + 1,)``: where each tree starts; the last entry is the
         number of nodes.
     feature
-        What each node asks about, -1 in leaves.
+        The feature that each node tests, -1 in leaves.
     threshold
-        NaN where the node asks for a category.
-    single
-        The largest numbers of single precision up to them: such a number is above both or neither.
+        NaN in nodes that test a category.
     child
         Shape ``(2 * n_nodes,)``: after node i numbers up to the threshold go to ``child[2 * i]``
-        and others to the next one; -1 where there is no node. Leaves lead to themselves.
+        and others to the next one; -1 if there is no node. Leaves lead to themselves.
     missing
-        The next node without a value; -1 where there is none.
+        The next node of records without a value; -1 if there is none.
     start, next_of
-        A node that asks for a category sends code c to ``next_of[start + c]``.
-    of_numbers, everywhere
-        Whether all nodes ask for numbers, and whether none of them lacks a side.
+        A node that tests a category sends code c to ``next_of[start + c]``.
     """
 
     root: Wide
     feature: Wide
     threshold: Float
-    single: npt.NDArray[np.float32]
     child: Index
     missing: Int
     start: Wide
     next_of: Int
-    of_numbers: bool
-    everywhere: bool
 
     def descend(
         self, values: npt.NDArray[np.floating[Any]], at: Index, rows: Wide | None = None
@@ -69,80 +59,82 @@ class Walk:
         at
             The node where each walk begins.
         rows
-            Which record walks; record i in walk i unless told.
+            Which record walks; record i in walk i unless given.
         """
-        node, n, wide = at.astype(np.intp), len(at), values.shape[1]
+        node = at.astype(np.intp)
         flat = np.ascontiguousarray(values).ravel()
-        threshold = self.single if flat.dtype == np.float32 else self.threshold
-        # What is missing is passed on to the least of all, which no array is made for.
-        asked = not self.of_numbers or bool(np.isnan(flat.min(initial=0.0)))
-        open_ended = asked or not self.everywhere
-        moving, here = np.arange(n), node.copy()
-        row = (moving if rows is None else rows) * wide
-        # Arrays that are made anew at every step cost more than what is put into them.
-        at, into, feature = np.empty_like(here), np.empty_like(here), self.feature.take(here)
-        x, cut = np.empty(n, flat.dtype), np.empty(n, threshold.dtype)
-        over, stuck = feature < 0, False
-        while n:
-            # Leaves lead to themselves: who is there is sent on with the others for a while.
-            ended = np.count_nonzero(over)
-            if stuck or ended * _FEW > n:
-                if ended == len(node):
-                    return here
-                done, on = np.flatnonzero(over), np.flatnonzero(np.logical_not(over, out=over))
-                node[moving.take(done)] = here.take(done)
-                moving, here, row, feature = (one.take(on) for one in (moving, here, row, feature))
-                n = len(on)
-                at, into, x, cut = at[:n], into[:n], x[:n], cut[:n]
-            # All are in range but for leaves of the first record, which go nowhere anyhow.
-            np.add(row, feature, out=at)
-            flat.take(at, out=x, mode="wrap")
-            threshold.take(here, out=cut, mode="wrap")
-            np.multiply(here, 2, out=at)
-            at += x > cut
-            self.child.take(at, out=into, mode="wrap")
-            if asked:
-                self._asked(here, x, into)
-            stuck = open_ended and bool(n) and bool(into.min() < 0)
-            gone = into < 0 if stuck else None
-            if gone is not None:
-                np.copyto(into, here, where=gone)
-            self.feature.take(into, out=feature, mode="wrap")
-            over = feature < 0
-            if gone is not None:
-                over |= gone
-            here, into = into, here
+        row = (np.arange(len(node)) if rows is None else rows) * values.shape[1]
+        moving = np.flatnonzero(self.feature.take(node) >= 0)
+        while len(moving):
+            here = node.take(moving)
+            into = self.next(here, flat.take(row.take(moving) + self.feature.take(here)))
+            passed = into >= 0
+            if not passed.all():
+                moving, into = moving[passed], into[passed]
+            node[moving] = into
+            moving = moving[self.feature.take(into) >= 0]
         return node
 
-    def down(self, values: npt.NDArray[np.floating[Any]]) -> Wide:
-        """Return the node in which each record ends, shape ``(n_trees, n_records)``."""
-        first, n = self.root[:-1], len(values)
-        # One tree after the other: its tables stay at hand.
-        end = self.descend(values, np.repeat(first, n), np.tile(np.arange(n), len(first)))
-        return end.reshape(len(first), n)
-
-    def ends(self, values: npt.NDArray[np.floating[Any]]) -> Wide:
-        """Return the node in which each record ends in each tree, as `Forest.apply` does."""
-        ends: Wide = (self.down(values) - self.root[:-1, None]).T
-        return ends
-
     def next(self, here: Index, x: npt.NDArray[np.floating[Any]]) -> Index:
-        """Return the nodes after inner ones that ask for some values; -1 where there is none."""
-        into = here * 2
-        into += x > (self.single if x.dtype == np.float32 else self.threshold).take(here)
-        into = self.child.take(into)
-        if not self.of_numbers or np.isnan(x).any():
-            self._asked(here, x, into)
+        """Return the nodes after inner ones that test some values; -1 if there is none."""
+        threshold = self.threshold.take(here)
+        into = self.child.take(2 * here + (x > threshold))
+        missing, named = np.isnan(x), np.isnan(threshold)
+        if named.any():
+            named &= ~missing
+            into[named] = self.next_of[self.start[here[named]] + x[named].astype(np.int64)]
+        if missing.any():
+            into[missing] = self.missing[here[missing]]
         return into
 
-    def _asked(self, here: Index, x: npt.NDArray[np.floating[Any]], into: Index) -> None:
-        """Correct where those go whose node asks for a category, or who have no value."""
-        inner = self.feature.take(here) >= 0
-        gone = np.isnan(x)
-        asked = np.isnan(self.threshold.take(here)) & ~gone
-        into[asked] = self.next_of[self.start[here[asked]] + x[asked].astype(np.int64)]
-        gone &= inner
-        into[gone] = self.missing[here[gone]]
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Router:
+    """The trees of a model, ready to route records; can be sent to another machine.
+
+    Attributes
+    ----------
+    trees
+        Each as a `Walk`, or as it is if a node has more than two ways out for a number.
+    root
+        Shape ``(n_trees + 1,)``: where the nodes of each tree start, trees in a row.
+    """
+
+    trees: Sequence[Walk | Tree]
+    root: Wide
+
+    def ends(self, values: npt.NDArray[np.floating[Any]]) -> Int:
+        """Return the node in which each record ends in each tree, as `Forest.apply` does."""
+        node = np.empty((len(values), len(self.trees)), dtype=np.int32, order="F")
+        for i, tree in enumerate(self.trees):
+            _route(tree, values, node[:, i])
+        return node
+
+
+def router_of(trees: Sequence[Tree], schema: Schema) -> Router:
+    """Return the trees of a model, ready to route records part by part."""
+    return Router(
+        trees=[walk_or_none([tree], schema) or tree for tree in trees],
+        root=np.cumsum([0, *(tree.n_nodes for tree in trees)]),
+    )
+
+
+def apply_all(trees: Sequence[Tree], schema: Schema, values: npt.NDArray[np.floating[Any]]) -> Int:
+    """Return the node in which each record ends in each tree, building one tree at a time."""
+    node = np.empty((len(values), len(trees)), dtype=np.int32, order="F")
+    for i, tree in enumerate(trees):
+        _route(walk_or_none([tree], schema) or tree, values, node[:, i])
+    return node
+
+
+def _route(tree: Walk | Tree, values: npt.NDArray[np.floating[Any]], node: Int) -> None:
+    """Write where records end in a tree, so few at a time that they stay in the cache."""
+    for i in range(0, len(values), _CHUNK):
+        part = values[i : i + _CHUNK]
+        if isinstance(tree, Walk):
+            node[i : i + _CHUNK] = tree.descend(part, np.zeros(len(part), dtype=np.intp))
+        else:
+            node[i : i + _CHUNK] = tree.apply(part)
 
 
 def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
@@ -192,18 +184,9 @@ def walk_or_none(trees: Sequence[Tree], schema: Schema) -> Walk | None:
     missing = np.full(n, -1, dtype=np.int32)
     missing[above[goes]] = below[goes]
     return Walk(
-        root=root, feature=feature, threshold=threshold, single=_single(threshold), child=child,
+        root=root, feature=feature, threshold=threshold, child=child,
         missing=missing, start=start, next_of=next_of,
-        of_numbers=not named.any(), everywhere=not (child < 0).any(),
     )  # fmt: skip
-
-
-def _single(threshold: Float) -> npt.NDArray[np.float32]:
-    with np.errstate(over="ignore"):
-        single = threshold.astype(np.float32)
-        above = np.flatnonzero(single > threshold)
-        single[above] = np.nextafter(single[above], np.float32(-np.inf))
-    return single
 
 
 def _halves(
@@ -275,7 +258,7 @@ def _categories(trees: Sequence[Tree], root: Wide) -> tuple[Wide, Int]:
 def in_chunks(
     task: Callable[[slice], object], n_rows: int, n_jobs: int | None, size: int = _CHUNK
 ) -> None:
-    """Carry out a task on slices of rows, in as many threads as told; -1 is one a processor."""
+    """Carry out a task on slices of rows, in so many threads; -1 is one per processor."""
     parts = [slice(i, min(i + size, n_rows)) for i in range(0, n_rows, size)]
     if n_jobs in (None, 1) or len(parts) < 2:
         for part in parts:
