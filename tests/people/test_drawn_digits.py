@@ -8,7 +8,7 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 import treeaudit as ta
 from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
-from treeaudit.people.predict.bootstrap_steps import drawn_anew, newton_of_digits, newton_of_people
+from treeaudit.people.predict.newton_steps import drawn_anew, newton_of_digits, newton_of_people
 from treeaudit.reconstruction.scope import drawn_share
 
 RNG = np.random.default_rng(11)

@@ -47,6 +47,11 @@ class Walk:
     start: Wide
     next_of: Int
 
+    @property
+    def everywhere(self) -> bool:
+        """Whether no node lacks a side."""
+        return not (self.child < 0).any()
+
     def descend(
         self, values: npt.NDArray[np.floating[Any]], at: Index, rows: Wide | None = None
     ) -> Wide:

@@ -9,7 +9,7 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
-from treeaudit.people.predict.bootstrap_steps import newton_of_people
+from treeaudit.people.predict.newton_steps import newton_of_people
 from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, asked
 from treeaudit.repair.choosing import ChosenTrees
