@@ -8,7 +8,12 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 import treeaudit as ta
 from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
-from treeaudit.people.predict.newton_steps import drawn_anew, newton_of_digits, newton_of_people
+from treeaudit.people.predict.newton_steps import (
+    _sums_of_samples,
+    drawn_anew,
+    newton_of_digits,
+    newton_of_people,
+)
 from treeaudit.reconstruction.scope import drawn_share
 
 RNG = np.random.default_rng(11)
@@ -114,11 +119,9 @@ def test_draws_of_weighted_rows_are_no_pass() -> None:
 
 def test_one_leaf_by_hand() -> None:
     """Of two with the label and one without, those with it were drawn: no other draw says 2."""
-    from treeaudit.people.predict import bootstrap_steps as drawn_digits
-
     p = 0.5
     each = np.array([[p - 1, p * (1 - p)], [p - 1, p * (1 - p)], [p, p * (1 - p)]])
-    g, h = drawn_digits._draws(each, 100).T
+    g, h = _sums_of_samples(each, 100).T
     assert sorted((-g / h).round(9).tolist()) == [-2, 0, 0.666666667, 2, 2]
 
 

@@ -1,7 +1,6 @@
 """Compare numbers to predict with the means or medians that the leaves of a model hold."""
 
 from dataclasses import dataclass
-from math import erf, prod, sqrt
 
 import numpy as np
 
@@ -10,23 +9,14 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = [
-    "OtherValue",
-    "changed_target",
-    "may_be_clipped",
-    "means_add_up",
-    "other_value",
-    "values_fit",
-]
+__all__ = ["changed_target", "may_be_clipped", "other_value", "values_fit"]
 
 _OF_SPREAD, _OF_SIZE = 1e-6, 2.0**-23
 """How far a mean may be off: by rounding of sums, and by numbers of single precision as text."""
-_BY_CHANCE = 2e-4
-"""Above this, medians that are the same tell nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherValue:
+class _OtherValue:
     """A leaf whose people have another mean, or median, than it keeps."""
 
     leaf: int
@@ -35,11 +25,11 @@ class OtherValue:
     real: float
 
 
-def other_value(forest: Forest, train: Records, i: int) -> OtherValue | None:
+def other_value(forest: Forest, train: Records, i: int) -> _OtherValue | None:
     """Return the first leaf of a tree whose value is not that of its people; None without one.
 
-    None too where nothing says that values are means or medians of the people, or not of all of
-    them, and where only leaves differ: they may have been changed since.
+    None too if values are not known to be means or medians of all people, and if only leaves
+    differ: they may have been changed since.
 
     Examples
     --------
@@ -48,8 +38,6 @@ def other_value(forest: Forest, train: Records, i: int) -> OtherValue | None:
     >>> leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], n_records=[2],
     ...             value=[1.5])
     >>> forest = Forest(trees=(leaf,), schema=Schema.numeric(1), values_are="means")
-    >>> other_value(forest, read_records(([[0], [0]], [1.0, 2.0]), forest), 0) is None
-    True
     >>> other_value(forest, read_records(([[0], [0]], [1.0, 4.0]), forest), 0).real
     2.5
     """
@@ -60,10 +48,10 @@ def other_value(forest: Forest, train: Records, i: int) -> OtherValue | None:
         return None
     node, leaf = train.node[:, i], int(wrong[0])
     medians = forest.values_are == "medians"
-    if not (_inner_differ(tree, targets, node) if medians else means_add_up(tree, tree.value)):
+    if not (_inner_differ(tree, targets, node) if medians else _means_add_up(tree, tree.value)):
         return None
     real = targets[node == leaf]
-    return OtherValue(
+    return _OtherValue(
         leaf=leaf,
         what="median" if medians else "mean",
         stated=float(tree.value[leaf]),
@@ -72,50 +60,13 @@ def other_value(forest: Forest, train: Records, i: int) -> OtherValue | None:
 
 
 def values_fit(forest: Forest, train: Records) -> bool:
-    """Tell whether all leaves of all trees were compared and have the value of their people.
+    """Tell whether all leaves of all trees hold the mean of the numbers of their people.
 
-    Of medians not where those of other numbers may be the same by chance.
+    Medians do not show that: other numbers may have the same by chance.
     """
-    targets, trees = train.targets, range(forest.n_trees)
-    if not _comparable(forest, train) or targets is None:
+    if forest.values_are != "means" or not _comparable(forest, train):
         return False
-    if any(len(_wrong(forest, train, i)) for i in trees):
-        return False
-    if forest.values_are != "medians":
-        return True
-    ordered = np.sort(targets)
-    return any(_chance(forest.trees[i], ordered, train.node[:, i]) < _BY_CHANCE for i in trees)
-
-
-def _chance(tree: Tree, ordered: Float, node: Int) -> float:
-    """Return how likely the leaves of a tree have these medians of numbers that are dealt out anew.
-
-    Which part of the numbers is below the median of so many drawn ones is nearly normal. Of
-    all leaves but one, as together they hold everybody.
-
-    Examples
-    --------
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 0.0],
-    ...              high=[np.inf, 0.0, np.inf], n_records=[200, 100, 100], value=[0, -50.0, 50.0])
-    >>> node = np.repeat([1, 2], 100)
-    >>> _chance(stump, np.arange(-100.0, 100.0), node) < 1e-9
-    True
-    >>> round(_chance(stump, np.repeat([-50.0, 50.0], 100), node), 2)
-    0.56
-    """
-    if tree.value is None:
-        return 1.0
-    people = np.bincount(node, minlength=tree.n_nodes)
-    leaves = tree.leaves[people[tree.leaves] > 0]
-    n, each, value = len(ordered), people[leaves], tree.value[leaves]
-    low = (np.searchsorted(ordered, value, "left") - 1) / n
-    high = (np.searchsorted(ordered, value, "right") + 1) / n
-    root = 2 * np.sqrt((each + 1) / np.maximum(1 - each / n, 1 / n))
-    chances = [
-        (erf((b - 0.5) * r / sqrt(2)) - erf((a - 0.5) * r / sqrt(2))) / 2
-        for a, b, r in zip(low.tolist(), high.tolist(), root.tolist(), strict=True)
-    ]
-    return prod(sorted(chances)[1:])
+    return not any(len(_wrong(forest, train, i)) for i in range(forest.n_trees))
 
 
 def _comparable(forest: Forest, train: Records) -> bool:
@@ -142,13 +93,7 @@ def _wrong(forest: Forest, train: Records, i: int) -> Int:
 
 
 def _medians(targets: Float, node: Int, n_nodes: int) -> tuple[Float, Float]:
-    """Return the median of each node, NaN where nobody is, and how far it may be off.
-
-    Examples
-    --------
-    >>> _medians(np.array([5.0, 1.0, 2.0, 9.0]), np.array([0, 0, 2, 0]), 3)[0].tolist()
-    [5.0, nan, 2.0]
-    """
+    """Return the median of each node, NaN of empty ones, and how far it may be off."""
     people = np.bincount(node, minlength=n_nodes)
     ordered = targets[np.lexsort((targets, node))]
     first, held = np.cumsum(people) - people, people > 0
@@ -174,7 +119,7 @@ def _inner_differ(tree: Tree, targets: Float, node: Int) -> bool:
     return False
 
 
-def means_add_up(tree: Tree, value: Float) -> bool:
+def _means_add_up(tree: Tree, value: Float) -> bool:
     """Tell whether every node has the mean of those below it: not so once a leaf was changed."""
     n = np.zeros(tree.n_nodes) if tree.n_records is None else tree.n_records.astype(np.float64)
     below = np.bincount(tree.parent[1:], (n * value)[1:], tree.n_nodes)
@@ -187,24 +132,9 @@ _CHANGED, _CLIPPED = "units of the changed target", "clip the numbers in its lea
 
 
 def changed_target(forest: Forest) -> bool:
-    """Tell whether the leaves of a model hold other numbers than those that it answers.
+    """Tell whether the leaves hold a function of the target, such as its logarithm.
 
-    A target was changed before the trees saw it, as by its logarithm: what is measured in
-    the units of a table is then no measure of what is in the leaves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.compose import TransformedTargetRegressor
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> from treeaudit import load
-    >>> tree = DecisionTreeRegressor(max_depth=1)
-    >>> x, y = [[1], [2], [3], [4]], [1.0, 2.0, 3.0, 5.0]
-    >>> logarithm = TransformedTargetRegressor(tree, func=np.log, inverse_func=np.exp)
-    >>> changed_target(load(logarithm.fit(x, y)))
-    True
-    >>> changed_target(load(tree.fit(x, y)))
-    False
+    Numbers in the units of a table are then no measure of those in the leaves.
     """
     return any(_CHANGED in said for said in forest.warnings)
 
@@ -217,4 +147,4 @@ def may_be_clipped(forest: Forest, tree: Tree) -> bool:
     if not any(_CLIPPED in said for said in forest.warnings):
         return False
     whole = forest.records_are == "all" and tree.value is not None
-    return not whole or tree.value is None or not means_add_up(tree, tree.value)
+    return not whole or tree.value is None or not _means_add_up(tree, tree.value)

@@ -4,7 +4,6 @@ A table that does not fit is an error, never a guess: every number that is verif
 about other people.
 """
 
-from collections.abc import Iterator
 from math import ceil
 
 import numpy as np
@@ -27,104 +26,13 @@ from treeaudit.people.records import Records
 from treeaudit.readers.estimators.ensembles import children
 from treeaudit.readers.estimators.found import Found
 
-__all__ = ["MisfitError", "counts_weightless", "hint_of", "put_aside", "verify"]
+__all__ = ["MisfitError", "verify"]
 
 _SUMS = ("XGBoost", "CatBoost")
-"""Libraries that keep the weight in a leaf, which is people where no row had one."""
-
-
-def _leaves(forest: Forest, train: Records) -> Iterator[tuple[Wide, Wide]]:
-    """Give what the leaves of each tree tell, and how many people of the table end there."""
-    for i, tree in enumerate(forest.trees):
-        if tree.n_records is not None:
-            leaf: Flag = tree.is_leaf & (tree.n_records > 0)
-            yield tree.n_records[leaf], train.in_tree(i, tree.n_nodes)[leaf]
-
-
-def counts_weightless(forest: Forest) -> bool:
-    """Tell whether people of weight 0 are counted in a leaf, though in no class of it."""
-    source = forest.source
-    return source.library == "scikit-learn" and "HistGradient" in source.estimator
-
-
-def hint_of(forest: Forest, train: Records) -> str:
-    """Return what to say of weights where a table does not fit; nothing where they do not explain.
-
-    A table that lacks people looks the same as rows that weighed more: it stays refused.
-    Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
-    """
-    library = forest.source.library
-    if library not in (*_SUMS, "scikit-learn") or counts_weightless(forest):
-        return ""
-    if forest.records_are == "bootstrap":
-        return ""
-    each, n = list(_leaves(forest, train)), train.n_people
-    if all(told.sum() < n and (told <= real).all() for told, real in each):
-        return (
-            f"; rows whose sample_weight was 0 are not counted by {library}: leave them out, if "
-            "there were any"
-        )
-    if library not in _SUMS or all(told.sum() == n for told, _ in each):
-        return ""
-    return f"; {library} adds up the weights of rows (sample_weight), which may explain it too"
-
-
-_DEEP = 20
-_PART = 0.1
-
-
-def put_aside(forest: Forest, n_people: int, in_file: int) -> str:
-    """Return what to say of rows that were put aside, if that explains how many there are.
-
-    Parameters
-    ----------
-    n_people
-        Rows of the table.
-    in_file
-        People of the model.
-    """
-    found = _boosting(forest)
-    if found is None:
-        return ""
-    part, binned = found.get("validation_fraction"), found.estimator.kind.startswith("Hist")
-    stops = found.get("do_early_stopping_") is True
-    if not (stops if binned else found.get("n_iter_no_change") is not None):
-        return ""
-    part = _PART if part is None and not binned else part
-    if isinstance(part, bool) or not isinstance(part, int | float) or part <= 0:
-        return ""
-    aside = part if isinstance(part, int) else ceil(part * n_people)
-    if n_people - aside != in_file:
-        return ""
-    said = (
-        f"; it stopped early, for which {aside:,} rows were put aside "
-        f"(validation_fraction={part:g}): give the other {in_file:,}"
-    )
-    seed = found.get("_random_seed" if binned else "random_state")
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        return said
-    alike = ", stratify=labels" if found.estimator.kind.endswith("Classifier") else ""
-    return (
-        f"{said}, which train_test_split of scikit-learn returns first with test_size={part:g}, "
-        f"random_state={seed}{alike}"
-    )
-
-
-def _boosting(forest: Forest) -> Found | None:
-    """Return the boosting that a model answers with, whatever is around it."""
-    found = forest.source.stored
-    for _ in range(_DEEP):
-        if not isinstance(found, Found):
-            return None
-        if "GradientBoosting" in found.estimator.kind:
-            return found
-        inner = [one for one in children(found) if one is not None]
-        found = inner[0] if len(inner) == 1 else None
-    return None
-
-
+"""Libraries that keep the weight in a leaf, which is people if no row had one."""
 _DRAWN = ", drawn again with the seeds of the file"
 _SAME_WEIGHT = ", and did all rows of a class weigh the same, from which the counts were worked out"
+_DEEP, _PART = 20, 0.1
 
 
 class MisfitError(DataError):
@@ -132,19 +40,17 @@ class MisfitError(DataError):
 
 
 def verify(forest: Forest, train: Records) -> str:
-    """Hold the counts of a model against the people it is said to be trained on.
+    """Compare the counts of a model with the people it is said to be trained on.
 
-    Where every tree has seen all records, each leaf has to hold exactly as many
-    people, and as many of each class where the counts are people; and where its value is the
-    mean of the numbers of its people, these have to have that mean. Where a tree
-    has seen a draw of them, no leaf may hold more people than there are, and its people
-    have to be among those of the labels that it counts; where seeds draw the rows again, its
-    counts have to be those of the draw.
+    If every tree has seen all records, each leaf has to hold exactly as many people, as many of
+    each class if the counts are people, and the mean of their numbers if its value is one. If a
+    tree has seen a sample of them, no leaf may hold more people than end there, and none of labels
+    that nobody there has; if seeds draw the rows again, its counts have to be those of the sample.
 
     Returns
     -------
     str
-        Why nothing could be compared, in one sentence; empty where it fits.
+        Why nothing could be compared, in one sentence; empty if it fits.
 
     Raises
     ------
@@ -178,7 +84,7 @@ def verify(forest: Forest, train: Records) -> str:
                 f"{_not_fitting(train, forest, tree, i, leaf)} holds "
                 f"{number_of(int(stated[wrong[0]]), 'person', 'people')} in the file and "
                 f"{int(real[wrong[0]]):,} in the table; give the columns as the model took them, "
-                f"before or after cleaning as in training{hint_of(forest, train)}"
+                f"before or after cleaning as in training{_weights_hint(forest, train)}"
             )
         _verify_labels(forest, train, tree, i, again=again)
         _verify_numbers(forest, train, tree, i)
@@ -202,7 +108,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
     stated, there, held = tree.counts[leaves], real[leaves], real.sum(axis=0)
     whole, counted = forest.records_are == "all", forest.counts_are in ("exact", "likely")
     # People of weight 0 may be of any label.
-    weightless = forest.counts_are == "weighted" and counts_weightless(forest)
+    weightless = forest.counts_are == "weighted" and _counts_weightless(forest)
     if whole and counted:
         wrong = stated != there
     elif again:
@@ -275,10 +181,9 @@ def _size(forest: Forest, train: Records, in_file: int) -> str:
     times = train.n_people // in_file if in_file else 0
     if times and times * in_file == train.n_people and _repeat(forest, train, times):
         return f"{text}; every row seems to be there {times} times"
-    # To most tables other readers never matter.
-    from treeaudit.people.checks.training_data import put_aside
-
-    return text + (put_aside(forest, train.n_people, in_file) or hint_of(forest, train))
+    return text + (
+        _early_stopping_split(forest, train.n_people, in_file) or _weights_hint(forest, train)
+    )
 
 
 def _repeat(forest: Forest, train: Records, times: int) -> bool:
@@ -292,3 +197,77 @@ def _not_fitting(train: Records, forest: Forest, tree: Tree, i: int, leaf: int) 
     rule = sentence(rules_of(tree, [leaf]), forest.schema)
     short = rule if len(rule) <= 160 else f"{rule[:160].rsplit(' · ', 1)[0]} · …"
     return f"{train.origin} is not the training data of the model: {where} ({short})"
+
+
+def _counts_weightless(forest: Forest) -> bool:
+    """Tell whether people of weight 0 are counted in a leaf, though in no class of it."""
+    source = forest.source
+    return source.library == "scikit-learn" and "HistGradient" in source.estimator
+
+
+def _weights_hint(forest: Forest, train: Records) -> str:
+    """Return how sample weights may explain the misfit; empty if they do not.
+
+    A table that lacks people looks the same as rows that weighed more: it stays refused.
+    Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
+    """
+    library = forest.source.library
+    if library not in (*_SUMS, "scikit-learn") or _counts_weightless(forest):
+        return ""
+    if forest.records_are == "bootstrap":
+        return ""
+    each, n = [], train.n_people
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is not None:
+            leaf: Flag = tree.is_leaf & (tree.n_records > 0)
+            each.append((tree.n_records[leaf], train.in_tree(i, tree.n_nodes)[leaf]))
+    if all(stated.sum() < n and (stated <= real).all() for stated, real in each):
+        return (
+            f"; rows whose sample_weight was 0 are not counted by {library}: leave them out, if "
+            "there were any"
+        )
+    if library not in _SUMS or all(stated.sum() == n for stated, _ in each):
+        return ""
+    return f"; {library} adds up the weights of rows (sample_weight), which may explain it too"
+
+
+def _early_stopping_split(forest: Forest, n_people: int, in_file: int) -> str:
+    """Return the rows that scikit-learn put aside to stop early, if they explain the difference."""
+    found = _boosting(forest)
+    if found is None:
+        return ""
+    part, binned = found.get("validation_fraction"), found.estimator.kind.startswith("Hist")
+    stops = found.get("do_early_stopping_") is True
+    if not (stops if binned else found.get("n_iter_no_change") is not None):
+        return ""
+    part = _PART if part is None and not binned else part
+    if isinstance(part, bool) or not isinstance(part, int | float) or part <= 0:
+        return ""
+    aside = part if isinstance(part, int) else ceil(part * n_people)
+    if n_people - aside != in_file:
+        return ""
+    said = (
+        f"; it stopped early, for which {aside:,} rows were put aside "
+        f"(validation_fraction={part:g}): give the other {in_file:,}"
+    )
+    seed = found.get("_random_seed" if binned else "random_state")
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        return said
+    stratified = ", stratify=labels" if found.estimator.kind.endswith("Classifier") else ""
+    return (
+        f"{said}, which train_test_split of scikit-learn returns first with test_size={part:g}, "
+        f"random_state={seed}{stratified}"
+    )
+
+
+def _boosting(forest: Forest) -> Found | None:
+    """Return the boosting that a model answers with, whatever is around it."""
+    found = forest.source.stored
+    for _ in range(_DEEP):
+        if not isinstance(found, Found):
+            return None
+        if "GradientBoosting" in found.estimator.kind:
+            return found
+        inner = [one for one in children(found) if one is not None]
+        found = inner[0] if len(inner) == 1 else None
+    return None

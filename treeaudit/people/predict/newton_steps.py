@@ -135,7 +135,7 @@ def newton_of(forest: Forest, node: Int, each: Float | Int | None) -> Newton:
 
 
 def newton_of_digits(forest: Forest, node: Int, each: Float | Int | None) -> Newton | None:
-    """Return how steps follow from samples, if their digits show that; parameters as `newton_of`."""
+    """Return how steps follow from samples, if their digits show that; as `newton_of`."""
     newton, share = _of_samples(forest, node, each)
     return newton if share > _SOME else None
 
