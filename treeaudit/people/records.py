@@ -67,15 +67,6 @@ class LeafCounts:
     def of(cls, node: Int | Wide, labels: Int | None, root: Wide, n_classes: int) -> "LeafCounts":
         """Count people.
 
-        Parameters
-        ----------
-        node
-            Shape ``(n_people, n_trees)``: where each ends.
-        labels
-            The position of the label of each, or None.
-        root, n_classes
-            As of the class; one class where there are no labels.
-
         Examples
         --------
         >>> root = np.array([0, 3])
@@ -188,13 +179,7 @@ class Records:
         return len(self) if self.whole is None else self.whole.n
 
     def in_tree(self, tree: int, n_nodes: int, n_classes: int = 0) -> Wide:
-        """Count all people of the table by the node in which they end in a tree.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape ``(n_nodes, n_classes)`` where classes are asked for, else ``(n_nodes,)``.
-        """
+        """Count all people of the table by the node in which they end in a tree."""
         if self.whole is not None:
             found = self.whole.in_tree(tree)
             return found if n_classes else found.sum(axis=1)

@@ -121,13 +121,7 @@ _OWN = 1 << 22
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Seen:
-    """What is known of some rows once they were read: their counts, and a sample of them.
-
-    Attributes
-    ----------
-    met
-        Whether the values of columns that are read as indicators have any.
-    """
+    """What is known of some rows once they were read: their counts, and a sample of them."""
 
     counts: LeafCounts
     sample: Sample | None
@@ -167,17 +161,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counter:
-    """Counts the rows of a part: all that a worker is told.
-
-    Attributes
-    ----------
-    coder, router
-        How rows are read, and where they end.
-    seed
-        Of the sample.
-    bound
-        The largest key that can be in it, as far as that is known.
-    """
+    """Counts the rows of a part: all that a worker is told."""
 
     coder: Coder
     router: Router
@@ -319,26 +303,6 @@ def counter_of(
     seed: int = 0,
 ) -> Counter:
     """Return what counts the rows of a table by the leaves of a model, wherever they are.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    names
-        Of the columns of the table.
-    target, person
-        As `treeaudit.people.records.read_records` takes them.
-    origin
-        What to call the table in messages.
-    rows
-        How many it has, where that is known: workers then send less.
-    seed
-        Of the sample.
-
-    Raises
-    ------
-    DataError
-        If a column is missing.
 
     Examples
     --------

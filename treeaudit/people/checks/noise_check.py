@@ -58,13 +58,6 @@ def chance_of_exact(forest: Forest, train: Records) -> float:
 
     The leaves are compared, and the nodes above them depth by depth; the bound holds for all of
     these comparisons together.
-
-    Parameters
-    ----------
-    forest
-        A bounded model with noisy class counts.
-    train
-        Its training people, with labels.
     """
     queries = Ledger.from_plain(forest.privacy or {}).queries
     peak = max(map(_peak, queries)) if forest.noise is None else math.tanh(forest.noise.rate / 2)

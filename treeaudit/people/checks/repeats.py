@@ -24,17 +24,7 @@ copies, and no public table that was tried: at most 0.9 % of their records repea
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
-    """How often rows repeat.
-
-    Attributes
-    ----------
-    records, distinct
-        Rows, and different ones.
-    pairs
-        Pairs of equal rows.
-    expected
-        The pairs that chance makes, as the module says.
-    """
+    """How often rows repeat."""
 
     records: int
     distinct: int

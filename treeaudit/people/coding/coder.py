@@ -43,13 +43,7 @@ _NUMBERS = ("LightGBM", "XGBoost", "CatBoost")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Coded:
-    """Some rows as the model sees them; `treeaudit.people.records.Records` describes the arrays.
-
-    Attributes
-    ----------
-    met
-        Whether the values of columns that are read as indicators have any.
-    """
+    """Some rows as the model sees them; `treeaudit.people.records.Records` describes the arrays."""
 
     values: npt.NDArray[np.floating[Any]]
     labels: Int | None
@@ -132,22 +126,7 @@ class Coder:
         }
 
     def code(self, column: Callable[[int], Column], n: int, first: int = 0) -> Coded:
-        """Return some rows as numbers.
-
-        Parameters
-        ----------
-        column
-            Gives the column at a place.
-        n
-            How many rows there are.
-        first
-            How many rows of the table stand before them, for messages.
-
-        Raises
-        ------
-        DataError
-            Names the column and the row.
-        """
+        """Return some rows as numbers."""
         features, origin = self.schema.features, self.origin
         values = np.zeros((n, len(features)), np.float32 if self.single else np.float64)
         for i, (place, value) in enumerate(zip(self.source, self.indicates, strict=True)):
@@ -235,20 +214,7 @@ def coder_of(
     origin: str = "the data",
     paired: bool = False,
 ) -> Coder:
-    """Return how rows are read whose columns have these names.
-
-    Parameters
-    ----------
-    target, person
-        As `treeaudit.people.records.read_records` takes them.
-    paired
-        Whether the last column holds the labels.
-
-    Raises
-    ------
-    DataError
-        If a column is missing.
-    """
+    """Return how rows are read whose columns have these names."""
     schema = forest.schema
     called = as_called(names, forest)
     kept = schema.named and (person in schema.names or _of(person, names, called) in schema.names)

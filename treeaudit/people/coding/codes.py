@@ -42,30 +42,7 @@ def category_codes(
     *,
     hashed: bool = False,
 ) -> Float:
-    """Return the code of the category of each row, NaN for none.
-
-    Parameters
-    ----------
-    codes, names
-        As `treeaudit.people.input.columns.Column.distinct` gives them.
-    origin, first
-        What to call the table, and how many rows stand before these, for messages.
-    hashed
-        Whether the model asks for hashes of a few categories, and takes all others as one, as
-        CatBoost does.
-
-    Raises
-    ------
-    DataError
-        Names the row of a category that the model does not know, or two that differ in blanks
-        alone.
-
-    Examples
-    --------
-    >>> flag = Feature(name="flag", categories=("0", "1"))
-    >>> category_codes(np.array([0, 1, -1]), ["True", "0"], flag, "people").tolist()
-    [1.0, 0.0, nan]
-    """
+    """Return the code of the category of each row, NaN for none."""
     categories = feature.categories or ()
     known = {name.strip(): code for code, name in enumerate(categories)}
     if len(known) < len(set(categories)):
@@ -102,17 +79,7 @@ _REST = ("another", "its own")
 
 
 def own_classes(forest: Forest) -> tuple[str, ...]:
-    """Return the class that each member of a one-vs-rest knows apart; empty for other models.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> from treeaudit.model.tree import Tree
-    >>> leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf])
-    >>> own_classes(Forest(trees=(leaf, leaf), schema=Schema.numeric(1, ["another", "its own"]),
-    ...                    tree_classes=(("not u", "u"), ("not v", "v"))))
-    ('u', 'v')
-    """
+    """Return the class that each member of a one-vs-rest knows apart; empty for other models."""
     each = forest.tree_classes or ()
     if forest.schema.classes != _REST or not all(a == f"not {b}" for a, b in each):
         return ()
@@ -123,15 +90,6 @@ def counts_others(forest: Forest) -> bool:
     """Tell whether trees count labels of their own that no column of labels holds for all.
 
     So they do for several outputs, and where each tells groups of classes apart.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> from treeaudit.model.tree import Tree
-    >>> leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf])
-    >>> counts_others(Forest(trees=(leaf,), schema=Schema.numeric(1, ["class 0", "class 1"]),
-    ...                      tree_classes=(("u or v", "w"),)))
-    True
     """
     classes, each = set(map(str, forest.schema.classes or ())), forest.tree_classes
     if each is None or own_classes(forest):
@@ -166,31 +124,7 @@ def label_codes(
     other: int | None = None,
     step: str = "",
 ) -> Int:
-    """Return the code of the label of each row.
-
-    Parameters
-    ----------
-    codes, names
-        As `treeaudit.people.input.columns.Column.distinct` gives them.
-    known
-        The codes of the labels.
-    where, first
-        What to call the column, and how many rows stand before these.
-    other
-        The code of all other labels; unless given there are none.
-    step
-        What to do about a label that is not known.
-
-    Raises
-    ------
-    DataError
-        Names the row of a label that is not known, or of none.
-
-    Examples
-    --------
-    >>> label_codes(np.array([0, 1, 0]), ["no", "yes"], {"no": 0, "yes": 1}, "y", 0).tolist()
-    [0, 1, 0]
-    """
+    """Return the code of the label of each row."""
     code = code_of(known)
     wanted = [None if name is None else code(name) for name in names]
     if other is not None:
@@ -218,17 +152,7 @@ _TOLD = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Met:
-    """Whether values of a column have an indicator.
-
-    Attributes
-    ----------
-    some
-        Whether any row's value has one.
-    others
-        The first two, in the order of the alphabet, of those that have none.
-    known
-        The values that have one.
-    """
+    """Whether values of a column have an indicator."""
 
     some: bool
     others: tuple[str, ...]
@@ -242,15 +166,7 @@ class Met:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Indicators:
-    """The features that indicate values of one column.
-
-    Attributes
-    ----------
-    layers
-        Features by the value that they indicate: several, where two indicate the same.
-    nothing
-        The feature that is set where the column has no value, or None.
-    """
+    """The features that indicate values of one column."""
 
     layers: tuple[Mapping[str, int], ...]
     nothing: int | None
@@ -259,19 +175,7 @@ class Indicators:
 def indicators_by_place(
     source: Sequence[int], indicates: Sequence[str | None]
 ) -> dict[int, Indicators]:
-    """Return what indicates values of each column, by its place.
-
-    Parameters
-    ----------
-    source, indicates
-        For each feature the place of its column, and the value whose indicator it is, or None.
-
-    Examples
-    --------
-    >>> found = indicators_by_place([0, 1, 1, 1], [None, "a", "b", "nan"])
-    >>> found[1].layers, found[1].nothing
-    (({'a': 1, 'b': 2, 'nan': 3},), 3)
-    """
+    """Return what indicates values of each column, by its place."""
     of_column: dict[int, list[tuple[str, int]]] = {}
     for i, (place, value) in enumerate(zip(source, indicates, strict=True)):
         if value is not None:
@@ -300,24 +204,7 @@ def indicate(
     names: Sequence[str | None],
     indicators: Indicators,
 ) -> Met:
-    """Set the indicators of each row's value, and tell whether any row's value has one.
-
-    Parameters
-    ----------
-    values
-        Shape ``(n_rows, n_features)``: changed in place.
-    codes, names
-        As `treeaudit.people.input.columns.Column.distinct` returns them.
-
-    Examples
-    --------
-    >>> values = np.zeros((3, 2))
-    >>> (of_column,) = indicators_by_place([0, 0], ["a", "nan"]).values()
-    >>> indicate(values, np.array([0, -1, 1]), ["a", "b"], of_column).some
-    True
-    >>> values.tolist()
-    [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
-    """
+    """Set the indicators of each row's value, and tell whether any row's value has one."""
     some = False
     for layer in indicators.layers:
         code = code_of(layer)
@@ -354,20 +241,6 @@ def check_met(met: Mapping[str, Met], origin: str) -> None:
 
     One value alone may be the one that has no indicator, as ``drop_first=True`` leaves one out,
     unless it is one that the model knows in other letters.
-
-    Raises
-    ------
-    DataError
-        Names the column, one of its values, and those that the model knows.
-
-    Examples
-    --------
-    >>> check_met({"job": Met(some=False, others=("Farm",), known=("Tech",))}, "people.csv")
-    >>> check_met({"zone": Met(some=False, others=("1", "2"), known=("01", "02"))}, "people.csv")
-    Traceback (most recent call last):
-    ...
-    treeaudit.errors.DataError: people.csv: no value of 'zone', such as '1', is one of those that \
-the model's columns zone_… stand for (01, 02); write them as before training
     """
     for column, found in met.items():
         if found.some or not found.others:

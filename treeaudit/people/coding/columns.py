@@ -144,20 +144,6 @@ def places_of(
 ) -> list[tuple[int, str | None]]:
     """Return for every feature the place of its column, and the value that it indicates, if any.
 
-    Parameters
-    ----------
-    names
-        Of the columns that are no labels.
-    made
-        As `made_by` returns it.
-    forest
-        Tells what to do about a column that steps made.
-
-    Raises
-    ------
-    DataError
-        If a column is missing.
-
     Examples
     --------
     >>> places_of(["job", "age"], Schema.numeric(["age", "job_Tech"]), "people.csv")

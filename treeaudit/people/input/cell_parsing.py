@@ -292,11 +292,6 @@ def no_single(where: str) -> DataError:
 def check_single(column: "pd.Series[Any]", where: str) -> None:
     """Refuse a column of lists or structures, as Parquet may hold them.
 
-    Raises
-    ------
-    DataError
-        Says where.
-
     Examples
     --------
     >>> import pandas as pd

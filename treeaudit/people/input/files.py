@@ -118,18 +118,7 @@ _SIGNS = "*?["
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the files of a table; none where it is said elsewhere what is wrong.
-
-    Parameters
-    ----------
-    path
-        A file, a folder or a pattern such as ``people/*.csv``.
-
-    Raises
-    ------
-    DataError
-        If there is no table, or beside tables something that is none.
-    """
+    """Return the files of a table; none where it is said elsewhere what is wrong."""
     if path.is_dir():
         names = list(_below(str(path)))
         return [path / name for name in tables_among(names, str(path), _kind_in(path))]
@@ -140,18 +129,6 @@ def files_of(path: Path) -> list[Path]:
 
 def tables_among(names: Sequence[str], folder: str, kind: Callable[[str], str]) -> list[str]:
     """Return the files of a folder that are its table, in their order.
-
-    Parameters
-    ----------
-    names
-        Below the folder, with a slash between folders.
-    kind
-        Tells the kind of one of them, empty for no table.
-
-    Raises
-    ------
-    DataError
-        If there is no table, or beside tables something that is none.
 
     Examples
     --------

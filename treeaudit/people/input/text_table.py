@@ -23,24 +23,7 @@ _PIECE = 1 << 10
 
 
 def unpacked(file: IO[bytes], suffix: str, name: str) -> IO[bytes]:
-    """Return what a file holds that is packed as its suffix says.
-
-    Parameters
-    ----------
-    name
-        What to call it in messages.
-
-    Raises
-    ------
-    DataError
-        If it cannot be unpacked here. Reading raises OSError or EOFError where it is damaged.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> unpacked(io.BytesIO(gzip.compress(b"age")), ".gz", "people.csv.gz").read()
-    b'age'
-    """
+    """Return what a file holds that is packed as its suffix says."""
     if suffix == ".gz":
         import gzip
 
@@ -119,28 +102,6 @@ def check_full(file: io.RawIOBase, names: Sequence[str], between: str, origin: s
     r"""Refuse a table in which a row has fewer fields than there are columns.
 
     Slower than pandas: for files in which some row has nothing in its last column.
-
-    Parameters
-    ----------
-    file
-        Its bytes, from the start.
-    names
-        Of its columns; those at the end that have none may be left out.
-    between
-        What stands between fields.
-
-    Raises
-    ------
-    DataError
-        Names the line.
-
-    Examples
-    --------
-    >>> check_full(io.BytesIO(b"a,b\n1,\n"), ["a", "b"], ",", "people.csv")
-    >>> check_full(io.BytesIO(b"a,b\n1\n"), ["a", "b"], ",", "people.csv")
-    Traceback (most recent call last):
-    ...
-    treeaudit.errors.DataError: people.csv, line 2 has 1 of 2 fields; write the empty ones too
     """
     n = len(names)
     while n and names[n - 1].startswith("Unnamed: "):
@@ -253,19 +214,7 @@ class TextTable:
         used: Sequence[int] | None = None,
         decimal: str = ".",
     ) -> "Iterator[pd.DataFrame]":
-        """Give the rows, so many at a time.
-
-        Parameters
-        ----------
-        texts
-            Places of the columns that are read as they stand in the file.
-        numbers
-            Those in which every cell is read as a number by itself, or stays text.
-        used
-            Places of the columns that are given; all unless told.
-        decimal
-            What stands before decimals.
-        """
+        """Give the rows, so many at a time."""
         import pandas as pd
 
         names, _ = self.header()

@@ -55,13 +55,6 @@ def start_of(forest: Forest, each: Float | Int) -> Float | None:
     """Return the scores before the first tree; None where neither file nor people tell them.
 
     scikit-learn begins with what is most frequent among the people it is trained on.
-
-    Parameters
-    ----------
-    forest
-        A boosting.
-    each
-        The labels of the people as positions, or the number that is predicted.
     """
     column, stated = column_of_each_tree(forest), forest.source.parameters
     if column is None or not adds_up(forest):
