@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeaudit.findings.details import plain_data
-from treeaudit.table.population import expected_chance
-from treeaudit.table.risks import risk
+from treeaudit.table.population import expected_chance, risk
 
 SIZES = st.lists(st.integers(1, 40), min_size=1, max_size=12).map(np.array)
 
