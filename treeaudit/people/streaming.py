@@ -28,21 +28,14 @@ from treeaudit.people.records import LeafCounts, Records, count_into
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "MOST",
-    "Counter",
-    "Sample",
-    "Seen",
-    "counter_of",
-    "keys_of",
-    "sample_table",
-    "stream_records",
-]
+__all__ = ["MOST", "Counter", "Seen", "counter_of", "sample_table", "stream_records"]
 
 MOST = 20_000
 """Records that attacks that sample are given; they drew as many from the whole table."""
-_FILE = 40
-"""Bits of the number of a row in its file."""
+_HELD = 4 * MOST
+"""Sampled rows of a part that are kept before the sample is cut back."""
+_FILE, _OWN = 40, 1 << 22
+"""Bits of the number of a row in its file, and numbers for tables that are in memory."""
 Keys = npt.NDArray[np.uint64]
 
 
@@ -113,10 +106,6 @@ def _first_of(samples: Sequence[Sample]) -> Sample:
     if len(found.key) <= MOST:
         return found
     return found.only(np.argpartition(found.key, MOST - 1)[:MOST])
-
-
-_HELD = 4 * MOST
-_OWN = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
