@@ -102,7 +102,7 @@ def readable(name: str) -> Iterator[None]:
             f"{name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
         ) from None
     except _UNREADABLE as error:
-        # One of pandas, which workers that read no text never import.
+        # An error of pandas, which this module does not import.
         if type(error).__name__ == "EmptyDataError":
             raise DataError(f"{name} is empty") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
