@@ -15,8 +15,8 @@ from treeaudit.attacks.membership_inference.details import Test, strongest
 from treeaudit.attacks.membership_inference.roc import area, rate_at, threshold_at
 from treeaudit.attacks.singling_out.population import alone_in_both
 from treeaudit.comparison.leakage import lesser_of
+from treeaudit.people.predict.predictions import explained
 from treeaudit.people.records import read_records
-from treeaudit.people.utility import explained
 from treeaudit.stats import (
     Estimate,
     difference,

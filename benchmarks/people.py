@@ -65,7 +65,7 @@ of them in MB, its wall seconds and what it said."""
 _COUNT = """
 import sys, time, numpy as np, treeaudit as ta
 from treeaudit.people.streaming import stream_records
-from treeaudit.people.sources import source_of
+from treeaudit.people.input.sources import source_of
 if {engine!r} == "dask":
     import joblib; from distributed import Client
     import treeaudit.people.streaming
@@ -95,11 +95,13 @@ _CLUSTERS = {
 _TODAY = """
 import time, numpy as np, treeaudit as ta
 from treeaudit.people.records import read_records
-from treeaudit.people.leaf_counts import LeafCounts, router_of
+from treeaudit.model.routing import router_of
+from treeaudit.people.records import LeafCounts
 model = ta.load({model!r})
 begun = time.perf_counter()
 found = read_records({table!r}, model, target="y")
-counts = LeafCounts.of(found.node, found.labels, router_of(model).root, 2).counts
+root = router_of(model.trees, model.schema).root
+counts = LeafCounts.of(found.node, found.labels, root, 2).counts
 print(time.perf_counter() - begun, int((counts.ravel() * np.arange(1, counts.size + 1)).sum()))
 """
 

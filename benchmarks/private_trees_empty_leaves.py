@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.private_trees_data import coded, read_table
 from treeaudit.dp.entropy import OperatingSystem
-from treeaudit.model.walk import walk_of
+from treeaudit.model.routing import walk_of
 from treeaudit.trainers.random_trees import random_trees
 
 __all__ = ["empty_leaves_section"]

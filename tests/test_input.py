@@ -10,7 +10,7 @@ from treeaudit.dp.budget import Budget
 from treeaudit.findings.policy import read_policy
 from treeaudit.input import parse_toml, read_bytes
 from treeaudit.model.schema_file import read_schema
-from treeaudit.people.sheet import read_table
+from treeaudit.people.input.table_input import read_table
 from treeaudit.reports.acro import check_folder
 
 

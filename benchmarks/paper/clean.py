@@ -8,7 +8,7 @@ import pandas as pd
 
 import treeaudit as ta
 from treeaudit.defenses import MergeSiblings, PruneLeaves
-from treeaudit.people.predictions import class_shares
+from treeaudit.people.predict.predictions import class_shares
 from treeaudit.people.records import read_records
 
 __all__ = ["answers", "audited", "defended", "policy_search", "remembering"]

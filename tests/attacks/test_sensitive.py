@@ -22,7 +22,7 @@ from treeaudit.findings.details import plain_data
 from treeaudit.findings.policy import read_policy
 from treeaudit.findings.request import Request
 from treeaudit.people.records import read_records
-from treeaudit.table.values import values_in
+from treeaudit.table.persons import values_in
 
 # Nine people who fit the tree of Wakabayashi et al. (2024), Figure 3, and two more columns.
 PEOPLE = pd.DataFrame(

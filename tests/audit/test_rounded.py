@@ -12,8 +12,8 @@ import treeaudit as ta
 from tests.strategies import examples
 from treeaudit.audit.rounded import counted_if_rounded
 from treeaudit.defenses import MergeSiblings, RoundCounts
+from treeaudit.people.checks.training_data import MisfitError
 from treeaudit.people.records import read_records
-from treeaudit.people.verification import MisfitError
 
 MODELS = [
     DecisionTreeClassifier(min_samples_leaf=7, random_state=0),

@@ -13,8 +13,8 @@ import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.comparison.choice import choose, dominates
 from treeaudit.comparison.leakage import Leakage
+from treeaudit.people.predict.predictions import explained
 from treeaudit.people.records import read_records
-from treeaudit.people.utility import explained
 from treeaudit.reports.comparison_cells import advice, cells, claimed, verdict
 from treeaudit.stats import Estimate
 from treeaudit.trainers import PrivateTreeClassifier, SmoothSensitivityForestClassifier

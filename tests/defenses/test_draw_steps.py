@@ -96,7 +96,7 @@ def test_a_tree_that_answers_everybody_alike_stays_so() -> None:
 
 
 def _newton():
-    from treeaudit.people.newton import newton_of
+    from treeaudit.people.predict.newton_steps import newton_of
 
     forest = ta.load(boosted(4))
     return newton_of(forest, forest.apply(X), Y)

@@ -31,7 +31,7 @@ from tests.fuzz.mutants import Mutator
 from tests.fuzz.runs import File, alone, main
 from treeaudit import Forest, ReadError
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import averages, predict_shares
+from treeaudit.people.predict.predictions import averages, predict_shares
 from treeaudit.readers.pickles.pickle_vm import read_pickle
 
 __all__ = ["answers_differ", "compare", "compared", "difference"]

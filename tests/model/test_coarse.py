@@ -8,8 +8,8 @@ import pytest
 from treeaudit.dp.entropy import Seeded
 from treeaudit.model.coarse import Coarse
 from treeaudit.model.lower import lower_of
+from treeaudit.model.routing import walk_of
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.model.walk import walk_of
 from treeaudit.trainers.random_trees import random_trees
 
 LARGE = 1.7e308

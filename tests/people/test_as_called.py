@@ -10,7 +10,7 @@ import xgboost as xgb
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.people.columns import as_called
+from treeaudit.people.coding.columns import as_called
 from treeaudit.people.records import read_records
 from treeaudit.people.streaming import counter_of
 

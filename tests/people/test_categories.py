@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.model.schema import Feature
-from treeaudit.people.category_codes import category_codes
+from treeaudit.people.coding.codes import category_codes
 from treeaudit.people.records import read_records
 
 

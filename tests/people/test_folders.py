@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
-from treeaudit.people.folders import files_of
-from treeaudit.people.sheet import read_table
-from treeaudit.people.sources import source_of
+from treeaudit.people.input.files import files_of
+from treeaudit.people.input.sources import source_of
+from treeaudit.people.input.table_input import read_table
 
 
 @pytest.fixture

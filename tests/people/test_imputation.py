@@ -1,9 +1,9 @@
-"""The guess without the model (`treeaudit.people.imputation`)."""
+"""The guess without the model (`treeaudit.people.predict.imputation`)."""
 
 import numpy as np
 import pytest
 
-from treeaudit.people.imputation import CrossGuess
+from treeaudit.people.predict.imputation import CrossGuess
 
 
 @pytest.mark.parametrize(("n", "off"), [(400, 0.08), (25_000, 0.012)])

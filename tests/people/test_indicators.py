@@ -6,8 +6,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from treeaudit.people.input.sources import source_of
 from treeaudit.people.records import read_records, target_of
-from treeaudit.people.sources import source_of
 from treeaudit.people.streaming import counter_of, stream_records
 
 

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.errors import DataError
-from treeaudit.people.overlap import without_members
+from treeaudit.people.checks.overlap import without_members
 from treeaudit.people.records import read_records
 
 

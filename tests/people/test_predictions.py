@@ -35,14 +35,14 @@ from treeaudit.defenses import PruneLeaves
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import (
+from treeaudit.people.predict.predictions import (
     averages,
     class_shares,
     predict_numbers,
     predict_shares,
+    utility,
 )
 from treeaudit.people.records import read_records
-from treeaudit.people.utility import utility
 from treeaudit.trainers import PrivateTreeClassifier
 
 MODELS = [

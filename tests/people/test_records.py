@@ -13,8 +13,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
+from treeaudit.people.input.table_input import read_table
 from treeaudit.people.records import read_records, target_of
-from treeaudit.people.sheet import read_table
 
 JOBS = ["Sales", "Tech", "Farm"]
 

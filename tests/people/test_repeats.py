@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeaudit.people.made_up import look_made_up
-from treeaudit.people.repeats import repeats_in
+from treeaudit.people.checks.repeats import look_made_up, repeats_in
 
 DATA = os.environ.get("TREEAUDIT_DATA")
 

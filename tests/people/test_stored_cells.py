@@ -8,7 +8,7 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.people.sheet import read_table
+from treeaudit.people.input.table_input import read_table
 from treeaudit.trainers.train import cells_of
 from treeaudit.trainers.training_rows import read_rows
 

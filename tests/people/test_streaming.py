@@ -18,17 +18,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.errors import DataError
-from treeaudit.people import sample
-from treeaudit.people.arrow_columns import ArrowColumn, taken
-from treeaudit.people.batches import Batch
-from treeaudit.people.coding import coder_of
-from treeaudit.people.leaf_counts import LeafCounts, router_of
-from treeaudit.people.records import read_records
-from treeaudit.people.series_columns import SeriesColumn
-from treeaudit.people.sheet import read_table
-from treeaudit.people.sources import large_source, source_of
+from treeaudit.model.routing import router_of
+from treeaudit.people import streaming as sample
+from treeaudit.people.checks.training_data import MisfitError, verify
+from treeaudit.people.coding.coder import coder_of
+from treeaudit.people.input.columns import Column, frame_of
+from treeaudit.people.input.sources import Batch, large_source, source_of
+from treeaudit.people.input.table_input import read_table
+from treeaudit.people.records import LeafCounts, read_records
 from treeaudit.people.streaming import Counter, stream_records
-from treeaudit.people.verification import MisfitError, verify
 
 N = 900
 
@@ -78,7 +76,9 @@ def trees(frame):
 def whole(frame, forest) -> LeafCounts:
     """Today's route: all rows at once."""
     records = read_records(frame, forest, target="ill")
-    return LeafCounts.of(records.node, records.labels, router_of(forest).root, 2)
+    return LeafCounts.of(
+        records.node, records.labels, router_of(forest.trees, forest.schema).root, 2
+    )
 
 
 @given(cuts=st.lists(st.integers(0, N), max_size=8), data=st.data())
@@ -86,17 +86,13 @@ def whole(frame, forest) -> LeafCounts:
 def test_any_batches_in_any_order_give_the_same_counts(frame, trees, cuts, data) -> None:
     ends = [0, *sorted(cuts), N]
     batches = [
-        Batch(
-            n=b - a,
-            first=a,
-            column=lambda place, a=a, b=b: SeriesColumn(frame.iloc[a:b, place]),
-            rows=lambda chosen, a=a, b=b: frame.iloc[a:b].iloc[chosen],
-        )
+        Batch(frame=frame.iloc[a:b], first=a, at=dict(enumerate(range(frame.shape[1]))))
         for a, b in itertools.pairwise(ends)
     ]
     coder = coder_of(list(frame.columns), trees, target="ill")
-    count = Counter(coder=coder, router=router_of(trees), seed=3)
-    seen = [count.seen(coder, 0, [one]) for one in data.draw(st.permutations(batches))]
+    count = Counter(coder=coder, router=router_of(trees.trees, trees.schema), seed=3)
+    order = data.draw(st.permutations(range(len(batches))))
+    seen = [count.seen(coder, 0, [batches[i]]) for i in order]
     total = seen[0]
     for one in seen[1:]:
         total = total + one
@@ -187,7 +183,7 @@ def test_every_form_of_a_table_gives_the_same_counts(frame, trees, tmp_path, for
 def test_workers_change_nothing(frame, forest, tmp_path, form, workers, monkeypatch) -> None:
     if workers == "threading":
         # What is set here, other processes do not know.
-        monkeypatch.setattr("treeaudit.people.sample.MOST", 100)
+        monkeypatch.setattr("treeaudit.people.streaming.MOST", 100)
     source = source_of(written(frame, tmp_path, form))
     one = stream_records(source, forest, target="ill", seed=5)
     with joblib.parallel_config(workers):
@@ -230,11 +226,11 @@ class TestAnAuditOfManyPeople:
 
     @pytest.fixture
     def large(self, monkeypatch):
-        monkeypatch.setattr("treeaudit.people.sources._LARGE_ROWS", 500)
+        monkeypatch.setattr("treeaudit.people.input.sources._LARGE_ROWS", 500)
 
     def test_controls_of_a_tree_count_everybody(self, forest, path, large, monkeypatch) -> None:
         held = ta.scan(forest, test=read_table(path), target="ill", fraction=0.1)
-        monkeypatch.setattr("treeaudit.people.sample.MOST", 300)
+        monkeypatch.setattr("treeaudit.people.streaming.MOST", 300)
         counted = ta.scan(forest, test=path, target="ill", fraction=0.1, jobs=1)
         for one, other in zip(held.results, counted.results, strict=True):
             controls = [getattr(result, "controls", ()) for result in (one, other)]
@@ -272,7 +268,7 @@ def test_the_training_people_are_verified_by_their_counts(frame, forest, tmp_pat
 def test_a_large_table_that_does_not_fit_is_refused_before_it_is_held(
     frame, forest, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("treeaudit.people.sources._LARGE_ROWS", 500)
+    monkeypatch.setattr("treeaudit.people.input.sources._LARGE_ROWS", 500)
     path = written(frame[:-1], tmp_path, "parquet")
     monkeypatch.setattr("treeaudit.audit.preparation.read_records", None)
     with pytest.raises(MisfitError, match="it has 899 rows, the model was trained on 900"):
@@ -316,7 +312,7 @@ class TestWhatIsSaid:
             source_of(tmp_path)
 
     def test_packed_text_is_as_large_as_what_it_holds(self, tmp_path, monkeypatch) -> None:
-        monkeypatch.setattr("treeaudit.people.sources._LARGE_TEXT", 1 << 20)
+        monkeypatch.setattr("treeaudit.people.input.sources._LARGE_TEXT", 1 << 20)
         for n, large in ((1 << 17, False), (1 << 20, True)):
             path = tmp_path / f"{n}.csv.gz"
             path.write_bytes(gzip.compress(b"a\n" + b"1\n" * n))
@@ -340,38 +336,11 @@ def test_counts_cannot_be_changed(frame, forest) -> None:
     assert replace(counts).in_tree(0).sum() == N
 
 
-@given(
-    st.lists(st.none() | st.integers(-100, 100), max_size=40),
-    st.sampled_from(["int8", "int64", "float32", "float64", "bool_", "string", "dictionary"]),
-    st.integers(0, 20),
-    st.integers(0, 40),
-)
-def test_a_column_of_arrow_is_that_of_pandas(cells, kind, start, length) -> None:
-    pa = pytest.importorskip("pyarrow")
-    if kind == "bool_":
-        cells = [None if cell is None else cell > 0 for cell in cells]
-    elif kind in ("string", "dictionary"):
-        cells = [None if cell is None else f" {cell}" for cell in cells]
-    array = pa.array(cells, pa.string() if kind == "dictionary" else getattr(pa, kind)())
-    array = array.dictionary_encode() if kind == "dictionary" else array
-    array = array.slice(min(start, len(array)), length)
-    mine, theirs = ArrowColumn(array), SeriesColumn(array.to_pandas())
-    for one, other in zip(mine.numbers(), theirs.numbers(), strict=True):
-        assert np.array_equal(one, other, equal_nan=True)
-    found = []
-    for column in (mine, theirs):
-        codes, names = column.distinct()
-        found.append(np.array([*names, None], dtype=object)[codes].tolist())
-    assert found[0] == found[1]
-    rows = np.arange(len(array))[::-2]
-    assert taken(array, rows).to_pylist() == [array[int(i)].as_py() for i in rows]
-
-
 @pytest.mark.parametrize("kind", ["datetime64[s]", "datetime64[ns]", "timedelta64[ns]"])
 def test_dates_are_no_numbers_though_all_rows_that_are_read_at_once_have_one(kind) -> None:
     pa = pytest.importorskip("pyarrow")
     dates = pd.Series([5, None, 6], dtype="Int64").astype("float").astype(kind)
-    for column in (SeriesColumn(dates), ArrowColumn(pa.array(dates))):
+    for column in (Column(dates), Column(frame_of(pa.table({"date": pa.array(dates)}))["date"])):
         values, wrong = column.numbers()
         assert np.isnan(values).all()
         assert wrong.tolist() == [0, 2]
@@ -387,9 +356,9 @@ def test_decimals_behind_a_comma_are_read_in_parts_too(frame, forest, tmp_path) 
 
 def test_values_that_are_equal_to_pandas_keep_their_own_names() -> None:
     mixed = pd.Series([1, True, 1.0, "1", False, 0, None], dtype=object)
-    whole = SeriesColumn(mixed)
+    whole = Column(mixed)
     codes, names = whole.distinct()
-    parts = [SeriesColumn(mixed[i : i + 1]).distinct() for i in range(len(mixed))]
+    parts = [Column(mixed[i : i + 1]).distinct() for i in range(len(mixed))]
     apart = [found[code[0]] if code[0] >= 0 else None for code, found in parts]
     assert [names[code] if code >= 0 else None for code in codes] == apart
     assert apart == ["1", "True", "1", "1", "False", "0", None]
@@ -415,7 +384,9 @@ def test_names_as_few_write_them(tmp_path, kind) -> None:
     with pa.ipc.new_file(tmp_path / "people.arrow", table.schema) as file:
         file.write_table(table, max_chunksize=701)
     found = stream_records(source_of(tmp_path / "people.arrow"), model, target="ill")
-    counts = LeafCounts.of(found.node, found.labels, router_of(model).root, 2).counts
+    counts = LeafCounts.of(
+        found.node, found.labels, router_of(model.trees, model.schema).root, 2
+    ).counts
     assert found.whole.n == len(frame)
     assert np.array_equal(found.whole.counts, counts)
     assert sorted(found.frame["job"]) == sorted(frame["job"])

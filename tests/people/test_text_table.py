@@ -6,8 +6,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from treeaudit.people.input.sources import source_of
 from treeaudit.people.records import read_records
-from treeaudit.people.sources import source_of
 from treeaudit.people.streaming import stream_records
 
 
@@ -85,7 +85,7 @@ def test_an_empty_line_of_one_column_is_a_row(
     tmp_path, monkeypatch, read, newline, text, rows, above
 ) -> None:
     """And one at the end of the file is none."""
-    monkeypatch.setattr("treeaudit.people.batches._TEXT_ROWS", 2)
+    monkeypatch.setattr("treeaudit.people.input.sources._TEXT_ROWS", 2)
     one = pd.DataFrame({"a": [1.0, 2.0, np.nan, np.nan]})
     model = ta.load(DecisionTreeClassifier().fit(one, [0, 1, 1, 1]))
     path = tmp_path / "one.csv"

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 import treeaudit as ta
-from treeaudit.people.sheet import read_table
-from treeaudit.people.sources import source_of
+from treeaudit.people.input.sources import source_of
+from treeaudit.people.input.table_input import read_table
 
 TEXT = b"age\n" + b"".join(b"%d\n" % (i * 7919 % 100) for i in range(20_000))
 

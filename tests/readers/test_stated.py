@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import ReadError, load
-from treeaudit.people.predictions import predict_shares
+from treeaudit.people.predict.predictions import predict_shares
 
 X = np.arange(120.0).reshape(60, 2) % 11
 Y = X[:, 0] + X[:, 1] > 9

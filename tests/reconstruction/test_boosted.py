@@ -10,8 +10,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 
 from treeaudit.errors import DataError
-from treeaudit.model.boosting import Boosting
-from treeaudit.model.forest import Forest
+from treeaudit.model.forest import Boosting, Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import read_records
 from treeaudit.readers import load

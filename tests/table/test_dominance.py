@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.table.dominance import dominated, estimable
+from treeaudit.table.diversity import dominated, estimable
 
 MONEY = st.lists(st.integers(-50, 200), min_size=1, max_size=25).map(np.array)
 

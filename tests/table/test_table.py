@@ -12,8 +12,8 @@ import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.people.records import read_records
 from treeaudit.table.labels import people_per_class
-from treeaudit.table.leaf_rows import LeafRows
 from treeaudit.table.reconstruction import claimed, rule_text
+from treeaudit.table.table import LeafRows
 
 TABLE_4 = [
     ("< 170", "< 60", "*", "yes"),

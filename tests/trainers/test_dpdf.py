@@ -15,7 +15,7 @@ from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.people.predictions import predict_shares
+from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers import DPDFClassifier, save_trained
 from treeaudit.trainers.dpdf import epsilon_of_a_question
 from treeaudit.trainers.dpdf_growth import gini_sensitivity, published_scores

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from tests.trainers.people import OF_NUMBERS, SCHEMA
-from treeaudit.people.each_cell import in_array
+from treeaudit.people.input.cell_parsing import in_array
 from treeaudit.trainers import train
 from treeaudit.trainers.persons import persons_of
 from treeaudit.trainers.targets import CLASSES, NUMBERS

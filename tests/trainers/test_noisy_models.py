@@ -10,7 +10,7 @@ from treeaudit.dp.ledger import Ledger, Query
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import predict_shares
+from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.state import pack, unpack
 
 INF = np.inf
@@ -76,7 +76,7 @@ def test_saved(noisy, tmp_path) -> None:
 def test_a_category_that_the_schema_lacks_is_taken_as_missing_by_file_and_estimator() -> None:
     import pandas as pd
 
-    from treeaudit.people.predictions import class_shares
+    from treeaudit.people.predict.predictions import class_shares
     from treeaudit.people.records import read_records
     from treeaudit.trainers import PrivateTreeClassifier
 

@@ -20,7 +20,7 @@ from tests.trainers.test_estimators import EVERY, make
 from treeaudit.dp import Budget
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.people.sheet import read_table
+from treeaudit.people.input.table_input import read_table
 from treeaudit.reports import render
 from treeaudit.trainers import train
 from treeaudit.trainers import training_rows as module

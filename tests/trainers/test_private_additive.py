@@ -19,7 +19,7 @@ from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import predict_shares
+from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers import PrivateAdditiveTreeClassifier, PrivateSearch
 from treeaudit.trainers.private_additive_parts import (
     WEIGHTS,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from treeaudit.dp.entropy import OperatingSystem, Seeded
 from treeaudit.errors import DataError
+from treeaudit.model.routing import walk_of
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.model.walk import walk_of
 from treeaudit.trainers.random_trees import random_trees
 from treeaudit.trainers.smooth_sensitivity_forest import table_depth, theorem_depth
 

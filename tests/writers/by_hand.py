@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import treeaudit as ta
-from treeaudit.people.predictions import averages, class_shares
+from treeaudit.people.predict.predictions import averages, class_shares
 from treeaudit.people.records import read_records
 
 

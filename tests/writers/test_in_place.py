@@ -171,7 +171,7 @@ def test_every_repair_of_a_forest(defense, tmp_path) -> None:
     forest = applied(ta.load(fitted), [defense])
     path = ta.save(forest, tmp_path / "safe.pkl")
     made, rows = pickle.loads(path.read_bytes()), others(CANCER, 300)
-    from treeaudit.people.predictions import class_shares
+    from treeaudit.people.predict.predictions import class_shares
     from treeaudit.people.records import read_records
 
     shares, _ = class_shares(forest, read_records(rows, forest))

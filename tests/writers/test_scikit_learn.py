@@ -50,7 +50,7 @@ from treeaudit.defenses import (
     RoundCounts,
     Strip,
 )
-from treeaudit.people.predictions import class_shares
+from treeaudit.people.predict.predictions import class_shares
 from treeaudit.people.records import read_records
 from treeaudit.writers import to_estimator
 

@@ -16,7 +16,7 @@ import numpy as np
 import treeaudit as ta
 from treeaudit.defenses import MergeSiblings, Strip
 from treeaudit.errors import TreeauditError
-from treeaudit.people.predictions import node_shares
+from treeaudit.people.predict.predictions import node_shares
 from treeaudit.people.records import read_records
 from treeaudit.repair.attempts import applied
 

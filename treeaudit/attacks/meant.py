@@ -4,8 +4,8 @@ import numpy as np
 
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.stated import Codes
-from treeaudit.table.ends import Meant
 from treeaudit.table.labels import Labels
+from treeaudit.table.leaf_membership import Meant
 
 __all__ = ["meant_in"]
 

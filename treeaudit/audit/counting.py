@@ -8,10 +8,9 @@ from treeaudit.errors import DataError
 from treeaudit.findings.request import Request
 from treeaudit.findings.unit import Unit
 from treeaudit.model.forest import Forest
-from treeaudit.people.made_up import look_made_up
+from treeaudit.people.checks.repeats import Repeats, look_made_up, repeats_in
 from treeaudit.people.persons import Tables, apart, named, of_copies
 from treeaudit.people.records import Records, target_of
-from treeaudit.people.repeats import Repeats, repeats_in
 from treeaudit.table.persons import at_most, in_persons
 from treeaudit.table.table import Table
 

@@ -16,15 +16,15 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
-from treeaudit.people.imputation import CrossGuess
-from treeaudit.people.labels_held import labels_not_held
-from treeaudit.people.noise_check import held_against
-from treeaudit.people.overlap import without_members
+from treeaudit.people.checks.label_consistency import labels_not_held
+from treeaudit.people.checks.noise_check import held_against
+from treeaudit.people.checks.overlap import without_members
+from treeaudit.people.checks.training_data import verify
+from treeaudit.people.input.sources import large_source
+from treeaudit.people.predict.imputation import CrossGuess
 from treeaudit.people.prior import Prior, prior_table, read_prior
 from treeaudit.people.records import Records, read_records
-from treeaudit.people.sources import large_source
 from treeaudit.people.streaming import stream_records
-from treeaudit.people.verification import verify
 from treeaudit.table.reconstruction import measure, routed, with_labels
 
 __all__ = ["Progress", "prepare"]
@@ -211,7 +211,7 @@ def _guess(
 
     @cache
     def learnt() -> "CrossGuess":
-        from treeaudit.people.imputation import CrossGuess
+        from treeaudit.people.predict.imputation import CrossGuess
 
         return CrossGuess(values, labels, n, seed=seed)
 

@@ -55,7 +55,7 @@ def schema(
     from treeaudit.model.schema import Schema
     from treeaudit.model.schema_file import schema_text
     from treeaudit.output import write_file
-    from treeaudit.people.sheet import read_table
+    from treeaudit.people.input.table_input import read_table
     from treeaudit.reports.plain_text import plain
 
     check_kept([] if output is None else [output], {"DATA": data})

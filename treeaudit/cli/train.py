@@ -181,7 +181,7 @@ def train(
     from treeaudit.dp.bounded import unbounded_because
     from treeaudit.dp.budget import Budget
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
-    from treeaudit.people.sheet import read_table
+    from treeaudit.people.input.table_input import read_table
     from treeaudit.reports.plain_text import plain
     from treeaudit.trainers.train import cells_of, check_place
 

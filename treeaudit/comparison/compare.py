@@ -17,10 +17,10 @@ from treeaudit.errors import DataError
 from treeaudit.findings.asked import listed
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
+from treeaudit.people.checks.training_data import MisfitError
+from treeaudit.people.input.table_input import read_table
+from treeaudit.people.predict.predictions import explained, utility
 from treeaudit.people.records import read_records
-from treeaudit.people.sheet import read_table
-from treeaudit.people.utility import explained, utility
-from treeaudit.people.verification import MisfitError
 from treeaudit.readers import load
 from treeaudit.rendered import Rendered
 

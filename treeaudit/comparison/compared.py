@@ -11,7 +11,7 @@ from treeaudit.findings.findings import Check, Verdict
 from treeaudit.findings.judging import judge, verdict_of
 from treeaudit.findings.policy import BUILT_IN, Policy
 from treeaudit.findings.report import Report
-from treeaudit.people.utility import Utility
+from treeaudit.people.predict.predictions import Utility
 from treeaudit.stats import Estimate
 
 __all__ = ["Compared", "by_ledger"]

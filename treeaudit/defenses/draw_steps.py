@@ -13,8 +13,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import in_percent
-from treeaudit.people.drawn_digits import newton_of_people
-from treeaudit.people.newton import Newton
+from treeaudit.people.predict.newton_steps import Newton, newton_of_people
 
 __all__ = ["DrawSteps"]
 

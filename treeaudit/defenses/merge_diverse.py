@@ -22,7 +22,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import in_percent
-from treeaudit.people.records import routed
 from treeaudit.table.labels import exceptions, nearly_certain
 
 __all__ = ["MergeDiverse"]
@@ -82,7 +81,7 @@ class MergeDiverse(Merging):
         none = replace(self, allowed=0.0)
         bad = [none.bad(tree, forest) for tree in trees]
         counts = [counts_of(tree, forest) for tree in trees]
-        spared = spared_in_all(trees, bad, counts, routed(forest, self.values), self.allowed)
+        spared = spared_in_all(trees, bad, counts, forest.apply(self.values), self.allowed)
         return tree_by_tree(forest, lambda _, i: merged(trees[i], bad[i] & ~spared[i]))
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.model.walk import Walk
+from treeaudit.model.routing import Walk
 
 __all__ = ["Lower", "lower_of"]
 
@@ -77,7 +77,7 @@ def lower_of(walk: Walk, start: Wide, levels: int = _LEVELS) -> Lower:
     --------
     >>> from treeaudit.model.schema import Schema
     >>> from treeaudit.model.tree import Tree
-    >>> from treeaudit.model.walk import walk_of
+    >>> from treeaudit.model.routing import walk_of
     >>> inf = np.inf
     >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
     ...              high=[inf, 1.5, inf])

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
-from treeaudit.people.cells import check_single
-from treeaudit.people.each_cell import lost_in
+from treeaudit.people.checks.repeats import repeats_in
+from treeaudit.people.input.cell_parsing import check_single, lost_in
 from treeaudit.people.records import Records
-from treeaudit.people.repeats import repeats_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,13 +81,7 @@ def nobody(told: "pd.Series[Any]") -> npt.NDArray[np.bool_]:
 
 
 def check_whole(told: "pd.Series[Any]", where: str) -> None:
-    """Refuse numbers of persons that were stored as fractions and may have merged.
-
-    Raises
-    ------
-    DataError
-        If a number is so large that floating point of its size keeps no odd one.
-    """
+    """Refuse numbers of persons that were stored as fractions and may have merged."""
     if hasattr(told, "cat"):
         told = told.cat.categories.to_series()
     kinds: set[Any] = {told.dtype} if told.dtype != object else set(map(type, told))
@@ -199,13 +192,7 @@ def of_copies(train: Records, test: Records | None, leave: tuple[str, ...]) -> T
 
 
 def apart(train: Records, test: Records) -> tuple[Records, int]:
-    """Return the records of persons who are not in the training data, and how many are.
-
-    Raises
-    ------
-    DataError
-        If all of them are in it.
-    """
+    """Return the records of persons who are not in the training data, and how many are."""
     if train.persons is None or test.persons is None:
         return test, 0
     inside = np.isin(test.persons, train.persons)

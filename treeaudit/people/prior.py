@@ -25,9 +25,9 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import cell, label_text
-from treeaudit.people.cells import check_single, code_of, numbers_spelled, respelled
+from treeaudit.people.input.cell_parsing import check_single, code_of, numbers_spelled, respelled
+from treeaudit.people.input.table_input import read_table
 from treeaudit.people.records import Records, names_in
-from treeaudit.people.sheet import read_table
 
 if TYPE_CHECKING:
     import pandas as pd

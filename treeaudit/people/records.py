@@ -1,8 +1,8 @@
-"""People as the model sees them: a table of data, checked, coded and routed.
+"""People as the model sees them: a table, checked, coded and routed through the trees.
 
-Columns are found by name; a model that knows no names takes them in their
-order. A feature ``occupation_Sales`` that is no column is read off the column
-``occupation``, as ``pandas.get_dummies`` makes it.
+Columns are found by name; a model that knows no names takes them in their order. A feature
+``occupation_Sales`` that is no column is read off the column ``occupation``, as
+``pandas.get_dummies`` makes it.
 """
 
 import os
@@ -17,22 +17,93 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.model.walk import walk_or_none
-from treeaudit.people.cells import NO_NAMES, no_single
-from treeaudit.people.coding import coder_of
-from treeaudit.people.columns import as_called, target_among
-from treeaudit.people.indicators import check_met
-from treeaudit.people.label_codes import counts_others
-from treeaudit.people.leaf_counts import LeafCounts
-from treeaudit.people.series_columns import SeriesColumn
-from treeaudit.people.sheet import Sheet, read_table
+from treeaudit.people.coding.coder import coder_of
+from treeaudit.people.coding.codes import check_met, counts_others
+from treeaudit.people.coding.columns import as_called, target_among
+from treeaudit.people.input.cell_parsing import NO_NAMES, no_single
+from treeaudit.people.input.columns import Column
+from treeaudit.people.input.table_input import Sheet, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Records", "held_table", "names_in", "read_records", "target_of"]
+__all__ = [
+    "LeafCounts",
+    "Records",
+    "count_into",
+    "held_table",
+    "names_in",
+    "read_records",
+    "target_of",
+]
 
-_AT_ONCE = 1 << 14
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LeafCounts:
+    """People counted by the node in which they end, in every tree.
+
+    Sums do not depend on how the rows were divided, nor on the order: whole numbers add up the
+    same in any.
+
+    Attributes
+    ----------
+    n
+        People counted.
+    root
+        Shape ``(n_trees + 1,)``: where the nodes of each tree start.
+    counts
+        Shape ``(n_nodes, n_classes)``: people of each label, trees one after the other; one
+        column where no labels are known.
+    """
+
+    n: int
+    root: Wide
+    counts: Wide
+
+    def __post_init__(self) -> None:
+        self.counts.flags.writeable = False
+
+    @classmethod
+    def of(cls, node: Int | Wide, labels: Int | None, root: Wide, n_classes: int) -> "LeafCounts":
+        """Count people.
+
+        Examples
+        --------
+        >>> root = np.array([0, 3])
+        >>> one = LeafCounts.of(np.array([[1], [2]]), np.array([0, 1]), root, 2)
+        >>> (one + LeafCounts.of(np.array([[2]]), np.array([0]), root, 2)).counts.tolist()
+        [[0, 0], [1, 0], [1, 1]]
+        """
+        counts = np.zeros((int(root[-1]), n_classes), dtype=np.int64)
+        count_into(counts, node, labels, root)
+        return cls(n=len(node), root=root, counts=counts)
+
+    def __add__(self, other: "LeafCounts") -> "LeafCounts":
+        """Count the people of both."""
+        return LeafCounts(n=self.n + other.n, root=self.root, counts=self.counts + other.counts)
+
+    def in_tree(self, tree: int) -> Wide:
+        """Return the people of each label, shape ``(n_nodes, n_classes)`` of one tree."""
+        return self.counts[self.root[tree] : self.root[tree + 1]]
+
+
+def count_into(counts: Wide, node: Int | Wide, labels: Int | None, root: Wide) -> None:
+    """Add people to counts that are still being made; `LeafCounts.of` says what is what."""
+    n_classes, flat = counts.shape[1], counts.reshape(-1)
+    for tree, first in enumerate(root[:-1].tolist()):
+        key = (node[:, tree].astype(np.int64) + first) * n_classes
+        if labels is not None:
+            key += labels
+        size = (int(root[tree + 1]) - first) * n_classes
+        if size <= 4 * len(key):
+            start = first * n_classes
+            flat[start : start + size] += np.bincount(key - start, minlength=size)
+        else:
+            # A few people in very many leaves: only these leaves are touched.
+            where, times = np.unique(key, return_counts=True)
+            flat[where] += times
+
+
 _OWN = "every tree of the model counts labels of its own, which no column of a table holds for all"
 
 
@@ -108,13 +179,7 @@ class Records:
         return len(self) if self.whole is None else self.whole.n
 
     def in_tree(self, tree: int, n_nodes: int, n_classes: int = 0) -> Wide:
-        """Count all people of the table by the node in which they end in a tree.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape ``(n_nodes, n_classes)`` where classes are asked for, else ``(n_nodes,)``.
-        """
+        """Count all people of the table by the node in which they end in a tree."""
         if self.whole is not None:
             found = self.whole.in_tree(tree)
             return found if n_classes else found.sum(axis=1)
@@ -198,8 +263,7 @@ def read_records(
     Examples
     --------
     >>> import numpy as np, treeaudit as ta
-    >>> from treeaudit.model.tree import Tree
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
+    >>>     >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
     ...              low=[-np.inf, -np.inf, 15], high=[np.inf, 15, np.inf])
     >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
     >>> people = read_records(([[10], [33], [54]], ["no", "yes", "yes"]), forest)
@@ -212,13 +276,13 @@ def read_records(
     coder = coder_of(
         names, forest, target=target, person=person, origin=sheet.origin, paired=sheet.paired
     )
-    found = coder.code(lambda place: SeriesColumn(frame.iloc[:, place]), len(frame))
+    found = coder.code(lambda place: Column(frame.iloc[:, place]), len(frame))
     check_met(found.met, sheet.origin)
     return Records(
         values=found.values,
         labels=found.labels,
         targets=found.targets,
-        node=routed(forest, found.values),
+        node=forest.apply(found.values),
         frame=frame,
         origin=sheet.origin,
         members=found.members,
@@ -250,25 +314,6 @@ def held_table(
     return read_table(data, origin, plan)
 
 
-def routed(forest: Forest, values: npt.NDArray[np.floating[Any]]) -> Int:
-    """Return where each record ends in each tree: the fast way where a tree allows it.
-
-    The same answer as `Forest.apply`.
-    """
-    node = np.empty((len(values), forest.n_trees), dtype=np.int32, order="F")
-    # So few at once that what is put down at every step stays at hand.
-    parts = [slice(i, i + _AT_ONCE) for i in range(0, len(values), _AT_ONCE)]
-    for i, tree in enumerate(forest.trees):
-        walk = walk_or_none([tree], forest.schema)
-        if walk is not None:
-            for part in parts:
-                root = np.zeros(len(values[part]), dtype=np.intp)
-                node[part, i] = walk.descend(values[part], root)
-        else:
-            node[:, i] = tree.apply(values)
-    return node
-
-
 def target_of(
     frame: "pd.DataFrame", forest: Forest, target: str | None, origin: str = "the data"
 ) -> str | None:
@@ -289,7 +334,7 @@ def target_of(
 def names_in(series: "pd.Series[Any]", nothing: str | None = None) -> npt.NDArray[np.object_]:
     """Return values as the texts that categories are named by, and what stands for nothing."""
     try:
-        codes, values = SeriesColumn(series).distinct()
+        codes, values = Column(series).distinct()
     except NO_NAMES:
         raise no_single(f"column {series.name!r}") from None
     names = np.array([*values, nothing], dtype=object)

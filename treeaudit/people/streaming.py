@@ -1,47 +1,116 @@
-"""People in files that need not fit in memory: counted part by part, on as many workers as asked.
+"""Count the people of tables that do not fit in memory, part by part and by several workers.
 
-Each part is read by itself and gives counts and a sample, which add up. Whose workers they are is
-joblib's business: processes here, or those of a Dask or Ray cluster.
+Each part is read by itself and gives counts, which add up, and a seeded sample of rows, which does
+not depend on who reads which part. Workers are joblib's: processes here, or a Dask or Ray cluster.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.batches import ROWS, Batch, Part, of_arrow, of_frame
-from treeaudit.people.coding import Coder, coder_of
-from treeaudit.people.indicators import Met, check_met, met_together
-from treeaudit.people.leaf_counts import LeafCounts, Router, count_into, router_of
-from treeaudit.people.records import Records
-from treeaudit.people.sample import MOST, Sample, first_of, keys_of
-from treeaudit.people.sheet import Sheet
-from treeaudit.people.sources import Source, large_source
+from treeaudit.model.routing import Router, router_of
+from treeaudit.people.coding.coder import Coder, coder_of
+from treeaudit.people.coding.codes import Met, check_met, met_together
+from treeaudit.people.input.columns import frame_of
+from treeaudit.people.input.sources import ROWS, Batch, Part, Source, large_source
+from treeaudit.people.input.table_input import Sheet
+from treeaudit.people.records import LeafCounts, Records, count_into
 
-__all__ = ["Counter", "Seen", "counter_of", "sample_table", "stream_records"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-_PARTS = 4
-"""Parts for each worker: nobody waits long for the last."""
+__all__ = ["MOST", "Counter", "Seen", "counter_of", "sample_table", "stream_records"]
+
+MOST = 20_000
+"""Records that attacks that sample are given; they drew as many from the whole table."""
 _HELD = 4 * MOST
-_OWN = 1 << 22
-_COLUMNS_AT_HAND = 40
+"""Sampled rows of a part that are kept before the sample is cut back."""
+_FILE, _OWN = 40, 1 << 22
+"""Bits of the number of a row in its file, and numbers for tables that are in memory."""
+Keys = npt.NDArray[np.uint64]
+
+
+def keys_of(file: int, first: int, n: int, seed: int) -> tuple[Wide, Keys]:
+    """Return the number of each row, and its place in a random order of all rows.
+
+    Examples
+    --------
+    >>> whole, parts = keys_of(0, 0, 6, 1)[1], [keys_of(0, i, 2, 1)[1] for i in (0, 2, 4)]
+    >>> np.array_equal(whole, np.concatenate(parts))
+    True
+    """
+    row = np.arange(first, first + n, dtype=np.int64) + (file << _FILE)
+    # SplitMix64: every bit of a row and of the seed changes half of those of the key.
+    start = np.uint64((seed * 0xD1342543DE82EF95 + 0x9E3779B97F4A7C15) % 2**64)
+    key = (row.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) ^ start
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+    return row, key ^ (key >> np.uint64(31))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sample:
+    """The rows that come first in the random order, of those that were read.
+
+    ``row`` and ``key`` are those of `keys_of`; ``frame`` holds the columns that were read; the
+    others are described by `treeaudit.people.records.Records`.
+    """
+
+    row: Wide
+    key: Keys
+    values: npt.NDArray[np.floating[Any]]
+    labels: Int | None
+    targets: Float | None
+    node: Int
+    frame: "pd.DataFrame"
+
+    def only(self, rows: npt.NDArray[np.intp]) -> "Sample":
+        """Return some of the rows."""
+        return Sample(
+            row=self.row[rows],
+            key=self.key[rows],
+            values=self.values[rows],
+            labels=None if self.labels is None else self.labels[rows],
+            targets=None if self.targets is None else self.targets[rows],
+            node=self.node[rows],
+            frame=self.frame.iloc[rows].reset_index(drop=True),
+        )
+
+
+def _first_of(samples: Sequence[Sample]) -> Sample:
+    """Return the `MOST` rows of some samples that come first in the random order."""
+    import pandas as pd
+
+    def joined(of: Callable[[Sample], Any]) -> Any:  # noqa: ANN401  # arrays, or None
+        parts = [of(sample) for sample in samples]
+        return None if parts[0] is None else np.concatenate(parts)
+
+    found = Sample(
+        row=joined(lambda s: s.row),
+        key=joined(lambda s: s.key),
+        values=joined(lambda s: s.values),
+        labels=joined(lambda s: s.labels),
+        targets=joined(lambda s: s.targets),
+        node=joined(lambda s: s.node),
+        frame=pd.concat([sample.frame for sample in samples], ignore_index=True),
+    )
+    if len(found.key) <= MOST:
+        return found
+    return found.only(np.argpartition(found.key, MOST - 1)[:MOST])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Seen:
-    """What is known of some rows once they were read: their counts, and a sample of them.
-
-    Attributes
-    ----------
-    met
-        Whether the values of columns that are read as indicators have any.
-    """
+    """What is known of some rows once they were read: their counts, and a sample of them."""
 
     counts: LeafCounts
     sample: Sample | None
@@ -52,7 +121,7 @@ class Seen:
         samples = [one for one in (self.sample, other.sample) if one is not None]
         return Seen(
             counts=self.counts + other.counts,
-            sample=first_of(samples) if samples else None,
+            sample=_first_of(samples) if samples else None,
             met=met_together(self.met, other.met),
         )
 
@@ -81,17 +150,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counter:
-    """Counts the rows of a part: all that a worker is told.
-
-    Attributes
-    ----------
-    coder, router
-        How rows are read, and where they end.
-    seed
-        Of the sample.
-    bound
-        The largest key that can be in it, as far as that is known.
-    """
+    """Counts the rows of a part: all that a worker is told."""
 
     coder: Coder
     router: Router
@@ -120,15 +179,12 @@ class Counter:
         def batches() -> Iterator[Batch]:
             first = 0
             for table in tables:
-                if hasattr(table, "iloc"):
-                    at = {i: list(table.columns).index(coder.names[i]) for i in coder.used}
-                    yield of_frame(table, first, at)
-                    first += len(table)
-                    continue
                 whole = table.to_batches(ROWS) if hasattr(table, "to_batches") else [table]
                 for one in whole:
-                    yield of_arrow(one, coder.names, first, coder.used)
-                    first += len(one)
+                    frame = one if hasattr(one, "iloc") else frame_of(one)
+                    at = {i: list(frame.columns).index(coder.names[i]) for i in coder.used}
+                    yield Batch(frame=frame, first=first, at=at)
+                    first += len(frame)
 
         return self.seen(coder, part, batches())
 
@@ -141,16 +197,15 @@ class Counter:
         held: list[Sample] = []
         bound = np.uint64(self.bound)
         met: dict[str, Met] = {}
-        kept = _memory_at_hand()
         for batch in batches:
-            found = coder.code(batch.column, batch.n, batch.first)
+            found = coder.code(batch.column, len(batch), batch.first)
             met = met_together(met, found.met)
             node = self.router.ends(found.values)
             count_into(counts, node, found.labels, root)
-            n += batch.n
+            n += len(batch)
             if file is None:
                 file = crc32(found.values.tobytes()) % _OWN
-            row, key = keys_of(file, batch.first, batch.n, self.seed)
+            row, key = keys_of(file, batch.first, len(batch), self.seed)
             few = np.flatnonzero(key <= bound)
             if not len(few):
                 continue
@@ -162,28 +217,17 @@ class Counter:
                     labels=None if found.labels is None else found.labels[few],
                     targets=None if found.targets is None else found.targets[few],
                     node=node[few],
-                    rows=batch.rows(few),
+                    frame=batch.rows(few),
                 )
             )
             if sum(len(one.key) for one in held) > _HELD:
-                held = [first_of(held)]
+                held = [_first_of(held)]
                 bound = held[0].key.max()
-        del kept
         return Seen(
             counts=LeafCounts(n=n, root=root, counts=counts),
-            sample=first_of(held) if held else None,
+            sample=_first_of(held) if held else None,
             met=met,
         )
-
-
-def _memory_at_hand() -> object:
-    """Have memory for the arrays of a batch kept at hand, as long as what is returned is kept.
-
-    Dask tells the allocator of its workers to give memory back at once. Then to make an array
-    costs as much as what is put into it, unless there is memory below something that stays.
-    """
-    *_, last = (np.empty(ROWS) for _ in range(_COLUMNS_AT_HAND))
-    return last
 
 
 def stream_records(
@@ -211,7 +255,7 @@ def stream_records(
     Returns
     -------
     Records
-        At most `treeaudit.people.sample.MOST`, in the order of the table; ``whole`` counts all.
+        At most `treeaudit.people.streaming.MOST`, in the order of the table; ``whole`` counts all.
 
     Raises
     ------
@@ -230,10 +274,9 @@ def stream_records(
     if jobs in (None, 1):
         seen: Iterable[Seen] = map(count, source.parts)
     else:
-        from joblib import Parallel, delayed, effective_n_jobs
+        from joblib import Parallel, delayed
 
-        parts = source.pieces(_PARTS * effective_n_jobs(jobs))
-        seen = Parallel(n_jobs=jobs)(delayed(count)(part) for part in parts)
+        seen = Parallel(n_jobs=jobs)(delayed(count)(part) for part in source.parts)
     nobody = count.seen(count.coder, 0, ())
     return reduce(add, seen, nobody).records(source.origin)
 
@@ -250,26 +293,6 @@ def counter_of(
 ) -> Counter:
     """Return what counts the rows of a table by the leaves of a model, wherever they are.
 
-    Parameters
-    ----------
-    forest
-        The model.
-    names
-        Of the columns of the table.
-    target, person
-        As `treeaudit.people.records.read_records` takes them.
-    origin
-        What to call the table in messages.
-    rows
-        How many it has, where that is known: workers then send less.
-    seed
-        Of the sample.
-
-    Raises
-    ------
-    DataError
-        If a column is missing.
-
     Examples
     --------
     >>> import numpy as np, pandas as pd, treeaudit as ta
@@ -285,7 +308,9 @@ def counter_of(
     bound = 2**64 - 1
     if rows is not None and rows > 2 * MOST:
         bound = int(bound * (1.3 * MOST / rows))
-    return Counter(coder=coder, router=router_of(forest), seed=seed, bound=bound)
+    return Counter(
+        coder=coder, router=router_of(forest.trees, forest.schema), seed=seed, bound=bound
+    )
 
 
 def sample_table(data: object, seed: int = 0) -> object:
@@ -297,8 +322,8 @@ def sample_table(data: object, seed: int = 0) -> object:
     held: list[Sample] = []
     for part in source.parts:
         for batch in part.batches(every, (), ()):
-            row, key = keys_of(part.file, batch.first, batch.n, seed)
-            few = np.flatnonzero(key <= held[0].key.max()) if held else np.arange(batch.n)
+            row, key = keys_of(part.file, batch.first, len(batch), seed)
+            few = np.flatnonzero(key <= held[0].key.max()) if held else np.arange(len(batch))
             none = np.zeros((len(few), 0), dtype=np.int32)
             some = Sample(
                 row=row[few],
@@ -307,7 +332,7 @@ def sample_table(data: object, seed: int = 0) -> object:
                 labels=None,
                 targets=None,
                 node=none,
-                rows=batch.rows(few),
+                frame=batch.rows(few),
             )
-            held = [first_of([*held, some])]
+            held = [_first_of([*held, some])]
     return Sheet(frame=held[0].only(np.argsort(held[0].row)).frame, origin=source.origin)

@@ -7,7 +7,7 @@ import numpy as np
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.drawn_labels import drawn_times
+from treeaudit.people.checks.bootstrap_counts import drawn_times
 from treeaudit.reconstruction.scope import not_usable
 
 __all__ = ["check_draws", "not_drawn", "not_draws", "times_of"]

@@ -22,7 +22,7 @@ from scipy.special import expit, logsumexp
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
-from treeaudit.model.boosting import Boosting
+from treeaudit.model.forest import Boosting
 from treeaudit.model.tree import Tree
 from treeaudit.reconstruction.cells import Cells
 
@@ -128,7 +128,7 @@ def scores_of(score: Float, k: int, largest: Float, done: int, boosting: Boostin
 
     Examples
     --------
-    >>> from treeaudit.model.boosting import Boosting
+    >>> from treeaudit.model.forest import Boosting
     >>> exact = Boosting(trees=(), start=(0.0,), shift=(0.0,), rate=1, mass=lambda _: None,
     ...                  single=False, derivatives=0.0, stored=0.0)
     >>> one = scores_of(np.log([[3.0]]), 0, np.log([3.0]), 0, exact)

@@ -8,8 +8,8 @@ from treeaudit.arrays import Float, Int
 from treeaudit.defenses.defense import Defense, DefenseWords
 from treeaudit.defenses.keep_trees import chosen
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import said_by_nodes
-from treeaudit.people.records import Records, routed
+from treeaudit.people.predict.predictions import said_by_nodes
+from treeaudit.people.records import Records
 
 __all__ = ["ChosenTrees", "helpful"]
 
@@ -57,7 +57,7 @@ def helpful(forest: Forest, train: Records) -> list[int]:
     size = len(train) * len(forest.schema.classes or ()) * n * n // 2
     if labels is None or not forest.schema.classes or size > _MOST_NUMBERS:
         return list(range(n))
-    node = routed(forest, train.values)
+    node = forest.apply(train.values)
     said = [said_by_nodes(forest, tree, i)[node[:, i]] for i, tree in enumerate(forest.trees)]
     total, order, left = np.zeros_like(said[0]), [], list(range(n))
     while left:

@@ -11,9 +11,9 @@ from treeaudit.audit.scan import scan
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
+from treeaudit.people.checks.training_data import MisfitError
 from treeaudit.people.records import held_table
 from treeaudit.people.streaming import sample_table
-from treeaudit.people.verification import MisfitError
 
 __all__ = ["RECORDS", "Counting", "attacks_of", "counting_of"]
 

@@ -12,10 +12,9 @@ from treeaudit.findings.judging import fails_for_good
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import averages
+from treeaudit.people.predict.predictions import Utility, averages, utility
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.streaming import sample_table
-from treeaudit.people.utility import Utility, utility
 from treeaudit.readers import load
 from treeaudit.repair.attempts import (
     Attempt,

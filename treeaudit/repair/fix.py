@@ -13,8 +13,8 @@ from treeaudit.findings.findings import NOT_HELD
 from treeaudit.findings.report import Fix, Report
 from treeaudit.findings.request import Given
 from treeaudit.model.forest import Forest
+from treeaudit.people.input.table_input import read_table
 from treeaudit.people.records import read_records
-from treeaudit.people.sheet import read_table
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import attempt, misses_of

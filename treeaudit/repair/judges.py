@@ -13,9 +13,9 @@ from treeaudit.defenses import Defense, MergeDiverse
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import averages, class_shares
-from treeaudit.people.records import Records, routed
-from treeaudit.people.units import changed_target
+from treeaudit.people.checks.leaf_values import changed_target
+from treeaudit.people.predict.predictions import averages, class_shares
+from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, attempt
 from treeaudit.repair.counting import Counting, attacks_of
 
@@ -106,14 +106,14 @@ def right(forest: Forest, people: Records) -> float | None:
     The people may have been routed through another model of the same columns.
     """
     if averages(forest) and people.labels is not None:
-        shares, _ = class_shares(forest, routed(forest, people.values))
+        shares, _ = class_shares(forest, forest.apply(people.values))
         return float((shares.argmax(axis=1) == people.labels).mean())
     values = [tree.value for tree in forest.trees]
     if people.targets is None or forest.answers != "mean" or any(one is None for one in values):
         return None
     if changed_target(forest):
         return None
-    node = routed(forest, people.values)
+    node = forest.apply(people.values)
     said = np.mean([v[node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
     spread = float(people.targets.var())
     return 1 - float(((said - people.targets) ** 2).mean()) / spread if spread else None

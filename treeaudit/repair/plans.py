@@ -8,9 +8,9 @@ from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
-from treeaudit.people.drawn_digits import newton_of_people
-from treeaudit.people.records import Records, routed
-from treeaudit.people.steps import column_of_each_tree, told_of
+from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
+from treeaudit.people.predict.newton_steps import newton_of_people
+from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, asked
 from treeaudit.repair.choosing import ChosenTrees
 from treeaudit.repair.counting import Counting
@@ -109,7 +109,7 @@ def _drawing(forest: Forest, train: Records | None, trial: int | None) -> DrawSt
     if train is None or not adds_steps(forest):
         return None
     try:
-        newton = newton_of_people(forest, routed(forest, train.values), told_of(train))
+        newton = newton_of_people(forest, forest.apply(train.values), told_of(train))
         drawing = DrawSteps(
             values=train.values,
             labels=train.labels,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from treeaudit.model.words import in_percent
-from treeaudit.people.utility import Utility
+from treeaudit.people.predict.predictions import Utility
 from treeaudit.repair.attempts import Attempt
 
 __all__ = ["before_and_after", "curve", "utility_rows"]

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int, Wide, any_of_row, sum_of_row
+from treeaudit.arrays import Float, Wide, any_of_row, sum_of_row
 from treeaudit.model.forest import CountsAre
 from treeaudit.table.diversity import Crosstab, Worst, counted
-from treeaudit.table.kinds import kinds_of
 
 __all__ = [
-    "ByKind",
     "Labels",
     "Once",
     "exceptions",
@@ -73,22 +71,6 @@ class Labels:
         for name in _COLUMNS:
             getattr(found, name)[at] = getattr(self, name)
         return replace(found, trees=self.trees)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ByKind:
-    """What the leaves of one tree say, said once for those that are alike.
-
-    Attributes
-    ----------
-    labels
-        One entry per kind of leaf.
-    kind
-        Shape ``(n_leaves,)``: of which kind each leaf is.
-    """
-
-    labels: Labels
-    kind: Int
 
 
 class Once:
@@ -198,8 +180,8 @@ def nearly_certain(share: Float, others: Float, k: int) -> npt.NDArray[np.bool_]
     return (others <= 1) | ((share >= _NEARLY) & (others < k))
 
 
-def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels | ByKind | None:
-    """Measure the leaves of one tree; None where it tells nothing of them.
+def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels | None:
+    """Measure the leaves of one tree; None if it tells nothing of them.
 
     Parameters
     ----------
@@ -216,35 +198,10 @@ def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels
     at = np.flatnonzero(held)
     if not len(at):
         return None
-    blank = len(at) < len(held)
-    if blank:
-        counts, size = counts[held], size[held]
-    if (kinds := kinds_of(counts, size)) is None:
-        return _of_held(counts, size, counts_are, at, len(held))
-    first, kind = kinds
-    counts, size = counts[first], size[first]
-    # Whole numbers, which add up to the same in any order.
-    overall, own = np.bincount(kind) @ counts, np.arange(len(first))
-    labels = _of_held(counts, size, counts_are, own, len(first) + blank, overall)
-    if not blank:
-        return ByKind(labels=labels, kind=kind)
-    of = np.full(len(held), len(first), dtype=np.int32)
-    of[at] = kind
-    return ByKind(labels=labels, kind=of)
-
-
-def _of_held(
-    counts: Float,
-    size: Wide,
-    counts_are: CountsAre,
-    at: Wide,
-    n_leaves: int,
-    overall: Float | None = None,
-) -> Labels:
-    """Measure leaves that hold people of a class; the others of so many are left blank."""
+    counts, size = counts[held], size[held]
     present = np.flatnonzero(counts.any(axis=0))
-    table = counted(counts[:, present], None if overall is None else overall[present])
-    found = measured(table, at, n_leaves)
+    table = counted(counts[:, present])
+    found = measured(table, at, len(held))
     found.top[at] = present[table.top]
     # Elsewhere a class has some of the people; one that is alone has all of them.
     known = table.size == size if counts_are in ("exact", "likely") else np.zeros_like(size)
@@ -290,8 +247,8 @@ def _blank(n: int) -> Labels:
     )
 
 
-def joined(each: Sequence[Labels | ByKind | None], n_leaves: Sequence[int]) -> Labels | None:
-    """Put the labels of all trees in a row, blank where there are none; None without any.
+def joined(each: Sequence[Labels | None], n_leaves: Sequence[int]) -> Labels | None:
+    """Put the labels of all trees in a row, blank for trees without; None without any.
 
     Parameters
     ----------
@@ -303,26 +260,5 @@ def joined(each: Sequence[Labels | ByKind | None], n_leaves: Sequence[int]) -> L
     if all(labels is None for labels in each):
         return None
     full = [labels or _blank(n) for labels, n in zip(each, n_leaves, strict=True)]
-    trees: list[Worst | None] = []
-    for one in full:
-        trees += (one.labels if isinstance(one, ByKind) else one).trees
-    columns = {name: _in_a_row(full, n_leaves, name) for name in _COLUMNS}
-    return Labels(**columns, trees=tuple(trees))
-
-
-def _in_a_row(
-    each: Sequence[Labels | ByKind], n_leaves: Sequence[int], name: str
-) -> npt.NDArray[Any]:
-    """Return a column of the leaves of all trees."""
-    if not any(isinstance(one, ByKind) for one in each):
-        return np.concatenate([getattr(one, name) for one in each])
-    column = np.empty(sum(n_leaves), getattr(_blank(0), name).dtype)
-    first = 0
-    for one, n in zip(each, n_leaves, strict=True):
-        part, first = column[first : first + n], first + n
-        if isinstance(one, ByKind):
-            # All kinds are in range.
-            getattr(one.labels, name).take(one.kind, out=part, mode="clip")
-        else:
-            part[:] = getattr(one, name)
-    return column
+    columns = {name: np.concatenate([getattr(one, name) for one in full]) for name in _COLUMNS}
+    return Labels(**columns, trees=tuple(worst for one in full for worst in one.trees))

@@ -14,7 +14,7 @@ from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import sentence
 from treeaudit.readers import load
-from treeaudit.table.labels import ByKind, Labels, Once, joined, labels_of
+from treeaudit.table.labels import Labels, Once, joined, labels_of
 from treeaudit.table.table import Table
 
 __all__ = ["claimed", "measure", "reconstruct", "routed", "rule_text", "with_labels"]
@@ -75,7 +75,7 @@ def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) 
     progress
         Called with the trees done and their number.
     """
-    labels: list[Labels | ByKind | None] = []
+    labels: list[Labels | None] = []
 
     def see(counts: Float | None, size: Wide) -> None:
         labels.append(labels_of(counts, size, forest.counts_are))
@@ -238,7 +238,7 @@ def _measured(
     forest: Forest, read: Callable[[Tree, Int], Leaves], start: Wide, leaf: Int, size: Wide
 ) -> Labels | None:
     """Measure the labels in a pass of their own."""
-    labels: list[Labels | ByKind | None] = [None] * forest.n_trees
+    labels: list[Labels | None] = [None] * forest.n_trees
     for index in np.flatnonzero(np.diff(start)).tolist():
         rows = slice(start[index], start[index + 1])
         counts = read(forest.trees[index], leaf[rows])[1]

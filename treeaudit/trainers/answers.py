@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.arrays import Float
-from treeaudit.people.predictions import predict_numbers, predict_shares
+from treeaudit.people.predict.predictions import predict_numbers, predict_shares
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.trainers.targets import CLASSES, NUMBERS, Targets
 

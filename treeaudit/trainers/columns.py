@@ -14,9 +14,17 @@ from sklearn.utils import check_array
 from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema, category_text
-from treeaudit.people.arrow_columns import frame_of
-from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
-from treeaudit.people.each_cell import cells_in, in_array, lost_in, read_apart, tried
+from treeaudit.people.input.cell_parsing import (
+    also_as_numbers,
+    cells_in,
+    code_of,
+    in_array,
+    lost_in,
+    numbers_in,
+    read_apart,
+    tried,
+)
+from treeaudit.people.input.columns import frame_of
 
 __all__ = [
     *("Outside", "check_names", "code_columns", "columns_of"),

@@ -7,7 +7,7 @@ import numpy as np
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import sentence
-from treeaudit.people.predictions import node_shares
+from treeaudit.people.predict.predictions import node_shares
 
 if TYPE_CHECKING:
     import pandas as pd

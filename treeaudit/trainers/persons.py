@@ -13,7 +13,7 @@ from pandas.api.extensions import ExtensionArray
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.errors import DataError
-from treeaudit.people.each_cell import cells_in, in_array
+from treeaudit.people.input.cell_parsing import cells_in, in_array
 from treeaudit.people.persons import check_whole, coded, nobody
 from treeaudit.trainers.columns import CURATOR
 

@@ -19,7 +19,7 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Ledger
 from treeaudit.dp.rational import rational
 from treeaudit.model.schema import Schema
-from treeaudit.people.predictions import predict_shares
+from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.columns import in_cells, names_of
 from treeaudit.trainers.parameters import (

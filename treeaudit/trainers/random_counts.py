@@ -11,9 +11,9 @@ from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.model.coarse import Coarse
 from treeaudit.model.lower import lower_of
+from treeaudit.model.routing import in_chunks, walk_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import in_chunks, walk_of
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["branching", "counted", "least_share", "levels_of", "people_of", "with_counts"]

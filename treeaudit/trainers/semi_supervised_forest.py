@@ -21,7 +21,7 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import predict_shares
+from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.columns import code_columns, columns_of, names_of
 from treeaudit.trainers.listed import Listed

@@ -24,9 +24,9 @@ from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below, permutation
 from treeaudit.dp.flawed import smooth_label
+from treeaudit.model.routing import Walk, in_chunks, walk_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import Walk, in_chunks, walk_of
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import check_choice, check_whole

@@ -11,8 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from treeaudit.arrays import Array, Float, Wide
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, category_text, in_order
-from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
-from treeaudit.people.each_cell import lost_in
+from treeaudit.people.input.cell_parsing import also_as_numbers, code_of, lost_in, numbers_in
 from treeaudit.trainers.columns import CURATOR, Outside, named
 
 __all__ = ["CLASSES", "NUMBERS", "STEPS", "Targets", "in_bounds", "labels_of"]

@@ -14,7 +14,7 @@ from treeaudit.errors import DataError, PrivacyError, near
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import check_new, write_file
-from treeaudit.people.sheet import Plan, read_table
+from treeaudit.people.input.table_input import Plan, read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.parameters import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees

@@ -11,7 +11,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Schema
-from treeaudit.people.each_cell import in_array
+from treeaudit.people.input.cell_parsing import in_array
 from treeaudit.trainers.columns import (
     Columns,
     Outside,

@@ -14,7 +14,7 @@ from treeaudit.defenses.cutting import averaged
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import node_shares
+from treeaudit.people.predict.predictions import node_shares
 from treeaudit.writers.binary import JSON, splits_of
 
 __all__ = [

@@ -10,8 +10,8 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.people.columns import made_by
-from treeaudit.people.units import changed_target
+from treeaudit.people.checks.leaf_values import changed_target
+from treeaudit.people.coding.columns import made_by
 from treeaudit.readers.own_json import FORMAT, VERSION
 
 __all__ = ["to_dict", "to_json"]

@@ -17,7 +17,7 @@ from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.equations import said_by
 from treeaudit.attacks.composition.groups import groups_together
 from treeaudit.attacks.composition.joint import solve
-from treeaudit.people.predictions import Answers, class_shares
+from treeaudit.people.predict.predictions import Answers, class_shares
 
 INF = np.inf
 

@@ -7,8 +7,8 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 import treeaudit as ta
 from treeaudit.attacks.composition.equations import said_by_people
 from treeaudit.attacks.composition.joint import solve
+from treeaudit.people.predict.boosted_scores import column_of_each_tree
 from treeaudit.people.records import read_records
-from treeaudit.people.steps import column_of_each_tree
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(250, 4)).round(1)

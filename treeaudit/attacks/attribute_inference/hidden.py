@@ -14,7 +14,7 @@ from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.membership_inference.count_score import leaf_scores
 from treeaudit.attacks.sides import Sides
-from treeaudit.people.imputation import guess
+from treeaudit.people.predict.imputation import guess
 from treeaudit.people.records import Records
 
 __all__ = ["Asked", "Weighed", "answers", "guesses", "people_asked", "tempering", "weigh"]

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.attacks.attribute_inference.edges import Edges
+from treeaudit.model.routing import walk_or_none
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import walk_or_none
 
 __all__ = ["MOST_CANDIDATES", "Hidden", "Paths"]
 

@@ -34,9 +34,9 @@ from treeaudit.findings.findings import About, Finding, Skipped, Words, details_
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
-from treeaudit.people.newton import told_by_steps
-from treeaudit.people.predictions import Answers, averages
-from treeaudit.people.steps import column_of_each_tree, told_of
+from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
+from treeaudit.people.predict.newton_steps import told_by_steps
+from treeaudit.people.predict.predictions import Answers, averages
 from treeaudit.reconstruction.scope import drawn_steps
 
 __all__ = ["Composition"]

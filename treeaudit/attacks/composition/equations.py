@@ -13,7 +13,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Index, Int, Wide, any_of_row, held_by
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.predictions import node_shares
+from treeaudit.people.predict.predictions import node_shares
 from treeaudit.people.records import Records
 
 __all__ = ["Said", "said_by", "said_by_people"]

@@ -2,8 +2,8 @@
 
 from treeaudit.attacks.case import Case, Need
 from treeaudit.model.forest import Forest, all_count
-from treeaudit.people.steps import adds_up, column_of_each_tree, start_of, told_of
-from treeaudit.people.units import changed_target
+from treeaudit.people.checks.leaf_values import changed_target
+from treeaudit.people.predict.boosted_scores import adds_up, column_of_each_tree, start_of, told_of
 
 __all__ = ["NEEDS", "adds_steps", "grown_at_once", "not_applicable"]
 

@@ -10,9 +10,9 @@ from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.composition.equations import Said
 from treeaudit.attacks.composition.scope import adds_steps
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import Answers, class_shares
+from treeaudit.people.predict.boosted_scores import called, scores_of
+from treeaudit.people.predict.predictions import Answers, class_shares
 from treeaudit.people.records import Records
-from treeaudit.people.steps import called, scores_of
 
 __all__ = ["Truth", "truth_of"]
 

@@ -22,7 +22,7 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.known_numbers.spreads import Spreads, records_in, records_of_one
 from treeaudit.model.tree import Tree
-from treeaudit.people.units import may_be_clipped
+from treeaudit.people.checks.leaf_values import may_be_clipped
 
 __all__ = ["dominated", "dominating"]
 

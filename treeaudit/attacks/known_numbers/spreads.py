@@ -9,7 +9,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.model.tree import Tree
-from treeaudit.people.units import changed_target
+from treeaudit.people.checks.leaf_values import changed_target
 
 __all__ = ["Spreads", "records_in", "records_of_one", "spreads"]
 

@@ -41,7 +41,7 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent, number_of
-from treeaudit.people.predictions import averages
+from treeaudit.people.predict.predictions import averages
 from treeaudit.stats import Estimate, difference, residual, wilson
 
 __all__ = ["Membership", "membership_scores"]

@@ -20,9 +20,9 @@ import numpy as np
 from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.sides import Sides
 from treeaudit.model.forest import Forest
-from treeaudit.people.predictions import averages, class_shares
+from treeaudit.people.checks.leaf_values import changed_target
+from treeaudit.people.predict.predictions import averages, class_shares
 from treeaudit.people.records import Records
-from treeaudit.people.units import changed_target
 
 __all__ = ["Reason", "Scores", "lira", "loss"]
 

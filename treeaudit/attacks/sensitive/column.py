@@ -10,7 +10,7 @@ from treeaudit.attacks.case import Case
 from treeaudit.errors import DataError, near
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.words import label_text
-from treeaudit.people.cells import code_of, numbers_spelled
+from treeaudit.people.input.cell_parsing import code_of, numbers_spelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +77,7 @@ def check_columns(case: Case) -> None:
             f"the sensitive column {case.sensitive[0]!r} can only be audited with the training "
             "data (--train)"
         )
-    from treeaudit.people.cells import check_single
+    from treeaudit.people.input.cell_parsing import check_single
 
     known = [str(column) for column in case.train.frame.columns]
     for name in case.sensitive:
@@ -89,7 +89,7 @@ def check_columns(case: Case) -> None:
 def columns_to_audit(case: Case) -> list[SensitiveColumn]:
     """Return the columns that were named, and the target of a model that predicts a number."""
     check_columns(case)
-    from treeaudit.people.columns import as_called
+    from treeaudit.people.coding.columns import as_called
 
     train, schema = case.people("train"), case.forest.schema
     names = [str(column) for column in train.frame.columns]

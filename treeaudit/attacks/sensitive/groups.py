@@ -11,9 +11,9 @@ from treeaudit.attacks.sensitive.column import SensitiveColumn, codes_of
 from treeaudit.attacks.stated import Stated
 from treeaudit.errors import DataError
 from treeaudit.findings.numbers import People
-from treeaudit.table.dominance import dominated, estimable
+from treeaudit.table.diversity import dominated, estimable
 from treeaudit.table.labels import Labels, joined
-from treeaudit.table.values import values_in
+from treeaudit.table.persons import values_in
 
 __all__ = ["groups_of"]
 
@@ -35,7 +35,7 @@ def groups_of(
     column
         The column.
     n, k, p
-        Of the dominance rules, as in `treeaudit.table.dominance`.
+        Of the dominance rules, as in `treeaudit.table.diversity`.
 
     Returns
     -------

@@ -18,8 +18,7 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
-from treeaudit.table.population import expected_chance, population_uniques
-from treeaudit.table.risks import Risk, risk
+from treeaudit.table.population import Risk, expected_chance, population_uniques, risk
 from treeaudit.table.table import Table
 
 __all__ = ["Population", "Risks", "degrees_of_freedom", "population", "risks"]

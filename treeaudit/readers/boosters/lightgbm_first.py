@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from treeaudit.model.boosting import Boosting
+from treeaudit.model.forest import Boosting
 from treeaudit.model.leftovers import Leftover
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.lightgbm_block import CheckedBlock

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treeaudit.model.boosting import Boosting
+from treeaudit.model.forest import Boosting
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.xgboost_cover import rate_and_penalty
 from treeaudit.readers.boosters.xgboost_rows import StoredTrees

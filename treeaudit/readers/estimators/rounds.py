@@ -2,8 +2,7 @@
 
 import math
 
-from treeaudit.model.boosting import Boosting
-from treeaudit.model.forest import Forest
+from treeaudit.model.forest import Boosting, Forest
 from treeaudit.readers.first_round import DOUBLE, SINGLE
 from treeaudit.readers.leftovers.leftover_rounds import steps_of
 from treeaudit.readers.pickles.arrays import arrived

@@ -1,0 +1,374 @@
+"""Labels that nothing shows to be those of the training are named, and nothing rests on them."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.findings.findings import Skipped
+from treeaudit.people.checks.bootstrap_counts import (
+    counted_once,
+    draws_in_order,
+    no_room,
+)
+from treeaudit.people.checks.label_consistency import _reason, beyond_chance, labels_not_held
+from treeaudit.people.checks.training_data import verify
+from treeaudit.people.records import read_records
+
+ASKED = "are these the labels it was trained with"
+
+
+def people(n=600, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame(rng.normal(size=(n, 4)).round(2), columns=list("abcd"))
+    score = x["a"] + rng.normal(0, 0.8, n)
+    cuts = np.quantile(score, np.linspace(0, 1, classes + 1)[1:-1])
+    return x, np.array(["u", "v", "w"])[np.digitize(score, cuts)]
+
+
+def said(model, x, y) -> str:
+    forest = ta.load(model)
+    train = read_records((x, y), forest, origin="train.csv")
+    assert verify(forest, train) == ""
+    return labels_not_held(forest, train)
+
+
+def told_apart(model, x, y) -> bool:
+    try:
+        return bool(said(model, x, y))
+    except ta.DataError as error:
+        return "is not the training data" in str(error)
+
+
+def forest(**asked):
+    return RandomForestClassifier(20, random_state=0, **asked)
+
+
+MODELS = {
+    "forest": forest(),
+    "large leaves": forest(min_samples_leaf=30),
+    "weights of classes": forest(min_samples_leaf=5, class_weight="balanced_subsample"),
+    "few drawn": forest(min_samples_leaf=5, max_samples=0.3),
+    "draws and random splits": ExtraTreesClassifier(
+        20, bootstrap=True, max_depth=4, random_state=0
+    ),
+    "bag": BaggingClassifier(DecisionTreeClassifier(max_depth=4), 10, random_state=0),
+    "bag without draws": BaggingClassifier(
+        DecisionTreeClassifier(max_depth=4), 10, max_samples=0.6, bootstrap=False, random_state=0
+    ),
+    "one versus one": OneVsOneClassifier(DecisionTreeClassifier(max_depth=3)),
+    "one versus the rest": OneVsRestClassifier(forest(min_samples_leaf=30)),
+    "folds": CalibratedClassifierCV(DecisionTreeClassifier(max_depth=3), cv=3),
+    "weighed again": AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=10),
+    "boosting": GradientBoostingClassifier(n_estimators=5, max_depth=2),
+    "boosting of draws": GradientBoostingClassifier(n_estimators=5, max_depth=2, subsample=0.7),
+    "boosting of bins": HistGradientBoostingClassifier(max_iter=5, max_depth=2),
+}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+class TestModels:
+    def test_true_labels_are_held(self, name, classes) -> None:
+        x, y = people(classes=classes)
+        assert said(clone(MODELS[name]).fit(x, y), x, y) == ""
+
+    @pytest.mark.parametrize("how", ["dealt out anew", "of another column", "turned round"])
+    def test_others_are_refused_or_named(self, name, classes, how) -> None:
+        x, y = people(classes=classes)
+        rng = np.random.default_rng(1)
+        wrong = {
+            "dealt out anew": rng.permutation(y),
+            "of another column": rng.choice(np.unique(y), len(y)),
+            "turned round": np.array(["u", "v", "w"])[:classes][::-1][
+                np.searchsorted(np.unique(y), y)
+            ],
+        }
+        assert told_apart(clone(MODELS[name]).fit(x, y), x, wrong[how])
+
+
+def test_labels_of_another_column_are_no_ground_for_a_pass(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    n = 900
+    x = pd.DataFrame(rng.normal(size=(n, 6)).round(2), columns=list("abcdef"))
+    table = x.assign(
+        ill=np.where(x["a"] * 0.4 + rng.normal(0, 1, n) > 0, "yes", "no"),
+        smoker=rng.choice(["yes", "no"], n),
+    )
+    model = RandomForestClassifier(60, min_samples_leaf=40, max_features=2, random_state=1)
+    ta.save(ta.load(model.fit(x, table["ill"])), tmp_path / "clean.pkl")
+    drawn = ta.load(tmp_path / "clean.pkl")
+    assert drawn.seeds is None
+    true = table.drop(columns="smoker")
+    report = ta.scan(drawn, train=true, target="ill", attacks=["TA106"])
+    assert report["TA106"].status == "found"
+    assert not report.warnings
+    wrong = table.drop(columns="ill")
+    report = ta.scan(drawn, train=wrong, target="smoker", attacks=["TA106"])
+    (skipped,) = report.results
+    assert isinstance(skipped, Skipped)
+    assert report.verdict == "review"
+    (warning,) = report.warnings
+    assert warning == skipped.reason
+    assert warning == (
+        "the labels of train could not be verified: nothing shows that they are those of the "
+        "training, since other labels would go with the leaves of the model as well; if it was "
+        "trained with another column, name that (--target): nothing that rests on them "
+        "was looked at"
+    )
+
+
+class TestSeeds:
+    """Where seeds draw the rows again, every count of a label is that of the draw."""
+
+    x, y = people()
+    model = forest(min_samples_leaf=30).fit(x, y)
+
+    def test_one_wrong_label_is_enough(self) -> None:
+        wrong = self.y.copy()
+        wrong[17] = "u" if wrong[17] == "v" else "v"
+        with pytest.raises(ta.DataError, match=rf"drawn again with the seeds .*; {ASKED}"):
+            said(self.model, self.x, wrong)
+
+    def test_in_another_order_the_labels_are_held_as_without_seeds(self) -> None:
+        order = np.random.default_rng(0).permutation(len(self.y))
+        x, y = self.x.iloc[order], self.y[order]
+        read = ta.load(self.model)
+        assert not draws_in_order(read, read_records((x, y), read))
+        assert said(self.model, x, y) == ""
+
+    def test_single_leaves_tell_no_order(self) -> None:
+        model = forest(min_samples_leaf=400).fit(self.x, self.y)
+        read = ta.load(model)
+        assert not draws_in_order(read, read_records((self.x, self.y), read))
+        assert said(model, self.x[::-1], self.y[::-1]) == ""
+
+
+class TestRoom:
+    def test_people_of_labels_that_nobody_has_there_are_too_many(self) -> None:
+        people, stated = np.array([3, 2]), np.array([[4.0, 1.0], [0.0, 2.0]])
+        assert no_room(people, stated, np.array([[1, 5], [9, 2]]), once=True).tolist() == [
+            True,
+            False,
+        ]
+        assert not no_room(people, stated, np.array([[1, 5], [9, 2]]), once=False).any()
+        assert no_room(people, stated, np.array([[2, 0], [9, 1]]), once=False).all()
+
+    def test_whoever_is_counted_once_is_among_those_who_end_there(self) -> None:
+        people, stated = np.array([3, 2]), np.array([[2.0, 1.0], [1.0, 1.0]])
+        wrong = counted_once(people, stated, np.array([[1, 2], [2, 2]]), np.array([3, 4]))
+        assert wrong.tolist() == [[True, False], [True, False]]
+        drawn = np.array([2, 2])
+        assert not counted_once(drawn, stated, np.array([[1, 2], [2, 2]]), np.array([3, 4])).any()
+
+    def test_a_forest_of_small_leaves_refuses(self) -> None:
+        x, y = people()
+        read = ta.load(forest().fit(x, y))
+        order = np.random.default_rng(0).permutation(len(y))
+        moved = read_records((x.iloc[order], np.random.default_rng(1).permutation(y)), read)
+        with pytest.raises(ta.DataError, match=ASKED):
+            verify(read, moved)
+
+
+@given(st.data())
+def test_mean_and_deviation_are_those_of_all_ways_to_deal_out_labels(data) -> None:
+    n = data.draw(st.integers(2, 5))
+    labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int32)
+    each = st.lists(st.integers(-9, 9), min_size=3, max_size=3)
+    speaks = np.array(data.draw(st.lists(each, min_size=n, max_size=n)), np.float64)
+    sums = np.array(
+        [speaks[np.arange(n), labels[list(p)]].sum() for p in itertools.permutations(range(n))]
+    )
+    found, deviation = beyond_chance(speaks, labels)
+    assert found == pytest.approx(speaks[np.arange(n), labels].sum() - sums.mean())
+    assert deviation == pytest.approx(sums.std(), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["scikit-learn", "bins", "LightGBM"])
+@pytest.mark.parametrize("how", ["dealt out anew", "all wrong"])
+def test_boostings_of_three_classes_refuse_other_labels(kind, how) -> None:
+    x, y = people(classes=3)
+    if kind == "LightGBM":
+        lightgbm = pytest.importorskip("lightgbm")
+        model = lightgbm.LGBMClassifier(n_estimators=3, max_depth=2, verbose=-1)
+    else:
+        asked = {"max_depth": 2, "random_state": 0}
+        model = (
+            GradientBoostingClassifier(n_estimators=3, **asked)
+            if kind == "scikit-learn"
+            else HistGradientBoostingClassifier(max_iter=3, **asked)
+        )
+    wrong = np.random.default_rng(0).permutation(y)
+    if how == "all wrong":
+        wrong = np.array(["v", "w", "u"])[np.searchsorted(["u", "v", "w"], y)]
+    with pytest.raises(ta.DataError, match=rf"(not )?[uvw] in the file and .*{ASKED}"):
+        said(model.fit(x, y), x, wrong)
+    assert said(model, x, y) == ""
+
+
+@pytest.mark.parametrize("kind", ["code", "outputs"])
+def test_labels_of_a_model_whose_trees_count_others_are_left_aside(kind) -> None:
+    x, y = people(classes=3)
+    member = DecisionTreeClassifier(max_depth=3, random_state=0)
+    if kind == "code":
+        model = OutputCodeClassifier(member, code_size=2, random_state=0).fit(x, y)
+    else:
+        model = MultiOutputClassifier(member).fit(x, np.column_stack([y, y[::-1]]))
+    read = ta.load(model)
+    train = read_records(x.assign(ill=y), read, target="ill")
+    assert train.labels is None
+    assert verify(read, train) == ""
+    assert train.unlabelled == (
+        "every tree of the model counts labels of its own, which no column of a table holds for all"
+    )
+    report = ta.scan(model, train=x.assign(ill=y), target="ill")
+    assert report["TA101"].status in ("clear", "found")
+
+
+def test_classes_that_a_file_numbers_are_told_as_such(tmp_path) -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    x, y = people()
+    model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1).fit(x, y)
+    model.booster_.save_model(tmp_path / "model.txt")
+    read = ta.load(tmp_path / "model.txt")
+    with pytest.raises(
+        ta.DataError,
+        match=r"the model has no label '[uv]'; it knows 0, 1; a file of this library numbers its "
+        "classes: give the labels as these numbers, for texts from 0 as they are sorted, or the "
+        "pickle of the classifier, which names them",
+    ):
+        read_records((x, y), read)
+    assert said(tmp_path / "model.txt", x, (y == "v").astype(int)) == ""
+    assert said(model, x, y) == ""
+
+
+def test_the_first_round_of_a_wrapped_boosting_has_the_labels_of_the_wrapper() -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    x, y = people(classes=3)
+    model = lightgbm.LGBMClassifier(n_estimators=2, max_depth=2, verbose=-1).fit(x, y)
+    told = ta.load(model).tree_classes
+    assert told[0] == ("u", "not u", "(none)")
+    assert told[2] == ("not w", "(none)", "w")
+    assert told[3] == ("u", "v", "w")
+
+
+NUMBERS = {
+    "forest": RandomForestRegressor(10, min_samples_leaf=5, random_state=0),
+    "bag": BaggingRegressor(DecisionTreeRegressor(max_depth=4), 5, random_state=0),
+    "weighed again": AdaBoostRegressor(n_estimators=5, random_state=0),
+    "boosting": GradientBoostingRegressor(n_estimators=5, max_depth=2),
+    "boosting of bins": HistGradientBoostingRegressor(max_iter=5),
+    "changed": TransformedTargetRegressor(
+        RandomForestRegressor(10, random_state=0), func=np.negative, inverse_func=np.negative
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_another_column_are_named_too(name) -> None:
+    x, _ = people()
+    rng = np.random.default_rng(1)
+    y = np.exp(x["a"].to_numpy() + rng.normal(0, 0.5, len(x)))
+    model = clone(NUMBERS[name]).fit(x, y)
+    read = ta.load(model)
+    assert labels_not_held(read, read_records((x, y), read)) == ""
+    wrong = read_records((x, rng.permutation(y)), read, origin="train.csv")
+    assert labels_not_held(read, wrong) == (
+        "the numbers of train.csv could not be verified: nothing shows that they are those of the "
+        "training, since other numbers would go with the leaves of the model as well; if it was "
+        "trained with another column, name that (--target): nothing that rests on them "
+        "was looked at"
+    )
+    turned = read_records((x, -y), read)
+    assert (labels_not_held(read, turned) == "") == (name == "changed")
+
+
+def test_nothing_passes_on_numbers_of_another_column() -> None:
+    x, _ = people()
+    rng = np.random.default_rng(1)
+    y = x["a"].to_numpy() + rng.normal(0, 0.5, len(x))
+    model = ta.load(RandomForestRegressor(20, min_samples_leaf=30).fit(x, y))
+    report = ta.scan(model, train=(x, rng.permutation(y)), attacks=["TA106"])
+    (skipped,) = report.results
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason.startswith("the numbers of train could not be verified")
+    assert report.verdict == "review"
+
+
+def skewed(kind: str, n: int = 1200) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 4))
+    of = 0.5 * x[:, 0]
+    drawn = {"lognormal": 2 * rng.normal(size=n), "pareto": np.log(rng.pareto(1.5, n))}
+    return x, np.exp(of + drawn[kind])
+
+
+@pytest.mark.parametrize("kind", ["lognormal", "pareto"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        HistGradientBoostingRegressor(loss="absolute_error", max_iter=5),
+        GradientBoostingRegressor(loss="huber", n_estimators=5, random_state=0),
+        RandomForestRegressor(5, min_samples_leaf=20, random_state=0),
+    ],
+)
+def test_skewed_numbers_are_held_and_others_of_the_kind_are_not(kind, model) -> None:
+    """One of them rules a correlation: it was 2.2 deviations of true numbers, and 11 of others."""
+    x, y = skewed(kind)
+    read = ta.load(clone(model).fit(x, y))
+    assert labels_not_held(read, read_records((x, y), read)) == ""
+    for seed in range(5):
+        other = np.random.default_rng(seed).permutation(y)
+        assert "could not be verified" in labels_not_held(read, read_records((x, other), read))
+
+
+def test_medians_of_leaves_are_compared() -> None:
+    x, y = skewed("pareto", 400)
+    model = DecisionTreeRegressor(criterion="absolute_error", min_samples_leaf=50, random_state=0)
+    read = ta.load(model.fit(x, y))
+    assert read.values_are == "medians"
+    assert said(model, x, y) == ""
+    with pytest.raises(ta.DataError, match=r"holds a median of .* in the file and of"):
+        said(model, x, np.random.default_rng(0).permutation(y))
+    # Leaves that were changed since contradict nobody.
+    tree = read.trees[0]
+    value = np.where(tree.is_leaf, np.round(tree.value), tree.value)
+    changed = dataclasses.replace(read, trees=(dataclasses.replace(tree, value=value),))
+    assert verify(changed, read_records((x, y), changed)) == ""
+
+
+def test_a_number_that_everybody_has_is_not_held() -> None:
+    x, y = skewed("lognormal", 400)
+    read = ta.load(RandomForestRegressor(3, min_samples_leaf=20, random_state=0).fit(x, y))
+    assert "could not be verified" in labels_not_held(read, read_records((x, 0 * y), read))
+
+
+def test_few_or_noisy_labels_are_called_so() -> None:
+    """From 2 to 3.5 deviations they are better than most others, and not shown to be true."""
+    found = {_reason(z, "labels")[:20] for z in (2.0, 3.4)}
+    assert found == {"they are too few, or"}
+    assert _reason(1.9, "labels").startswith("nothing shows that they are")

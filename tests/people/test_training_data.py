@@ -1,0 +1,488 @@
+"""A training set is believed only where it fits the counts of the file."""
+
+import dataclasses
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingRegressor,
+)
+from sklearn.model_selection import train_test_split
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.findings.findings import Skipped
+from treeaudit.people.checks.training_data import verify
+from treeaudit.people.records import read_records
+from treeaudit.people.streaming import counter_of
+
+
+def people(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 3))
+    return x, np.where(x[:, 0] + rng.normal(0, 0.7, n) > 0, "yes", "no")
+
+
+def check(model, x, y) -> None:
+    forest = ta.load(model)
+    verify(forest, read_records((x, y), forest, origin="train.csv"))
+
+
+MODELS = {
+    "tree": DecisionTreeClassifier(random_state=0),
+    "small tree": DecisionTreeClassifier(max_depth=3, random_state=0),
+    "weighted": DecisionTreeClassifier(class_weight="balanced", random_state=0),
+    "forest": RandomForestClassifier(10, random_state=0),
+    "no bootstrap": ExtraTreesClassifier(10, random_state=0),
+    "regressor": DecisionTreeRegressor(random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_people_it_was_trained_on_fit(name) -> None:
+    x, y = people()
+    if name == "regressor":
+        y = x[:, 1]
+    check(MODELS[name].fit(x, y), x, y)
+
+
+@pytest.mark.parametrize("name", ["tree", "weighted", "forest", "no bootstrap"])
+class TestAnotherTable:
+    def test_fewer_people(self, name) -> None:
+        x, y = people()
+        with pytest.raises(ta.DataError, match=r"it has 399 rows, the model was trained on 400"):
+            check(MODELS[name].fit(x, y), x[1:], y[1:])
+
+    def test_everybody_twice(self, name) -> None:
+        x, y = people()
+        with pytest.raises(ta.DataError, match="every row seems to be there 2 times"):
+            check(MODELS[name].fit(x, y), np.vstack([x, x]), np.concatenate([y, y]))
+
+    def test_other_people(self, name) -> None:
+        x, y = people()
+        with pytest.raises(ta.DataError, match=r"train\.csv is not the training data of the model"):
+            check(MODELS[name].fit(x, y), *people(seed=1))
+
+    def test_other_labels(self, name) -> None:
+        x, y = people()
+        wrong = np.where(y == "yes", "no", "yes")
+        with pytest.raises(ta.DataError, match=r"holds .* in the file and"):
+            check(MODELS[name].fit(x, y), x, wrong)
+
+
+@pytest.mark.parametrize("cv", [2, 5])
+@pytest.mark.parametrize("member", ["forest", "bag"])
+def test_folds_of_one_size_are_not_the_same_people(cv, member) -> None:
+    x, y = people(n=1000)
+    y[np.argsort(x[:, 0])] = np.repeat(["no", "yes"], 500)
+    y[:50] = y[:50][::-1]
+    bag = BaggingClassifier(DecisionTreeClassifier(min_samples_leaf=20), 3, random_state=0)
+    inner = MODELS["forest"] if member == "forest" else bag
+    model = CalibratedClassifierCV(inner, cv=cv).fit(x, y)
+    forest = ta.load(model)
+    assert forest.n_records is None
+    assert forest.records_are == "unknown"
+    check(model, x, y)
+    alone = ta.load(model, select="calibrated_classifiers_[0].estimator")
+    assert alone.n_records == 1000 - 1000 // cv
+
+
+def test_pairs_of_one_size_are_not_the_same_people() -> None:
+    x, _ = people(n=300)
+    y = np.array(["u", "v", "w"])[np.argsort(np.argsort(x[:, 0])) // 100]
+    model = OneVsOneClassifier(MODELS["forest"]).fit(x, y)
+    assert ta.load(model).n_records is None
+    check(model, x, y)
+
+
+def test_other_people_twice_as_many_are_not_called_copies() -> None:
+    x, y = people()
+    with pytest.raises(ta.DataError, match=r"it has 800 rows, the model was trained on 400$"):
+        check(MODELS["forest"].fit(x, y), *people(n=800, seed=1))
+
+
+def test_the_leaf_is_named_in_words() -> None:
+    x, y = people()
+    frame = pd.DataFrame(x, columns=["age", "income", "height"])
+    forest = ta.load(DecisionTreeClassifier(max_depth=1).fit(frame, y))
+    wrong = frame.assign(age=-frame["age"])
+    with pytest.raises(ta.DataError, match=r"leaf 1 \(age ≤ .*\) holds .* people in the file"):
+        verify(forest, read_records((wrong, y), forest))
+
+
+def test_one_wrong_label_is_enough() -> None:
+    x, y = people()
+    model = DecisionTreeClassifier(max_depth=2).fit(x, y)
+    y[17] = "no" if y[17] == "yes" else "yes"
+    with pytest.raises(ta.DataError, match="are these the labels it was trained with"):
+        check(model, x, y)
+
+
+def test_leaves_that_a_repair_took_out_are_not_asked_about(tmp_path) -> None:
+    x, y = people()
+    tree = DecisionTreeClassifier(min_samples_leaf=3, random_state=0).fit(x, y)
+    ta.save(ta.defend(tree, method="prune-leaves", min_leaf=10), tmp_path / "pruned.pkl")
+    check(tmp_path / "pruned.pkl", x, y)
+    assert ta.load(tmp_path / "pruned.pkl").n_records is None
+    with pytest.raises(ta.DataError, match=r"train\.csv is not the training data of the model"):
+        check(tmp_path / "pruned.pkl", *people(seed=1))
+
+
+def test_a_file_without_counts_verifies_nothing() -> None:
+    bare = ta.Forest(
+        trees=(ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf]),),
+        schema=ta.Schema.numeric(1, ["no", "yes"]),
+        counts_are="absent",
+    )
+    assert "could not be verified" in verify(bare, read_records(([[1.0]], ["no"]), bare))
+    assert "could not be verified" in ta.scan(bare, train=([[1.0]], ["no"])).warnings[0]
+
+
+def test_counts_that_were_worked_out_from_weights_may_be_what_does_not_fit() -> None:
+    # Of class 0, two weigh 1 and 3 in one leaf, two weigh 1 in the other: one, if all weighed 2.
+    x = pd.DataFrame({"old": [0, 0, 1, 1, 1]})
+    y = pd.Series([0, 0, 0, 0, 1], name="ill")
+    model = DecisionTreeClassifier().fit(x, y, sample_weight=[1, 3, 1, 1, 2])
+    # Two leaves are no evidence.
+    assert ta.load(model).counts_are == "weighted"
+    ta.scan(model, train=x.assign(ill=y), target="ill")
+    x = pd.DataFrame({"old": np.repeat(range(6), 7)})
+    y = pd.Series(np.arange(42) % 7 < np.arange(42) // 7, name="ill").astype(int)
+    model = DecisionTreeClassifier().fit(x, y, sample_weight=np.where(y == 1, 2.5, 1))
+    assert ta.load(model).counts_are == "likely"
+    ta.scan(model, train=x.assign(ill=y), target="ill")
+    other = y.copy()
+    other[[7, 8]] = other[[8, 7]].to_numpy()
+    other[[7]] = 1
+    other[[20]] = 0
+    with pytest.raises(ta.DataError, match="and did all rows of a class weigh the same"):
+        ta.scan(model, train=x.assign(ill=other), target="ill")
+
+
+def numbers(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 3))
+    return x, np.exp(x[:, 0] + rng.normal(0, 0.7, n)) * 1e5
+
+
+REGRESSORS = {
+    "tree": DecisionTreeRegressor(max_depth=4, random_state=0),
+    "one leaf": DecisionTreeRegressor(max_depth=4, min_samples_leaf=400),
+    "trees of all": RandomForestRegressor(3, max_depth=4, bootstrap=False, random_state=0),
+    "random splits": ExtraTreesRegressor(3, max_depth=4, random_state=0),
+    "behind a step": make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=3)),
+    "a vote": VotingRegressor([("a", DecisionTreeRegressor(max_depth=3))]),
+    "of medians": DecisionTreeRegressor(max_depth=3, criterion="absolute_error"),
+}
+OTHERS = {
+    "of draws": RandomForestRegressor(3, max_depth=3, random_state=0),
+    "of a boosting": GradientBoostingRegressor(n_estimators=3),
+    "of a changed target": TransformedTargetRegressor(
+        DecisionTreeRegressor(max_depth=3), func=np.log, inverse_func=np.exp
+    ),
+    "of several targets": MultiOutputRegressor(DecisionTreeRegressor(max_depth=2)),
+    "with bounds": DecisionTreeRegressor(max_depth=4, monotonic_cst=[-1, 0, 0]),
+}
+
+
+class TestNumbersToPredict:
+    @pytest.mark.parametrize("name", REGRESSORS)
+    def test_those_it_was_trained_with_fit(self, name) -> None:
+        x, y = numbers()
+        check(clone(REGRESSORS[name]).fit(x, y), x, y)
+
+    @pytest.mark.parametrize("name", REGRESSORS)
+    @pytest.mark.parametrize("change", [lambda y: y[::-1] * 1.01, lambda y: y % 7, np.log])
+    def test_others_are_refused(self, name, change) -> None:
+        x, y = numbers()
+        with pytest.raises(
+            ta.DataError,
+            match=r"holds a (mean|median) of .* are these the numbers it was trained with\?",
+        ):
+            check(clone(REGRESSORS[name]).fit(x, y), x, change(y))
+
+    def test_one_wrong_number_is_enough(self) -> None:
+        x, y = numbers()
+        model = clone(REGRESSORS["tree"]).fit(x, y)
+        y[17] *= 1.01
+        with pytest.raises(ta.DataError, match=r"train\.csv is not the training data"):
+            check(model, x, y)
+
+    @pytest.mark.parametrize("name", OTHERS)
+    @pytest.mark.parametrize("change", [lambda y: y, lambda y: y % 7])
+    def test_values_that_are_no_means_of_them_tell_nothing(self, name, change) -> None:
+        x, y = numbers()
+        told = np.column_stack([y, -y]) if name == "of several targets" else y
+        check(clone(OTHERS[name]).fit(x, told), x, change(y))
+
+    @pytest.mark.parametrize("seed", range(20))
+    @pytest.mark.parametrize("depth", [0, 1, 4])
+    def test_weights_of_rows_are_no_reason_to_accuse(self, seed, depth) -> None:
+        x, y = numbers(n=60)
+        weights = np.random.default_rng(seed).integers(1, 3, 60) / (1 if seed % 2 else 1.5)
+        model = DecisionTreeRegressor(max_depth=depth or None, min_samples_leaf=1 if depth else 60)
+        check(model.fit(x, y, sample_weight=weights), x, y)
+
+    @pytest.mark.parametrize("kind", ["float32", "large", "text"])
+    def test_rounding_is_no_reason_to_accuse(self, kind, tmp_path) -> None:
+        x, y = numbers()
+        y = 1e9 + y / 1e5 if kind == "large" else y.astype(np.float32)
+        model = DecisionTreeRegressor(max_depth=4).fit(x, y)
+        if kind == "text":
+            path = tmp_path / "people.csv"
+            pd.DataFrame(x).assign(y=y).to_csv(path, index=False)
+            y = pd.read_csv(path)["y"].to_numpy()
+        check(model, x, y)
+
+    def test_repaired_leaves_are_not_held_against_the_people(self) -> None:
+        x, y = numbers()
+        tree = ta.load(DecisionTreeRegressor(min_samples_leaf=3, random_state=0).fit(x, y))
+        safer = ta.defend(tree, method="prune-leaves", min_leaf=4)
+        verify(safer, read_records((x, y), safer, origin="train.csv"))
+        (one,) = tree.trees
+        rounded = dataclasses.replace(one, value=np.where(one.is_leaf, one.value.round(-4), 0))
+        coarse = dataclasses.replace(tree, trees=(rounded,))
+        verify(coarse, read_records((x, y), coarse, origin="train.csv"))
+
+
+class TestOneVersusTheRest:
+    """Each member knows one class apart: labels of a table are that class, or another."""
+
+    @staticmethod
+    def three(kind: str = "texts"):
+        x, _ = people()
+        place = np.digitize(x[:, 0] + 0.3 * x[:, 1], [-0.5, 0.5])
+        return x, np.array(["u", "v", "w"])[place] if kind == "texts" else place * 2.0
+
+    @pytest.mark.parametrize("kind", ["texts", "numbers"])
+    @pytest.mark.parametrize("member", [DecisionTreeClassifier(max_depth=3), MODELS["forest"]])
+    def test_the_labels_it_was_trained_with_fit(self, kind, member, tmp_path) -> None:
+        x, y = self.three(kind)
+        model = OneVsRestClassifier(member).fit(x, y)
+        check(model, x, y)
+        path = tmp_path / "people.csv"
+        pd.DataFrame(x).assign(t=y).to_csv(path, index=False)
+        report = ta.scan(model, train=path, target="t")
+        assert not any("could not be verified" in said for said in report.warnings)
+
+    def test_the_labels_of_every_member_are_told_apart(self) -> None:
+        x, y = self.three()
+        forest = ta.load(OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y))
+        found = read_records((x, y), forest)
+        assert found.labels is None
+        assert [("u", "v", "w")[i] for i in found.members] == y.tolist()
+        with pytest.raises(
+            ta.DataError, match="row 3: the model has no label 'z'; it knows u, v, w"
+        ):
+            read_records((x, [*y[:2], "z", *y[3:]]), forest)
+        with pytest.raises(ta.DataError, match="row 3 has no value"):
+            read_records((x, [*y[:2], None, *y[3:]]), forest)
+
+    def test_other_labels_are_refused(self) -> None:
+        x, y = self.three()
+        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
+        wrong = np.where(y == "u", "v", np.where(y == "v", "u", y))
+        with pytest.raises(ta.DataError, match=r"holds .* × not u in the file and"):
+            check(model, x, wrong)
+
+    def test_a_member_alone_knows_its_class_and_others(self, tmp_path) -> None:
+        x, y = self.three()
+        with (tmp_path / "model.pkl").open("wb") as file:
+            model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
+            pickle.dump(model, file)
+        forest = ta.load(tmp_path / "model.pkl", select="estimators_[1]")
+        found = read_records((x, y), forest)
+        assert (found.labels == (y == "v")).all()
+        verify(forest, found)
+        wrong = read_records((x, np.where(y == "v", "w", "v")), forest)
+        with pytest.raises(ta.DataError, match=r"× not v in the file and"):
+            verify(forest, wrong)
+
+    def test_people_who_are_counted_part_by_part(self) -> None:
+        x, y = self.three()
+        frame = pd.DataFrame(x, columns=["a", "b", "c"])
+        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(frame, y)
+        forest = ta.load(model)
+        count = counter_of(forest, ["a", "b", "c", "t"], target="t")
+        seen = count.table([frame.assign(t=y)]).records("people")
+        assert verify(forest, seen) == ""
+
+    def test_attacks_that_need_labels_say_why_there_are_none(self) -> None:
+        x, y = self.three()
+        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
+        others = people(seed=1)[0], y
+        report = ta.scan(model, train=(x, y), test=others, known=(x[:9], y[:9]))
+        assert report["TA103"].details.known.reason.startswith(
+            "every tree counts labels of its own"
+        )
+        said = {one.reason for one in report.results if isinstance(one, Skipped)}
+        assert "every member of the model knows one class of its own, and no label of all" in said
+
+
+class TestWeightsOfRows:
+    @staticmethod
+    def boosted(library: str, weights, folder) -> tuple[ta.Forest, np.ndarray, np.ndarray]:
+        x, _ = people()
+        y = x[:, 0] * 3 + np.random.default_rng(1).normal(size=len(x))
+        path = folder / "model.json"
+        if library == "XGBoost":
+            xgboost = pytest.importorskip("xgboost")
+            data = xgboost.DMatrix(x, y, weight=weights)
+            asked = {"objective": "reg:squarederror", "max_depth": 3, "verbosity": 0}
+            xgboost.train(asked, data, 3).save_model(path)
+        else:
+            catboost = pytest.importorskip("catboost")
+            model = catboost.CatBoostRegressor(
+                iterations=3, depth=3, verbose=0, allow_writing_files=False
+            )
+            model.fit(x, y, sample_weight=weights).save_model(path, format="json")
+        return ta.load(path), x, y
+
+    @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
+    def test_sums_of_weights_are_named_where_they_may_explain(self, library, tmp_path) -> None:
+        weights = np.random.default_rng(0).integers(1, 4, 400)
+        forest, x, y = self.boosted(library, weights, tmp_path)
+        with pytest.raises(
+            ta.DataError, match=rf"; {library} adds up .*, which may explain it too"
+        ):
+            verify(forest, read_records((x, y), forest, origin="train.csv"))
+
+    @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
+    def test_a_part_of_the_training_data_is_none(self, library, tmp_path) -> None:
+        """Leaves that people are missing of would be judged by those who are there."""
+        forest, x, y = self.boosted(library, None, tmp_path)
+        some = np.random.default_rng(0).permutation(len(x))[:300]
+        with pytest.raises(ta.DataError, match="adds up the weights of rows"):
+            verify(forest, read_records((x[some], y[some]), forest))
+
+    @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
+    def test_as_many_people_as_told_had_no_weights(self, library, tmp_path) -> None:
+        forest, x, y = self.boosted(library, None, tmp_path)
+        assert verify(forest, read_records((x, y), forest)) == ""
+        with pytest.raises(ta.DataError, match="is not the training data") as error:
+            verify(forest, read_records((x[:, ::-1], y), forest))
+        assert "weights" not in str(error.value)
+
+    def test_rows_of_weight_zero_are_not_counted_by_scikit_learn(self) -> None:
+        x, y = people()
+        weights = np.random.default_rng(0).integers(0, 3, 400)
+        model = DecisionTreeClassifier(max_depth=3).fit(x, y, sample_weight=weights)
+        left = np.count_nonzero(weights)
+        with pytest.raises(
+            ta.DataError,
+            match=rf"it has 400 rows, the model was trained on {left}; rows whose sample_weight "
+            "was 0 are not counted by scikit-learn: leave them out",
+        ):
+            check(model, x, y)
+        check(model, x[weights > 0], y[weights > 0])
+        with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
+            check(model, -x, y)
+        with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
+            check(model, x[:100], y[:100])
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            ExtraTreesClassifier(3, min_samples_leaf=20),
+            ExtraTreesRegressor(3, min_samples_leaf=20),
+            RandomForestClassifier(3, min_samples_leaf=20, bootstrap=False),
+        ],
+    )
+    def test_forests_that_draw_nobody_were_trained_on_those_who_weigh(self, model) -> None:
+        x, y = people()
+        weights = np.random.default_rng(0).integers(0, 3, 400)
+        labels = (y == "yes") * 1.0 if isinstance(model, ExtraTreesRegressor) else y
+        model = clone(model).set_params(random_state=0).fit(x, labels, sample_weight=weights)
+        left = np.count_nonzero(weights)
+        assert ta.load(model).n_records == left
+        check(model, x[weights > 0], labels[weights > 0])
+        with pytest.raises(ta.DataError, match=rf"on {left}; rows whose sample_weight was 0"):
+            check(model, x, labels)
+
+    def test_histogram_boosting_counts_people_of_weight_zero(self) -> None:
+        x, y = people()
+        weights = np.random.default_rng(0).integers(0, 3, 400)
+        model = HistGradientBoostingClassifier(max_iter=4, random_state=0)
+        model.fit(x, y, sample_weight=weights)
+        assert ta.load(model).counts_are == "weighted"
+        check(model, x, y)
+        with pytest.raises(ta.DataError, match=r"the model was trained on 400$"):
+            check(model, x[weights > 0], y[weights > 0])
+        other = np.random.default_rng(1).permutation(y)
+        for labels, held in ((y, True), (other, False)):
+            report = ta.scan(model, train=(x, labels))
+            assert any("could not be verified" in one for one in report.warnings) != held
+
+
+class TestRowsPutAsideToStopEarly:
+    @staticmethod
+    def table(n: int = 1001) -> tuple[pd.DataFrame, pd.Series]:
+        rng = np.random.default_rng(0)
+        x = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+        return x, (x["a"] + rng.normal(size=n) > 0).astype(int)
+
+    @pytest.mark.parametrize("kind", ["depth first", "of bins", "behind a step", "of numbers"])
+    def test_the_rows_it_kept_are_named_and_fit(self, kind) -> None:
+        x, y = self.table()
+        asked = {"n_iter_no_change": 3, "random_state": 5}
+        binned = {"early_stopping": True, "random_state": 5, "max_iter": 5}
+        model = {
+            "depth first": GradientBoostingClassifier(n_estimators=5, **asked),
+            "of bins": HistGradientBoostingClassifier(**binned),
+            "behind a step": make_pipeline(
+                StandardScaler(), GradientBoostingClassifier(n_estimators=5, **asked)
+            ),
+            "of numbers": HistGradientBoostingRegressor(**binned),
+        }[kind].fit(x, y)
+        with pytest.raises(
+            ta.DataError,
+            match=r"it has 1,001 rows, the model was trained on 900; it stopped early, for which "
+            r"101 rows were put aside \(validation_fraction=0\.1\): give the other 900, which "
+            r"train_test_split of scikit-learn returns first with test_size=0\.1, random_state=",
+        ) as error:
+            check(model, x, y)
+        seed = int(re.search(r"random_state=(\d+)", str(error.value))[1])
+        strata = y if "stratify=labels" in str(error.value) else None
+        assert (strata is None) == (kind == "of numbers")
+        kept, _ = train_test_split(
+            np.arange(1001), test_size=0.1, random_state=seed, stratify=strata
+        )
+        check(model, x.iloc[kept], y.iloc[kept])
+
+    def test_without_a_seed_they_are_only_counted(self) -> None:
+        x, y = self.table()
+        model = GradientBoostingClassifier(n_estimators=5, n_iter_no_change=3).fit(x, y)
+        with pytest.raises(ta.DataError, match=r"\(validation_.*: give the other 900$"):
+            check(model, x, y)
+
+    def test_other_numbers_of_rows_are_not_explained_by_it(self) -> None:
+        x, y = self.table(1010)
+        model = GradientBoostingClassifier(n_estimators=5, n_iter_no_change=3)
+        model.fit(x[:1001], y[:1001])
+        # A tenth of 1,010 are 101 too, and 909 would be left.
+        with pytest.raises(ta.DataError, match=r"it has 1,010 rows, .* on 900") as error:
+            check(model, x, y)
+        assert "put aside" not in str(error.value)
+        whole = GradientBoostingClassifier(n_estimators=5).fit(x[:909], y[:909])
+        with pytest.raises(ta.DataError, match=r"it has 1,010 rows, .* on 909") as error:
+            check(whole, x, y)
+        assert "put aside" not in str(error.value)

@@ -1,0 +1,1 @@
+"""Whether a table is the training data, and whose rows it holds."""

@@ -1,0 +1,273 @@
+"""Is this the training data? The counts of the file have to fit the people of the table.
+
+A table that does not fit is an error, never a guess: every number that is verified on it would be
+about other people.
+"""
+
+from math import ceil
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Wide
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.model.rules import rules_of
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import label_text, number_of, sentence
+from treeaudit.people.checks.bootstrap_counts import (
+    counted_once,
+    draws_in_order,
+    labels_drawn,
+    no_room,
+)
+from treeaudit.people.checks.leaf_values import other_value
+from treeaudit.people.coding.codes import class_apart, own_classes
+from treeaudit.people.records import Records
+from treeaudit.readers.estimators.ensembles import children
+from treeaudit.readers.estimators.found import Found
+
+__all__ = ["MisfitError", "verify"]
+
+_SUMS = ("XGBoost", "CatBoost")
+"""Libraries that keep the weight in a leaf, which is people if no row had one."""
+_DRAWN = ", drawn again with the seeds of the file"
+_SAME_WEIGHT = ", and did all rows of a class weigh the same, from which the counts were worked out"
+_DEEP, _PART = 20, 0.1
+
+
+class MisfitError(DataError):
+    """The table is not what the model was trained on."""
+
+
+def verify(forest: Forest, train: Records) -> str:
+    """Compare the counts of a model with the people it is said to be trained on.
+
+    If every tree has seen all records, each leaf has to hold exactly as many people, as many of
+    each class if the counts are people, and the mean of their numbers if its value is one. If a
+    tree has seen a sample of them, no leaf may hold more people than end there, and none of labels
+    that nobody there has; if seeds draw the rows again, its counts have to be those of the sample.
+
+    Returns
+    -------
+    str
+        Why nothing could be compared, in one sentence; empty if it fits.
+
+    Raises
+    ------
+    MisfitError
+        Names the first leaf that differs, or what the table as a whole has too
+        many or too few of.
+    """
+    if forest.counts_are == "noisy":
+        return f"{train.origin} could not be verified: the counts of the file are noisy"
+    compared = False
+    again = train.labels is not None and draws_in_order(forest, train)
+    if forest.n_records is not None and forest.n_records != train.n_people:
+        raise MisfitError(_size(forest, train, forest.n_records))
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is None:
+            continue
+        compared = True
+        routed = train.in_tree(i, tree.n_nodes)
+        leaves = tree.leaves
+        stated, real = tree.n_records[leaves], routed[leaves]
+        whole = forest.records_are == "all"
+        # A leaf of nobody stands for one that a repair took out, with who was there.
+        there = stated > 0
+        wrong = np.flatnonzero(there & (stated != real if whole else stated > real))
+        if len(wrong):
+            in_file = int(stated.sum())
+            if whole and (in_file > train.n_people or (there.all() and in_file < train.n_people)):
+                raise MisfitError(_size(forest, train, in_file))
+            leaf = int(leaves[wrong[0]])
+            raise MisfitError(
+                f"{_not_fitting(train, forest, tree, i, leaf)} holds "
+                f"{number_of(int(stated[wrong[0]]), 'person', 'people')} in the file and "
+                f"{int(real[wrong[0]]):,} in the table; give the columns as the model took them, "
+                f"before or after cleaning as in training{_weights_hint(forest, train)}"
+            )
+        _verify_labels(forest, train, tree, i, again=again)
+        _verify_numbers(forest, train, tree, i)
+    if compared:
+        return ""
+    return (
+        f"{train.origin} could not be verified: the file does not tell how many people are in "
+        "its leaves"
+    )
+
+
+def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again: bool) -> None:
+    classes = forest.classes_of(i)
+    real = _labels_in(forest, train, tree, i)
+    if tree.counts is None or real is None or classes is None:
+        return
+    leaves = tree.leaves
+    if tree.n_records is not None:
+        # A leaf of nobody repeats the answer of the node above: a repair took out who was there.
+        leaves = leaves[tree.n_records[leaves] > 0]
+    stated, there, held = tree.counts[leaves], real[leaves], real.sum(axis=0)
+    whole, counted = forest.records_are == "all", forest.counts_are in ("exact", "likely")
+    # People of weight 0 may be of any label.
+    weightless = forest.counts_are == "weighted" and _counts_weightless(forest)
+    if whole and counted:
+        wrong = stated != there
+    elif again:
+        there = labels_drawn(forest, train, i)[leaves]
+        wrong = stated != there
+    else:
+        # Weights tell only whether a class is there at all.
+        wrong = (stated > 0) & (there == 0)
+        if whole and forest.counts_are == "weighted" and not weightless:
+            wrong |= (stated == 0) & (there > 0)
+        if counted and tree.n_records is not None:
+            wrong |= counted_once(tree.n_records[leaves], stated, there, held)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong.any(axis=1))[0])
+        column = int(np.flatnonzero(wrong[row])[0])
+        raise MisfitError(
+            f"{_not_fitting(train, forest, tree, i, int(leaves[row]))} holds "
+            f"{stated[row, column]:,.6g} × {label_text(classes[column])} in the file and "
+            f"{int(there[row, column]):,} in the table{_DRAWN if again else ''}; are these the "
+            f"labels it was trained with{_SAME_WEIGHT if forest.counts_are == 'likely' else ''}?"
+        )
+    if tree.n_records is None or weightless:
+        return
+    people = tree.n_records[leaves]
+    full = np.flatnonzero(no_room(people, stated, there, once=forest.counts_are == "exact"))
+    if len(full):
+        row = int(full[0])
+        raise MisfitError(
+            f"{_not_fitting(train, forest, tree, i, int(leaves[row]))} holds "
+            f"{number_of(int(people[row]), 'person', 'people')} in the file of labels that too "
+            "few have who end there in the table; are these the labels it was trained with?"
+        )
+
+
+def _labels_in(forest: Forest, train: Records, tree: Tree, i: int) -> Wide | None:
+    """Return how many people of each class of a tree end in each node; None where not told."""
+    classes, own = forest.schema.classes, own_classes(forest)
+    if own and train.members is not None and forest.tree_classes is not None:
+        its = train.members == own.index(str(forest.tree_classes[i][1]))
+        key = 2 * train.node[:, i].astype(np.int64) + its
+        return np.bincount(key, minlength=2 * tree.n_nodes).reshape(-1, 2)
+    if train.labels is None or classes is None:
+        return None
+    if forest.tree_classes is None:
+        return train.in_tree(i, tree.n_nodes, len(classes))
+    k = class_apart(forest.tree_classes[i])
+    if k is None or tree.counts is None:
+        return None
+    each = train.in_tree(i, tree.n_nodes, len(classes))
+    real = np.zeros_like(each)
+    real[:, k] = each[:, k]
+    real[:, 0 if k else 1] = each.sum(axis=1) - each[:, k]
+    return real
+
+
+def _verify_numbers(forest: Forest, train: Records, tree: Tree, i: int) -> None:
+    found = other_value(forest, train, i)
+    if found is not None:
+        raise MisfitError(
+            f"{_not_fitting(train, forest, tree, i, found.leaf)} holds a {found.what} of "
+            f"{found.stated:,.6g} in the file and of {found.real:,.6g} in the table; are these the "
+            "numbers it was trained with?"
+        )
+
+
+def _size(forest: Forest, train: Records, in_file: int) -> str:
+    rows = "1 row" if train.n_people == 1 else f"{train.n_people:,} rows"
+    text = f"{train.origin} is not the training data: it has {rows}, "
+    text += f"the model was trained on {in_file:,}"
+    times = train.n_people // in_file if in_file else 0
+    if times and times * in_file == train.n_people and _repeat(forest, train, times):
+        return f"{text}; every row seems to be there {times} times"
+    return text + (
+        _early_stopping_split(forest, train.n_people, in_file) or _weights_hint(forest, train)
+    )
+
+
+def _repeat(forest: Forest, train: Records, times: int) -> bool:
+    """Tell whether rows that stand there so many times would end as these do."""
+    ends = (train.in_tree(i, tree.n_nodes) for i, tree in enumerate(forest.trees))
+    return all(bool((held % times == 0).all()) for held in ends)
+
+
+def _not_fitting(train: Records, forest: Forest, tree: Tree, i: int, leaf: int) -> str:
+    where = f"leaf {leaf} of tree {i}" if forest.n_trees > 1 else f"leaf {leaf}"
+    rule = sentence(rules_of(tree, [leaf]), forest.schema)
+    short = rule if len(rule) <= 160 else f"{rule[:160].rsplit(' · ', 1)[0]} · …"
+    return f"{train.origin} is not the training data of the model: {where} ({short})"
+
+
+def _counts_weightless(forest: Forest) -> bool:
+    """Tell whether people of weight 0 are counted in a leaf, though in no class of it."""
+    source = forest.source
+    return source.library == "scikit-learn" and "HistGradient" in source.estimator
+
+
+def _weights_hint(forest: Forest, train: Records) -> str:
+    """Return how sample weights may explain the misfit; empty if they do not.
+
+    A table that lacks people looks the same as rows that weighed more: it stays refused.
+    Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
+    """
+    library = forest.source.library
+    if library not in (*_SUMS, "scikit-learn") or _counts_weightless(forest):
+        return ""
+    if forest.records_are == "bootstrap":
+        return ""
+    each, n = [], train.n_people
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is not None:
+            leaf: Flag = tree.is_leaf & (tree.n_records > 0)
+            each.append((tree.n_records[leaf], train.in_tree(i, tree.n_nodes)[leaf]))
+    if all(stated.sum() < n and (stated <= real).all() for stated, real in each):
+        return (
+            f"; rows whose sample_weight was 0 are not counted by {library}: leave them out, if "
+            "there were any"
+        )
+    if library not in _SUMS or all(stated.sum() == n for stated, _ in each):
+        return ""
+    return f"; {library} adds up the weights of rows (sample_weight), which may explain it too"
+
+
+def _early_stopping_split(forest: Forest, n_people: int, in_file: int) -> str:
+    """Return the rows that scikit-learn put aside to stop early, if they explain the difference."""
+    found = _boosting(forest)
+    if found is None:
+        return ""
+    part, binned = found.get("validation_fraction"), found.estimator.kind.startswith("Hist")
+    stops = found.get("do_early_stopping_") is True
+    if not (stops if binned else found.get("n_iter_no_change") is not None):
+        return ""
+    part = _PART if part is None and not binned else part
+    if isinstance(part, bool) or not isinstance(part, int | float) or part <= 0:
+        return ""
+    aside = part if isinstance(part, int) else ceil(part * n_people)
+    if n_people - aside != in_file:
+        return ""
+    said = (
+        f"; it stopped early, for which {aside:,} rows were put aside "
+        f"(validation_fraction={part:g}): give the other {in_file:,}"
+    )
+    seed = found.get("_random_seed" if binned else "random_state")
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        return said
+    stratified = ", stratify=labels" if found.estimator.kind.endswith("Classifier") else ""
+    return (
+        f"{said}, which train_test_split of scikit-learn returns first with test_size={part:g}, "
+        f"random_state={seed}{stratified}"
+    )
+
+
+def _boosting(forest: Forest) -> Found | None:
+    """Return the boosting that a model answers with, whatever is around it."""
+    found = forest.source.stored
+    for _ in range(_DEEP):
+        if not isinstance(found, Found):
+            return None
+        if "GradientBoosting" in found.estimator.kind:
+            return found
+        inner = [one for one in children(found) if one is not None]
+        found = inner[0] if len(inner) == 1 else None
+    return None

@@ -1,0 +1,1 @@
+"""Columns of a table as the columns, categories and labels of a model."""

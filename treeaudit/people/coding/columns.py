@@ -1,0 +1,272 @@
+"""Which column of a table is what of a model: found by the names alone, before rows are read."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from treeaudit.errors import DataError, near
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Feature, Schema
+
+__all__ = ["as_called", "blanks_in", "has_no_label", "made_by", "places_of", "target_among"]
+__all__ += ["width_of"]
+
+
+_MADE = re.compile(
+    r"the steps before the tree \((.*?)\) do not tell what its columns are"
+    r"|the graph transforms the columns first \((.*?)\): "
+)
+_SOME_MADE = re.compile(
+    r"what (.*?) made of the columns cannot be undone: "
+    r"|the pipeline transforms the columns first \((.*?)\): "
+)
+_STATISTIC = re.compile(r"statistic [0-9]+ \(.*\) of .*")
+_EARLIER = re.compile(r"output [0-9]+")
+
+
+def has_no_label(forest: Forest) -> bool:
+    """Tell whether no column of a table is what a model learned to predict, whatever it holds.
+
+    Isolation forests and embeddings learn from none; where trees have labels of their own each,
+    no column holds them all.
+    """
+    from treeaudit.people.coding.codes import counts_others
+
+    return forest.answers in ("path", "leaf") or counts_others(forest)
+
+
+def target_among(
+    names: Sequence[str], forest: Forest, target: str | None, origin: str
+) -> int | None:
+    """Return the place of the column of the labels; `treeaudit.people.records.target_of`."""
+    schema = forest.schema
+    if target is not None:
+        if target not in names:
+            raise DataError(f"{origin} has no column {target!r}{near(target, names)}")
+        if schema.named and target in schema.names:
+            raise DataError(
+                f"{target!r} is a feature of the model; --target names the column of its labels"
+            )
+        return names.index(target)
+    if schema.target in names:
+        return names.index(schema.target)
+    if not schema.named:
+        return len(names) - 1 if len(names) == 1 + width_of(schema) else None
+    if has_no_label(forest):
+        return None
+    sources = _sources_of(schema, names)
+    used = {name for source in sources for name in source}
+    # A row index that was saved with the table comes back as a column without a name.
+    others = [name for name in names if name not in used and not name.startswith("Unnamed: ")]
+    if len(others) > 1:
+        for feature, source in zip(schema.features, sources, strict=True):
+            if not source:
+                raise _no_column(feature.name, names, origin, forest)
+        step = "say which one holds the labels (--target)"
+        if _has_several_outputs(forest):
+            step = (
+                "it predicts several outputs: say which one to look at (--target); whether leaves "
+                "give labels away is judged for none of them"
+            )
+        raise DataError(
+            f"{origin} has {len(others)} columns that the model does not use "
+            f"({', '.join(others[:4])}{', …' if len(others) > 4 else ''}): {step}"
+        )
+    return names.index(others[0]) if others else None
+
+
+def _has_several_outputs(forest: Forest) -> bool:
+    """Tell whether a model predicts several columns of a table at once."""
+    stated = forest.source.parameters
+    each = stated.get("n_outputs", 1) != 1 and not str(stated.get("objective")).startswith("multi:")
+    xgboost = forest.source.library == "XGBoost" and each
+    return xgboost or forest.counts_reason == "the model predicts several outputs"
+
+
+def blanks_in(forest: Forest) -> bool:
+    """Tell whether the library of a model wrote blanks in the names of columns as underscores."""
+    return forest.source.library == "LightGBM" and not any(" " in n for n in forest.schema.names)
+
+
+def as_called(names: Sequence[str], forest: Forest) -> list[str]:
+    """Return the names of the columns of a table as the model has them.
+
+    Names that the model does not have as they stand, and that it can mean but one way, become
+    those that its library made of them.
+
+    Examples
+    --------
+    >>> from treeaudit.model.source import Source
+    >>> from treeaudit.model.tree import Tree
+    >>> one = Tree(parent=[-1], feature=[-1], low=[-float("inf")], high=[float("inf")])
+    >>> schema, made = Schema.numeric(["Family_Size", "job_Sales"]), Source(library="LightGBM")
+    >>> forest = Forest(trees=(one,), schema=schema, source=made)
+    >>> as_called(["Family Size", "job", "a b"], forest)
+    ['Family_Size', 'job', 'a b']
+    """
+    if not forest.schema.named or not blanks_in(forest):
+        return list(names)
+    features = set(forest.schema.names)
+    begun = {one[:i] for one in features for i, letter in enumerate(one) if letter == "_"}
+    around: dict[str, set[str]] = {}
+    for one in features:
+        around.setdefault(one.strip("_"), set()).add(one)
+    made = [name.replace(" ", "_") for name in names]
+    often = Counter(made)
+    meant = []
+    for name, other in zip(names, made, strict=True):
+        # Names are read from a file without the blanks around them.
+        close = around.get(other, set())
+        if name in features or often[other] > 1:
+            meant.append(name)
+        elif other in features or other in begun or len(close) != 1:
+            meant.append(other if other in features or other in begun else name)
+        else:
+            meant.extend(close)
+    return meant
+
+
+def made_by(forest: Forest) -> str:
+    """Return the steps that made the columns of a model, if how is not told; its reader says so.
+
+    Such columns are called x0, x1 and so on, and are none of the data.
+    """
+    told = (found[1] or found[2] for one in forest.warnings if (found := _MADE.match(one)))
+    return next(told, "")
+
+
+def places_of(
+    names: Sequence[str],
+    schema: Schema,
+    origin: str,
+    made: str = "",
+    forest: Forest | None = None,
+) -> list[tuple[int, str | None]]:
+    """Return for every feature the place of its column, and the value that it indicates, if any.
+
+    Examples
+    --------
+    >>> places_of(["job", "age"], Schema.numeric(["age", "job_Tech"]), "people.csv")
+    [(1, None), (0, 'Tech')]
+    """
+    if made:
+        _check_made(names, schema, origin, made)
+    # An array names no columns either: they are in the model's order.
+    bare = list(names) == [str(i) for i in range(len(schema.features))]
+    if not made and (bare or not schema.named):
+        if len(names) < width_of(schema):
+            raise DataError(
+                f"{origin} has {len(names)} columns beside the labels, the model "
+                f"{width_of(schema)}: give those that it was trained on, in their order, as they "
+                "were after encoding"
+            )
+        return [(i if p < 0 else p, None) for i, p in enumerate(_places(schema))]
+    at = {name: i for i, name in enumerate(names)}
+    found: list[tuple[int, str | None]] = []
+    for feature, source in zip(schema.features, _sources_of(schema, names), strict=True):
+        if not source:
+            raise _no_column(feature.name, names, origin, forest)
+        stem, plain = source[0].strip(), feature.name.replace(" (encoded)", "").strip()
+        value = None if stem == plain else plain[len(stem) + 1 :].strip()
+        found.append((at[source[0]], value))
+    return found
+
+
+def _check_made(names: Sequence[str], schema: Schema, origin: str, made: str) -> None:
+    """Refuse columns that may be those in front of steps, of which the file tells nothing."""
+    own = {name for name in names if _place(Feature(name=name)) >= 0}
+    if own == set(schema.names):
+        return
+    raise DataError(
+        f"{origin} does not tell the columns of the model, which {made} made of those of "
+        "the data in a way that the file does not tell: give what these steps return (of a "
+        f"pipeline, pipe[:-1].transform), in columns named {_listed(schema.names)}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]}, …, {names[-1]}"
+
+
+def width_of(schema: Schema) -> int:
+    """Return how many columns a model without names takes; it calls them x0, x1 and so on."""
+    places = _places(schema)
+    return max(len(places), 1 + max(places, default=-1))
+
+
+def _places(schema: Schema) -> list[int]:
+    return [-1 if schema.named else _place(feature) for feature in schema.features]
+
+
+def _place(feature: Feature) -> int:
+    digits = feature.name.removesuffix(" (encoded)").removeprefix("x")
+    return int(digits) if digits.isascii() and digits.isdigit() else -1
+
+
+def _no_column(
+    name: str, names: Sequence[str], origin: str, forest: Forest | None = None
+) -> DataError:
+    """Say which column is missing: what may have been meant, or what made it of others."""
+    step = "" if forest is None else _next_step(name, forest)
+    return DataError(f"{origin} has no column {name!r}{step or near(name, names)}")
+
+
+def _next_step(name: str, forest: Forest) -> str:
+    """Return what to do about a column that is none of the data; nothing of one that may be."""
+    if forest.source.library == "CatBoost" and _STATISTIC.fullmatch(name):
+        return (
+            ", which CatBoost counted while it was trained, so that no table holds it: scan it "
+            "without --train, or train it with one_hot_max_size above the number of categories"
+        )
+    if forest.source.estimator.endswith("Chain") and _EARLIER.fullmatch(name):
+        return (
+            ", which the chain put behind those of the data: the labels of an output before "
+            "(output 0 is the first); add them in a column of this name"
+        )
+    told = (found[1] or found[2] for one in forest.warnings if (found := _SOME_MADE.match(one)))
+    kinds = {kind for each in told for kind in each.split(", ")}
+    step = next(filter(None, (_made(name, kind) for kind in kinds)), "")
+    if not step:
+        return ""
+    mine = [one for one in forest.schema.names if _made(one, step)]
+    return (
+        f", which {step} made of those of the data in a way that the file does not tell: add what "
+        f"this step returns (its transform), in columns named {_listed(mine)}"
+    )
+
+
+def _made(name: str, kind: str) -> str:
+    """Return the kind of a step if a column is called after it."""
+    numbered = name.startswith(f"{kind} ") and name[len(kind) + 1 :].isdecimal()
+    return kind if numbered or name.endswith(f" ({kind})") else ""
+
+
+def _sources_of(schema: Schema, names: Sequence[str]) -> list[list[str]]:
+    """Return for each feature the column that it comes from: itself, or one it is a value of."""
+    at = dict.fromkeys(names)
+    own = [_own(feature.name, at) for feature in schema.features]
+    # What the model asks for itself was not turned into indicators before training.
+    taken = {name for found in own for name in found}
+    others = [name for name in names if name not in taken]
+    return [
+        found or _begun(feature.name, others)
+        for feature, found in zip(schema.features, own, strict=True)
+    ]
+
+
+def _plain(name: str, names: Collection[str] = ()) -> str:
+    while name.endswith(" (encoded)") and name not in names:
+        name = name.removesuffix(" (encoded)")
+    return name
+
+
+def _own(name: str, names: Collection[str]) -> list[str]:
+    plain = _plain(name, names)
+    # Names are read from a file without the spaces around them.
+    return next(([one] for one in (plain, plain.strip()) if one in names), [])
+
+
+def _begun(name: str, names: Sequence[str]) -> list[str]:
+    plain = _plain(name).strip()
+    begun = [n for n in names if plain.startswith(f"{n.strip()}_") and len(plain) > len(n) + 1]
+    return [max(begun, key=len)] if begun else []

@@ -1,0 +1,1 @@
+"""Tables of people in: files, folders, columns and single cells."""

@@ -1,0 +1,1 @@
+"""What a model answers, and how boosted scores follow from labels."""

@@ -1,0 +1,333 @@
+"""What a forest answers, and how often that is right.
+
+Only for models whose classes follow from their trees alone (`treeaudit.model.forest.Answers`):
+single trees, random forests, extra trees, bagged trees and the private ones of treeaudit.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.arrays import Flag, Float, Index, Int, Wide, held_by, sum_of_row
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.model.routing import in_chunks, router_of
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import an
+from treeaudit.people.checks.leaf_values import changed_target
+from treeaudit.people.records import Records
+from treeaudit.stats import Estimate, wilson
+
+__all__ = [
+    "Answers",
+    "Utility",
+    "averages",
+    "class_shares",
+    "explained",
+    "node_shares",
+    "predict_numbers",
+    "predict_shares",
+    "said_by_nodes",
+    "utility",
+]
+
+_NEVER = 2.0**-52
+"""What a share counts at least where shares are multiplied."""
+
+
+def averages(forest: Forest) -> bool:
+    """Tell whether the trees alone tell which classes a model answers."""
+    return (
+        forest.answers in ("mean", "vote", "confidence", "product")
+        and forest.schema.classes is not None
+        and forest.counts_are != "absent"
+    )
+
+
+def class_shares(
+    forest: Forest, records: Records | npt.NDArray[np.integer[Any]]
+) -> tuple[Float, Flag]:
+    """Return how likely a model calls each class for each record.
+
+    Parameters
+    ----------
+    forest
+        A model that `averages`.
+    records
+        Routed through it; or the node in which each ends in each tree, of
+        shape ``(n_records, n_trees)``.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Shares of shape ``(n_records, n_classes)``, and of shape
+        ``(n_records,)`` whether the record is answered: a record that every
+        tree leaves at an inner node is not.
+
+    Raises
+    ------
+    DataError
+        If the answer of the model is not told by its trees.
+    """
+    node = records.node if isinstance(records, Records) else records
+    answers = Answers(forest, len(node))
+    for i, tree in enumerate(forest.trees):
+        answers.add(i, tree, *held_by(node[:, i], tree.n_nodes))
+    return answers.shares()
+
+
+class Answers:
+    """The `class_shares` of records, where somebody else goes through the trees.
+
+    Parameters
+    ----------
+    forest
+        A model that `averages`.
+    n_records
+        How many there are.
+
+    Raises
+    ------
+    DataError
+        If the answer of the model is not told by its trees.
+    """
+
+    def __init__(self, forest: Forest, n_records: int) -> None:
+        if not averages(forest):
+            raise DataError(
+                f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
+                "treeaudit cannot tell from the file what it predicts"
+            )
+        self._forest = forest
+        self._total = np.zeros((n_records, len(forest.schema.classes or ())))
+        self._answers = np.zeros(n_records)
+
+    def add(self, i: int, tree: Tree, held: Wide, place: Index) -> None:
+        """Add what a tree says, as `held_by` tells; every one of them once, in their order."""
+        answered = tree.is_leaf[held].take(place)
+        said = said_by_nodes(self._forest, tree, i, held).take(place, axis=0)
+        self._total += said if answered.all() else said * answered[:, None]
+        self._answers += answered
+
+    def shares(self) -> tuple[Float, Flag]:
+        """Return what `class_shares` does, once every tree was added."""
+        return _normal(self._total, self._forest), self._answers > 0
+
+
+def _normal(total: Float, forest: Forest) -> Float:
+    if forest.answers == "product":
+        total = np.exp(total - total.max(axis=1, keepdims=True))
+    sums = total.sum(axis=1, keepdims=True)
+    return total / np.where(sums > 0, sums, 1.0)
+
+
+def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
+    """Return the `class_shares` of records that are not routed yet, part by part.
+
+    Values are of shape ``(n_records, n_features)``; categories as codes, missing as NaN.
+    """
+    said = [said_by_nodes(forest, tree, i) for i, tree in enumerate(forest.trees)]
+    return _normal(_summed(forest, values, said, n_jobs), forest)
+
+
+def predict_numbers(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
+    """Return the mean over the trees of the values of the leaves, shape ``(n_records,)``.
+
+    For a forest that answers with numbers by ``mean``, and lets every record through.
+
+    Parameters
+    ----------
+    values
+        As in `predict_shares`.
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Schema
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
+    ...              high=[inf, 1.5, inf], value=[2.0, 1.0, 4.0])
+    >>> model = Forest(trees=(stump,), schema=Schema.numeric(1), counts_are="absent")
+    >>> predict_numbers(model, np.array([[1.0], [2.0]])).tolist()
+    [1.0, 4.0]
+    """
+    said = [np.zeros((t.n_nodes, 1)) if t.value is None else t.value[:, None] for t in forest.trees]
+    most = max(float(np.fmax.reduce(np.abs(each), axis=None)) for each in said)
+    if not most > np.finfo(np.float64).max / len(said):
+        mean: Float = _summed(forest, values, said, n_jobs)[:, 0] / len(said)
+        return mean
+    # Their sum would be infinite, and so may that of parts be, by rounding.
+    with np.errstate(over="ignore"):
+        total = _summed(forest, values, [each / len(said) for each in said], n_jobs)
+    return np.clip(total[:, 0], -most, most)
+
+
+def _summed(forest: Forest, values: Float, said: list[Float], n_jobs: int | None) -> Float:
+    """Add up what the leaves say, by tree of shape ``(n_nodes, n_answers)``, part by part."""
+    router = router_of(forest.trees, forest.schema)
+    # An inner node answers nothing.
+    leaves = [each * tree.is_leaf[:, None] for each, tree in zip(said, forest.trees, strict=True)]
+    total = np.zeros((len(values), leaves[0].shape[1]))
+
+    def add_up(rows: slice) -> None:
+        for each, ends in zip(leaves, router.ends(values[rows]).T, strict=True):
+            total[rows] += each.take(ends, axis=0)
+
+    in_chunks(add_up, len(values), n_jobs)
+    return total
+
+
+def said_by_nodes(forest: Forest, tree: Tree, i: int, nodes: Wide | slice = slice(None)) -> Float:
+    """Return what some nodes of a tree add to the answer, shape ``(n_nodes, n_classes)``."""
+    weights = None if forest.class_weights is None else forest.class_weights[i]
+    shares = node_shares(tree, len(forest.schema.classes or ()), weights, nodes)
+    if forest.answers == "product":
+        return np.log(np.maximum(shares, _NEVER))
+    if forest.answers == "mean" or tree.counts is None:
+        return shares
+    every, best = np.arange(len(shares)), shares.argmax(axis=1)
+    said = np.zeros_like(shares)
+    said[every, best] = 1.0 if forest.answers == "vote" else shares[every, best]
+    return said
+
+
+def node_shares(
+    tree: Tree,
+    n_classes: int,
+    weights: tuple[float, ...] | None = None,
+    nodes: Wide | slice = slice(None),
+) -> Float:
+    """Return the share of each class in some nodes, as far as the tree tells.
+
+    Counts below zero are noise and count as zero; ``weights`` is what one person of each class
+    weighs. A node that tells nothing holds all classes alike; one of nobody stands for what a
+    repair took out, and answers what is above it.
+
+    Examples
+    --------
+    >>> inf = np.inf
+    >>> noisy = Tree(parent=[-1], feature=[-1], low=[-inf], high=[inf], counts=[[3, -2]])
+    >>> node_shares(noisy, 2).tolist()
+    [[1.0, 0.0]]
+    """
+    if tree.counts is not None:
+        counts = np.maximum(tree.counts[nodes], 0) * (1.0 if weights is None else np.array(weights))
+        total = sum_of_row(counts)
+        told = total > 0
+        if not told.all() and not isinstance(nodes, slice):
+            # What is above them may be none of those that are asked for.
+            return node_shares(tree, n_classes, weights)[nodes]
+        shares = counts / np.where(told, total, 1)[:, None]
+        shares[~told] = 1 / n_classes
+        return _answered(tree, shares, told)
+    n_nodes = len(tree.parent[nodes])
+    if tree.label is not None:
+        alone: Float = np.eye(n_classes)[tree.label[nodes]]
+        return alone
+    return np.full((n_nodes, n_classes), 1 / n_classes)
+
+
+def _answered(tree: Tree, shares: Float, told: Flag) -> Float:
+    """Give nodes of nobody that tell nothing the shares of the nearest node above that does."""
+    if told.all() or tree.n_records is None or not (gone := ~told & (tree.n_records == 0)).any():
+        return shares
+    source = np.where(gone & (tree.parent >= 0), tree.parent, np.arange(tree.n_nodes))
+    while (source[source] != source).any():
+        source = source[source]
+    return shares[source]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Utility:
+    """How useful a model is to people who were not in its training data.
+
+    Attributes
+    ----------
+    accuracy
+        Share of the answered records whose label is right.
+    coverage
+        Share of the records that get an answer at all.
+    right_of_all
+        Share of all records that are answered rightly: an unanswered record
+        counts as wrong.
+    auc
+        Area under the ROC curve of the answered records, for two classes.
+    """
+
+    accuracy: Estimate
+    coverage: Estimate
+    right_of_all: Estimate
+    auc: float | None
+
+
+def utility(forest: Forest, records: Records) -> Utility:
+    """Return how useful a model is to the records, which have labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from treeaudit import load
+    >>> from treeaudit.people.records import read_records
+    >>> x, y = load_iris(return_X_y=True)
+    >>> forest = load(DecisionTreeClassifier(max_depth=1).fit(x, y))
+    >>> found = utility(forest, read_records((x, y), forest))
+    >>> round(found.accuracy.value, 3), found.coverage.value
+    (0.667, 1.0)
+    """
+    if records.labels is None:
+        raise DataError(f"{records.origin} has no labels to compare the answers with")
+    shares, answered = class_shares(forest, records)
+    n = int(answered.sum())
+    right = int((shares.argmax(axis=1) == records.labels)[answered].sum())
+    return Utility(
+        accuracy=wilson(right, n) if n else Estimate(value=0.0, low=0.0, high=1.0, n=0),
+        coverage=wilson(n, len(records)),
+        right_of_all=wilson(right, len(records)),
+        auc=_auc(shares[answered], records.labels[answered]),
+    )
+
+
+def explained(forest: Forest, records: Records) -> Estimate:
+    """Return R² of the numbers that a model answers, with its 95 % interval (delta method).
+
+    Raises
+    ------
+    DataError
+        If the records tell no numbers, all are the same, or the trees alone do not tell what the
+        model answers.
+    """
+    if records.targets is None:
+        raise DataError(f"{records.origin} has no numbers to compare the answers with")
+    if changed_target(forest):
+        raise DataError(
+            "the numbers in the leaves are in units of the changed target: treeaudit cannot tell "
+            "from the file what the model predicts"
+        )
+    values = [tree.value for tree in forest.trees]
+    if forest.answers != "mean" or any(one is None for one in values):
+        raise DataError(
+            f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
+            "treeaudit cannot tell from the file what it predicts"
+        )
+    said = np.mean([v[records.node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
+    missed, spread = (said - records.targets) ** 2, (records.targets - records.targets.mean()) ** 2
+    n, whole = len(records), float(spread.mean())
+    if not whole:
+        raise DataError(f"{records.origin} has one number only: there is nothing to predict")
+    ratio = float(missed.mean()) / whole
+    error = 1.96 * float(np.sqrt(np.mean((missed - ratio * spread) ** 2) / n)) / whole
+    return Estimate(value=1 - ratio, low=1 - ratio - error, high=min(1.0, 1 - ratio + error), n=n)
+
+
+def _auc(shares: Float, labels: Int) -> float | None:
+    from scipy.stats import rankdata
+
+    if shares.shape[1] != 2:
+        return None
+    first, second = int((labels == 0).sum()), int((labels == 1).sum())
+    if not first or not second:
+        return None
+    ranks = rankdata(shares[:, 1])[labels == 1].sum()
+    return float((ranks - second * (second + 1) / 2) / (first * second))
