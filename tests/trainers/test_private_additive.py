@@ -14,7 +14,7 @@ import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Budget
 from treeaudit.dp import curator as curator_module
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema

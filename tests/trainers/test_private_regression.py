@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import treeaudit as ta
 from tests.cli.run import run
 from tests.trainers.people import OF_NUMBERS, REGRESSORS, people, people_for
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.dp.curator import Curator
 from treeaudit.errors import PrivacyError
 from treeaudit.model.schema import Feature, Schema

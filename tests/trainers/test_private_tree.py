@@ -15,9 +15,9 @@ import treeaudit as ta
 from benchmarks.private_trees_data import read_table, splits
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
+from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
-from treeaudit.dp.rational import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.dp.scores import UNIT
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema

@@ -23,10 +23,9 @@ from tests.dp.exact import (
     permute_and_flip_loss,
     sample_law,
 )
-from treeaudit.dp import concentrated_curator, sampling
 from treeaudit.dp import curator as curator_module
-from treeaudit.dp.concentrated_curator import ConcentratedCurator
-from treeaudit.dp.curator import Curator
+from treeaudit.dp import sampling
+from treeaudit.dp.curator import ConcentratedCurator, Curator
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.trainers import (
@@ -191,7 +190,7 @@ def told_by(transcript: Transcript, seed: int, times: Any):
         for target, name, stand_in in (
             (Curator, "count", counted(Curator)),
             (ConcentratedCurator, "count", counted(ConcentratedCurator)),
-            (concentrated_curator, "discrete_gaussian", transcript.gaussian),
+            (curator_module, "discrete_gaussian", transcript.gaussian),
             (Curator, "sample", sampled),
             # Once in every tree: how often else, `treeaudit.dp.sampling.poisson_epsilon` pays for.
             (sampling, "poisson", lambda _, n: times(n)),

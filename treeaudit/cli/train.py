@@ -178,8 +178,8 @@ def train(
 
     from treeaudit import trainers
     from treeaudit.cli.kept import check_kept
-    from treeaudit.dp.bounded import unbounded_because
     from treeaudit.dp.budget import Budget
+    from treeaudit.dp.claims import unbounded_because
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain

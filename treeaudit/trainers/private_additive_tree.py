@@ -19,10 +19,8 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.dp.concentrated import pure_epsilon, rho_at
-from treeaudit.dp.concentrated_curator import ConcentratedCurator
-from treeaudit.dp.curator import Curator
-from treeaudit.dp.rational import rational
+from treeaudit.dp.accounting import pure_epsilon, rational, rho_at
+from treeaudit.dp.curator import ConcentratedCurator, Curator
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.listed import Listed
 from treeaudit.trainers.parameters import WITH_DELTA, check_delta
@@ -81,8 +79,8 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
        person moves each of them by 0 or 1, all in one direction, and permute-and-flip
        chooses among them for a twentieth of the budget.
 
-    With a delta all of these are asked of `treeaudit.dp.concentrated_curator`, for shares of the
-    rho that epsilon and delta allow (`treeaudit.dp.concentrated`), in the place of epsilon.
+    With a delta all of these are asked of `treeaudit.dp.curator`, for shares of the
+    rho that epsilon and delta allow (`treeaudit.dp.accounting`), in the place of epsilon.
 
     A number is cut into fewer parts than the square root of people times the epsilon of a
     column, since few parts have less noise, and into finer ones where it is near its bounds.

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int, Wide
+from treeaudit.dp.accounting import FINEST_COUNT, dyadic
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.rational import FINEST_COUNT, dyadic
 from treeaudit.dp.scores import Score
 from treeaudit.trainers.private_tree_nodes import Nodes
 from treeaudit.trainers.targets import STEPS

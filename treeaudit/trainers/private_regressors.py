@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from treeaudit.dp.accounting import rational
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.rational import rational
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateRegressor
 from treeaudit.trainers.listed import Listed

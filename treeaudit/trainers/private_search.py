@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.arrays import Flag, Float
-from treeaudit.dp.bounded import NOT_ASKED
+from treeaudit.dp.accounting import rational
 from treeaudit.dp.budget import Budget
+from treeaudit.dp.claims import NOT_ASKED
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Ledger
-from treeaudit.dp.rational import rational
 from treeaudit.model.schema import Schema
 from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier

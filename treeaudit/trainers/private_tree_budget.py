@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from treeaudit.dp.bounded import NOT_ASKED
+from treeaudit.dp.claims import NOT_ASKED
 from treeaudit.dp.curator import Curator
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.trainers.training_rows import TrainingRows

@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.arrays import Float
+from treeaudit.dp.accounting import rational
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger, Neighbours, Unit, Variant
-from treeaudit.dp.rational import rational
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
 from treeaudit.model.schema import Schema

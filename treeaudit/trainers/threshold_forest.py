@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from treeaudit.dp.accounting import FINEST_COUNT, dyadic
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.rational import FINEST_COUNT, dyadic
 from treeaudit.dp.sampling import least_threshold, loose_threshold_delta
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.answers import PrivateClassifier

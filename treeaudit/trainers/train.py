@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from treeaudit.dp.rational import Epsilon
+from treeaudit.dp.accounting import Epsilon
 from treeaudit.errors import DataError, PrivacyError, near
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
