@@ -22,7 +22,7 @@ from treeaudit.dp.claims import bounded
 from treeaudit.dp.curator import Curator
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateForestRegressor, PrivateTreeRegressor
-from treeaudit.trainers.targets import NUMBERS, STEPS, in_bounds
+from treeaudit.trainers.training_rows import NUMBERS, STEPS, in_bounds
 
 _TABLES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "diabetes": ("diabetes", "target", ()),

@@ -21,7 +21,8 @@ from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers import PrivateAdditiveTreeClassifier, PrivateSearch
-from treeaudit.trainers.private_additive_parts import (
+from treeaudit.trainers.histograms import Cells, Codes
+from treeaudit.trainers.private_additive_tree import (
     WEIGHTS,
     drawn,
     parts_of,
@@ -29,7 +30,6 @@ from treeaudit.trainers.private_additive_parts import (
     share_of_all,
     stump_of,
 )
-from treeaudit.trainers.private_tree_columns import Cells, Codes
 
 INF = np.inf
 HALF = np.array([0.5, 0.5])

@@ -22,9 +22,9 @@ from treeaudit.dp.scores import UNIT
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
-from treeaudit.trainers.private_tree_columns import Cells, Codes, code_rows, public_codes
-from treeaudit.trainers.private_tree_greedy import _depth, bins_for
-from treeaudit.trainers.private_tree_growth import Growth
+from treeaudit.trainers.growth import Growth
+from treeaudit.trainers.histograms import Cells, Codes, code_rows, public_codes
+from treeaudit.trainers.private_tree import _depth, bins_for
 from treeaudit.trainers.pruning import calibrated, gini_pruned, pessimistically_pruned, settled
 from treeaudit.trainers.splits import NORM, available, score_level
 from treeaudit.trainers.training_rows import read_rows

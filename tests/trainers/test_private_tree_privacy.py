@@ -13,7 +13,7 @@ from treeaudit.dp.entropy import OperatingSystem, Seeded
 from treeaudit.dp.ledger import factor
 from treeaudit.dp.scores import UNIT
 from treeaudit.trainers import private_tree_growth
-from treeaudit.trainers.private_tree_columns import Cells, Codes
+from treeaudit.trainers.histograms import Cells, Codes
 from treeaudit.trainers.splits import NORM, SCORES, available, one_each, score_level
 
 # Three categories; a number in three bins, or missing; two classes.

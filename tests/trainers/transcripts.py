@@ -29,9 +29,9 @@ from treeaudit.dp.curator import ConcentratedCurator, Curator
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.trainers import (
-    diffpid3_growth,
+    diffpid3,
     private_search,
-    private_tree_greedy,
+    private_tree,
     private_trees,
     smooth_sensitivity_forest,
 )
@@ -162,7 +162,7 @@ def _distances(scores: np.ndarray) -> list[int]:
 @contextmanager
 def told_by(transcript: Transcript, seed: int, times: Any):
     """Let a transcript answer, at the place where mechanisms draw."""
-    point = diffpid3_growth.choose_point
+    point = diffpid3.choose_point
 
     def counted(kind):
         count = kind.count
@@ -198,11 +198,11 @@ def told_by(transcript: Transcript, seed: int, times: Any):
             (curator_module, "discrete_laplace", transcript.laplace),
             (curator_module, "permute_and_flip", choosing("permute-and-flip")),
             (curator_module, "exponential_mechanism", choosing("exponential mechanism")),
-            (diffpid3_growth, "choose_point", lambda *a: transcript.point(point, *a)),
+            (diffpid3, "choose_point", lambda *a: transcript.point(point, *a)),
             # Coins that do not depend on data: the same for the same record and question.
             (private_trees, "entropy_of", lambda _: Seeded(seed)),
             (private_search, "below", tree_of_record),
-            (private_tree_greedy, "below", tree_of_record),
+            (private_tree, "below", tree_of_record),
             (smooth_sensitivity_forest, "below", tree_of_record),
         ):
             stack.enter_context(patch.object(target, name, stand_in))

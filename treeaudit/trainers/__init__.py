@@ -56,9 +56,9 @@ budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 from treeaudit.trainers import algorithms
 from treeaudit.trainers.algorithms import *  # noqa: F403  # every trainer, named there alone
 from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
-from treeaudit.trainers.k_anonymous import k_anonymous
 from treeaudit.trainers.private_search import PrivateSearch
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.top_down_specialization import k_anonymous
 from treeaudit.trainers.train import save_trained, train
 from treeaudit.trainers.training_rows import TrainingRows
 

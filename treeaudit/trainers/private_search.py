@@ -22,18 +22,19 @@ from treeaudit.model.schema import Schema
 from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.columns import in_cells, names_of
-from treeaudit.trainers.parameters import (
+from treeaudit.trainers.fit_checks import (
     FROM_DATA,
+    Searched,
     check_share,
     check_unit,
+    chosen,
     entropy_of,
     public_schema,
     reasons_not_private,
     refuse_extras,
+    warn_of_search,
 )
-from treeaudit.trainers.persons import persons_of
-from treeaudit.trainers.searched import Searched, chosen, warn_of_search
-from treeaudit.trainers.training_rows import TrainingRows, read_rows
+from treeaudit.trainers.training_rows import TrainingRows, persons_of, read_rows
 
 __all__ = ["PrivateSearch"]
 

@@ -33,27 +33,68 @@ from treeaudit.trainers.columns import (
     in_cells,
     names_of,
 )
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import (
+from treeaudit.trainers.fit_checks import (
+    Searched,
     answering,
     check_choice,
     check_flags,
     check_jobs,
     check_unit,
     check_whole,
+    chosen,
     entropy_of,
     plain_numbers,
     public_schema,
     reasons_not_private,
     refuse_extras,
+    warn_of_search,
 )
-from treeaudit.trainers.searched import Searched, chosen, warn_of_search
 from treeaudit.trainers.state import stored_state, taken_state
-from treeaudit.trainers.targets import Targets, labels_of
-from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
+from treeaudit.trainers.training_rows import (
+    Targets,
+    TrainingRows,
+    column_order,
+    labels_of,
+    read_rows,
+)
 from treeaudit.version import __version__
 
-__all__ = ["Grown", "PrivateTrees"]
+__all__ = ["Grown", "Listed", "PrivateTrees"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A line of Table I. In all of it β is the epsilon of the fit.
+
+    Attributes
+    ----------
+    paper
+        Who published it, and when.
+    query
+        What a question may cost.
+    tree
+        ``greedy`` or ``random``.
+    depth
+        Levels of questions unless told.
+    trees
+        How many unless told.
+    numbers
+        What becomes of columns of numbers.
+    published
+        Whether it keeps its promise as printed.
+    sound
+        What the variant with a proof promises.
+    """
+
+    paper: str
+    query: str
+    tree: str
+    depth: str
+    trees: str
+    numbers: str
+    published: str
+    sound: str = "β"
+
 
 _MOST_ROWS = 1_000_000
 

@@ -24,12 +24,19 @@ from treeaudit.dp.entropy import permutation
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.fit_checks import check_whole
+from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.pruning import as_run, leaves_below, levels_of, noise_pruned
-from treeaudit.trainers.random_counts import branching, counted, least_share, people_of
-from treeaudit.trainers.random_trees import Support, fan_of, leaves_within, random_trees
+from treeaudit.trainers.random_trees import (
+    Support,
+    branching,
+    counted,
+    fan_of,
+    least_share,
+    leaves_within,
+    people_of,
+    random_trees,
+)
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["SignalToNoiseForestClassifier", "least_support", "most_trees"]

@@ -27,12 +27,11 @@ from treeaudit.dp.entropy import Entropy, below, permutation
 from treeaudit.dp.mechanisms import exponential_mechanism
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import Walk, in_chunks, walk_of
+from treeaudit.model.walk import walk_of
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_choice, check_whole
-from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.random_trees import leaves_within, random_trees
+from treeaudit.trainers.fit_checks import check_choice, check_whole
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.random_trees import last_nodes, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = [
@@ -138,7 +137,8 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
             part = below(entropy, self.n_estimators, len(rows))
         walk = walk_of(trees, rows.schema)
         leaves = np.flatnonzero(walk.feature < 0)
-        counts = self._leaf_counts(walk, rows, part)[leaves]
+        end = last_nodes(walk, rows, walk.root[part], self.n_jobs)
+        counts = rows.by_node(end, len(walk.feature))[leaves]
         if published:
             claimed = Fraction(1)
             curator.note("leaf labels", "smooth exponential", epsilon, claimed, len(leaves))
@@ -169,15 +169,6 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
         named = sum(feature.categories is not None for feature in schema.features)
         rule = table_depth if self.depth_rule == "table 4" else theorem_depth
         return min(_DEEPEST, rule(len(schema.features) - named, named))
-
-    def _leaf_counts(self, walk: Walk, rows: TrainingRows, part: Wide) -> Wide:
-        end = np.zeros(len(rows), dtype=np.int64)
-
-        def route(chunk: slice) -> None:
-            end[chunk] = walk.descend(rows.values[chunk], walk.root[part[chunk]])
-
-        in_chunks(route, len(rows), self.n_jobs)
-        return rows.by_node(end, len(walk.feature))
 
 
 def theorem_depth(n_numeric: int, n_categorical: int) -> int:

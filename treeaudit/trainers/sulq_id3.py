@@ -25,12 +25,10 @@ from treeaudit.dp.entropy import Entropy, unit
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_share, check_whole
-from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
-from treeaudit.trainers.private_tree_columns import code_rows, public_codes
-from treeaudit.trainers.private_tree_growth import Growth
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.fit_checks import check_share, check_whole
+from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.histograms import code_rows, public_codes
+from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates, one_each
 from treeaudit.trainers.training_rows import TrainingRows
 

@@ -16,7 +16,7 @@ from treeaudit.model.schema_file import read_schema
 from treeaudit.output import check_new, write_file
 from treeaudit.people.sheet import Plan, read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
-from treeaudit.trainers.parameters import FROM_DATA
+from treeaudit.trainers.fit_checks import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.writers import save
 

@@ -4,20 +4,37 @@ Every record is at one node of one tree, so all nodes of a level are disjoint
 parts: they are scored from one pass over the records, and asked in parallel.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Int, Wide, sum_of_row
+from treeaudit.defenses.cutting import summed
+from treeaudit.dp.claims import NOT_ASKED
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import UNIT, Score
-from treeaudit.trainers.private_tree_columns import Cells, Move
-from treeaudit.trainers.private_tree_nodes import Edges, Nodes
-from treeaudit.trainers.splits import Candidates, available, score_level
+from treeaudit.errors import DataError, PrivacyError
+from treeaudit.model.tree import Tree
+from treeaudit.trainers.histograms import Cells, Move
+from treeaudit.trainers.splits import Candidates, Edges, Nodes, available, one_each, score_level
+from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["Growth", "Plan", "grow_levels", "split_level"]
+__all__ = [
+    "Choices",
+    "Growth",
+    "Plan",
+    "Split",
+    "check_bound",
+    "check_is_bounded",
+    "grow_by_choice",
+    "grow_levels",
+    "note_what_was_not_asked",
+    "split_level",
+]
 
 _MOST_NODES = 1_000_000
 
@@ -195,3 +212,164 @@ def split_level(
         mechanism=plan.mechanism,
     )
     return growth.split(front, growth.parts(front, candidates, chosen))
+
+
+_MOST_OF_CHOICES = 200_000
+
+Split = tuple[Edges, Wide]
+"""The edges out of a node, and the part of each code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """How a tree is grown.
+
+    Attributes
+    ----------
+    epsilon
+        Of every question.
+    split_levels
+        How many levels may be split.
+    counted
+        Whether every node that may be split is asked how many people it holds, and stops below
+        the noise: with t parts and C classes, where fewer than sqrt(2) t C / epsilon are left
+        (Friedman & Schuster 2010, algorithm 2, line 9).
+    score, mechanism
+        Of the choice of the column.
+    twice
+        Whether the choice pays twice the sensitivity, as in print.
+    splits
+        From the name of the level, the nodes, their histograms and the candidates chosen to the
+        splits, where not a part for each code.
+    """
+
+    epsilon: Fraction
+    split_levels: int
+    counted: bool
+    score: Score
+    mechanism: Selection = "permute-and-flip"
+    twice: bool = False
+    splits: Callable[[Growth, str, list[int], list[Wide], Candidates, Wide], list[Split]] | None = (
+        None
+    )
+
+    @property
+    def asked(self) -> int:
+        """How many questions a path asks at most, but for those of ``splits``."""
+        return (1 + self.counted) * self.split_levels + 1
+
+    def least(self, n_classes: int, factor: int) -> float:
+        """Return how many people a part must be expected to hold."""
+        return math.sqrt(2) * n_classes * factor / float(self.epsilon)
+
+
+def grow_by_choice(
+    rows: TrainingRows, cells: Cells, curator: Curator, choices: Choices, name: str = ""
+) -> Tree:
+    """Grow a tree level by level; nodes of a level, and leaves, are disjoint parts.
+
+    Its leaves hold noisy class counts, and nodes above what their leaves hold.
+
+    Parameters
+    ----------
+    cells
+        The records by public codes; what they weigh is how often each is counted.
+    name
+        What the names of its questions begin with.
+    """
+    growth = Growth(cells=cells, node=np.zeros(len(cells), dtype=np.int32))
+    front, nodes = [growth.plant()], growth.nodes
+    for level in range(choices.split_levels):
+        widest = max((codes.n for codes in cells.codes), default=1)
+        if len(nodes) + len(front) * widest > _MOST_OF_CHOICES:
+            break
+        people: dict[int, int] = {}
+        if choices.counted:
+            inside = growth.people(front)
+            asked = f"{name}people of level {level + 1}"
+            noisy = curator.count(asked, inside, choices.epsilon)
+            people = dict(zip(front, noisy.tolist(), strict=True))
+        candidates = one_each(cells.codes, curator.entropy)
+        least = choices.least(rows.n_classes, curator.factor)
+        # Any split is into two parts at least.
+        front = [i for i in front if _goes_on(2, people.get(i), least)]
+        parts = growth.most_parts(front).tolist() if front else []
+        front = [
+            i for i, most in zip(front, parts, strict=True) if _goes_on(most, people.get(i), least)
+        ]
+        if not front:
+            break
+        histograms, there = growth.histograms(front)
+        chosen = curator.choose(
+            f"{name}splits of level {level + 1}",
+            score_level(candidates, histograms, there, choices.score),
+            choices.epsilon,
+            sensitivity=choices.score.sensitivity(1) * (2 if choices.twice else 1),
+            unit=UNIT,
+            mechanism=choices.mechanism,
+        )
+        splits = growth.parts(front, candidates, chosen)
+        if choices.splits is not None:
+            of = f"{name}level {level + 1}"
+            splits = choices.splits(growth, of, front, histograms, candidates, chosen)
+        front = growth.split(front, splits)
+    leaf = np.ones(len(nodes), dtype=np.bool_)
+    leaf[[above for above in nodes.parent if above >= 0]] = False
+    classes = np.zeros((len(nodes), rows.n_classes))
+    true = growth.classes(np.flatnonzero(leaf).tolist())
+    classes[leaf] = curator.count(f"{name}leaf counts", true, choices.epsilon)
+    tree = nodes.trees(classes)[0]
+    return replace(tree, counts=summed(tree, classes))
+
+
+def _goes_on(parts: int, people: int | None, least: float) -> bool:
+    return parts > 1 and (people is None or people >= parts * least)
+
+
+def check_is_bounded(criterion: str, max_records: int | None) -> None:
+    """Refuse a score whose sensitivity rests on a public bound where there is none."""
+    if criterion == "information-gain" and max_records is None:
+        raise PrivacyError(
+            "information-gain needs a public bound on the number of records: set max_records, "
+            "or another criterion"
+        )
+
+
+def check_bound(criterion: str, rows: TrainingRows, max_records: int | None) -> None:
+    """Refuse records beyond the public bound that the sensitivity of a score rests on."""
+    if criterion != "information-gain" or max_records is None:
+        return
+    if max_records * max(1.0, math.log2(max_records)) * rows.n_classes >= 1 << 31:
+        raise PrivacyError(
+            f"max_records is {max_records:,}: the logarithms of information-gain are not exact "
+            "enough for so many; take another criterion"
+        )
+    if len(rows) > max_records:
+        raise DataError(
+            f"there are more records than max_records={max_records}, on which the noise rests. "
+            "This is about private data, for the eyes of its curator only: raise the bound if "
+            "that is public knowledge, or take another criterion"
+        )
+
+
+def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:
+    """Write the rest of the budget into the ledger.
+
+    Whether a trainer stops early depends on what the data answered. A claim
+    that is smaller for some data than for others would not be one: the epsilon of
+    a trainer is what it would have spent at worst.
+
+    Examples
+    --------
+    >>> curator = Curator()
+    >>> _ = curator.count("people", [3], Fraction(1, 4))
+    >>> note_what_was_not_asked(curator, Fraction(1))
+    >>> curator.queries[-1].name, curator.spent
+    ('not asked: the trees stopped early', Fraction(1, 1))
+    """
+    left = epsilon - curator.spent
+    if left > 0:
+        curator.note(
+            *(NOT_ASKED, "none", left, Fraction(0), 1),
+            used=Fraction(0),
+        )
