@@ -228,26 +228,16 @@ def test_columns_that_are_counted_together_are_told_apart(n_slots, weighted) -> 
     assert np.array_equal(cells.by_node(node[kept], n_slots + 1), by_class)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_joined_columns_count_and_lead_on_as_those_apart_do(weighted) -> None:
+def test_records_go_on_by_what_their_nodes_ask() -> None:
     rng, n, width = np.random.default_rng(1), 40_000, (3, 11, 2, 8, 300, 1)
     label = rng.integers(0, 3, n)
     code = np.array([rng.integers(0, w + 1, n) for w in width])
-    apart = Cells(
+    cells = Cells(
         codes=tuple(Codes(n=w) for w in width),
         n_classes=3,
         cell=(code * 3 + label).astype(np.uint16),
-        weight=rng.integers(1, 4, n).astype(float) if weighted else None,
     )
-    joined = apart.joined()
-    assert len(joined.groups) < len(apart.groups)
     node = rng.integers(0, 6, n).astype(np.int32)
-    for cells in (apart, joined):
-        found = cells.histograms(node, np.array([0, 1, 2, 4, 3, 4]), 4)
-        assert all(
-            map(np.array_equal, found, apart.histograms(node, np.array([0, 1, 2, 4, 3, 4]), 4))
-        )
-        assert np.array_equal(cells.by_node(node, 6), apart.by_node(node, 6))
     next_of = {
         here: (c, rng.integers(6, 99, width[c] + 1).astype(np.int32))
         for here, c in ((0, 3), (2, 1), (4, 4))
@@ -255,10 +245,8 @@ def test_joined_columns_count_and_lead_on_as_those_apart_do(weighted) -> None:
     expected = node.copy()
     for here, (c, to) in next_of.items():
         expected[node == here] = to[code[c, node == here]]
-    for cells in (apart, joined):
-        moved = node.copy()
-        cells.advance(moved, 6, next_of)
-        assert np.array_equal(moved, expected)
+    cells.advance(node, 6, next_of)
+    assert np.array_equal(node, expected)
 
 
 def test_what_children_hold_follows_from_the_histogram_of_the_node_above() -> None:

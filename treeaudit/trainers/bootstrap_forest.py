@@ -126,7 +126,7 @@ class BootstrapForestClassifier(PrivateClassifier):
             mechanism="exponential mechanism" if published else "permute-and-flip",
             twice=published,
         )
-        cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins))).joined()
+        cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins)))
         trees = []
         for number in range(n_trees):
             if published:

@@ -31,7 +31,7 @@ from treeaudit.trainers.diffpid3_points import (
     Members,
     choose_point,
     coded,
-    places_on_grids,
+    place_on_grid,
     point_value,
     ranges,
 )
@@ -248,7 +248,8 @@ class Levels:
         root = self.growth.plant()
         self._inside = {root: dict.fromkeys(self.numbers, (0, N_POINTS))}
         features = self.rows.schema.features
-        self._places = places_on_grids(features, self.rows.values, self.numbers)
+        values = self.rows.values
+        self._places = {i: place_on_grid(features[i], values[:, i]) for i in self.numbers}
         front = [root]
         for level in range(self.depth + 1):
             front = self._level(front, level)
@@ -292,9 +293,9 @@ class Levels:
         part_of = np.full(len(self.growth.nodes), -1)
         part_of[going] = np.arange(len(going))
         part = part_of[self.growth.node]
-        rows = slice(None) if part.min(initial=0) >= 0 else np.flatnonzero(part >= 0)
+        rows = np.flatnonzero(part >= 0)
         labels, n_classes = self.rows.labels, self.rows.n_classes
-        members = Members.of(part, labels, len(going), n_classes)
+        members = Members.of(part, labels, len(going))
         part, labels = part[rows], labels[rows]
         cell = self.growth.cells.cell
         label_of = labels.astype(cell.dtype)

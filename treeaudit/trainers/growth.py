@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Int, Wide, sum_of_row
+from treeaudit.arrays import Flag, Int, Wide
 from treeaudit.defenses.cutting import summed
 from treeaudit.dp.claims import NOT_ASKED
 from treeaudit.dp.curator import Curator, Selection
@@ -86,26 +86,12 @@ class Growth:
         Per open node and column, which codes can occur.
     """
 
-    __slots__ = ("_inside", "_moves", "_node", "_seen", "allowed", "cells", "nodes")
+    __slots__ = ("allowed", "cells", "node", "nodes")
 
     def __init__(self, *, cells: Cells, node: Int) -> None:
-        self.cells = cells
+        self.cells, self.node = cells, node
         self.nodes = Nodes()
         self.allowed: dict[int, list[Flag]] = {}
-        self._node = node
-        # Records go on when they are asked for: those of the last level never are.
-        self._moves: tuple[int, dict[int, Move]] = (0, {})
-        self._seen: tuple[list[Wide], dict[int, int]] = ([], {})
-        self._inside: dict[int, Wide] = {}
-
-    @property
-    def node(self) -> Int:
-        """Shape ``(n_records,)``: the node where each record is."""
-        n_nodes, moves = self._moves
-        if moves:
-            self.cells.advance(self._node, n_nodes, moves)
-            self._moves = 0, {}
-        return self._node
 
     def plant(self) -> int:
         """Begin a tree; return its root."""
@@ -117,25 +103,14 @@ class Growth:
         """Return per column the people by node of the front, code and class, and what can occur."""
         slot_of = np.full(len(self.nodes), len(front), dtype=np.int64)
         slot_of[front] = np.arange(len(front))
-        found = self.cells.histograms(self.node, slot_of, len(front))
-        self._seen = found, {here: slot for slot, here in enumerate(front)}
-        return found, self._there(front)
+        return self.cells.histograms(self.node, slot_of, len(front)), self._there(front)
 
     def classes(self, nodes: list[int]) -> Wide:
-        """Return the class counts of nodes, shape ``(n_nodes, n_classes)``.
-
-        Those below nodes whose histograms were seen follow from them, without a look at the
-        records.
-        """
-        if not all(here in self._inside for here in nodes):
-            return self.cells.by_node(self.node, len(self.nodes))[nodes]
-        shape = len(nodes), self.cells.n_classes
-        return np.array([self._inside[here] for here in nodes], dtype=np.int64).reshape(shape)
+        """Return the class counts of nodes, shape ``(n_nodes, n_classes)``."""
+        return self.cells.by_node(self.node, len(self.nodes))[nodes]
 
     def people(self, nodes: list[int]) -> Wide:
-        """Return how many people nodes hold, as `classes` does."""
-        if all(here in self._inside for here in nodes):
-            return sum_of_row(self.classes(nodes))
+        """Return how many people nodes hold."""
         return self.cells.people(self.node, len(self.nodes))[nodes]
 
     def most_parts(self, front: list[int]) -> Wide:
@@ -160,11 +135,8 @@ class Growth:
 
     def split(self, front: list[int], splits: list[tuple[Edges, Wide]]) -> list[int]:
         """Give the nodes of the front their children, move the records; return the children."""
-        # Who is on the way arrives first.
-        self._node = self.node
         n_before = len(self.nodes)
         moves: dict[int, Move] = {}
-        seen, slots = self._seen
         new: list[int] = []
         for here, (edges, part) in zip(front, splits, strict=True):
             children = self.nodes.split(here, edges)
@@ -175,11 +147,8 @@ class Growth:
                 self.allowed[child] = [*codes]
                 self.allowed[child][edges.feature] = there
             moves[here] = edges.feature, np.array(children, dtype=np.int32)[part]
-            if here in slots:
-                counts = np.zeros((len(children), self.cells.n_classes), dtype=np.int64)
-                np.add.at(counts, part, seen[edges.feature][slots[here]])
-                self._inside |= zip(children, counts, strict=True)
-        self._moves, self._seen = (n_before, moves), ([], {})
+        if moves:
+            self.cells.advance(self.node, n_before, moves)
         return new
 
 

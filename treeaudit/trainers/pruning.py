@@ -18,7 +18,6 @@ from treeaudit.defenses.cutting import add_to
 from treeaudit.model.tree import depths_of
 
 __all__ = [
-    "as_run",
     "calibrated",
     "gini_pruned",
     "leaves_below",
@@ -213,8 +212,7 @@ def noise_pruned(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
     noise = sum_of_row(counts) / (least * np.sqrt(n_leaves)) <= 1
     cut = np.zeros(len(leaf), dtype=np.bool_)
     stays = np.zeros(len(leaf), dtype=np.bool_)
-    runs = [as_run(level) for level in by_level]
-    for over, own in zip(runs[-2::-1], runs[:0:-1], strict=True):
+    for over, own in zip(by_level[-2::-1], by_level[:0:-1], strict=True):
         stays[above[own][~(leaf[own] & noise[own])]] = True
         cut[over] = ~(leaf[over] | stays[over])
         leaf[over] |= cut[over]
@@ -235,18 +233,6 @@ def leaves_below(above: Int | Wide, by_level: Sequence[Index]) -> tuple[Float, F
     for level in by_level[:0:-1]:
         add_to(found, above[level], level)
     return found, leaf
-
-
-def as_run(level: Index) -> slice | Index:
-    """Return the nodes of a level as a slice, which is faster, where they stand together.
-
-    Examples
-    --------
-    >>> as_run(np.array([3, 4, 5])), as_run(np.array([3, 5])).tolist()
-    (slice(3, 6, None), [3, 5])
-    """
-    first, last = int(level[0]), int(level[-1])
-    return slice(first, last + 1) if last - first + 1 == len(level) else level
 
 
 def levels_of(parent: npt.ArrayLike) -> list[Index]:
@@ -274,7 +260,7 @@ def _kept(above: Wide, cut: Flag, by_level: Sequence[Index]) -> Flag:
     """Return what stays when everything below some nodes goes."""
     kept = np.ones(len(cut), dtype=np.bool_)
     goes_on = ~cut
-    for own in map(as_run, by_level[1:]):
+    for own in by_level[1:]:
         over = above[own]
         kept[own] = kept.take(over) & goes_on.take(over)
     return kept

@@ -26,7 +26,7 @@ from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.private_trees import Grown, Listed
-from treeaudit.trainers.pruning import as_run, leaves_below, levels_of, noise_pruned
+from treeaudit.trainers.pruning import leaves_below, levels_of, noise_pruned
 from treeaudit.trainers.random_trees import (
     Support,
     branching,
@@ -210,7 +210,7 @@ def _most_confident(parent: Int | Wide, counts: Float, keep: Flag, least: float)
     heard = sum_of_row(counts) > least * np.sqrt(n_leaves)
     heard_of = np.arange(len(total))
     for level in by_level[1:]:
-        own = as_run(level)
+        own = level
         above = parent[own]
         best = surest.take(above)
         as_above = keep[own] & ~(heard[own] & (surest[own] >= best))
