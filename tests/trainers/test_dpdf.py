@@ -18,7 +18,7 @@ from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers import DPDFClassifier, save_trained
 from treeaudit.trainers.dpdf import epsilon_of_a_question, gini_sensitivity, published_scores
-from treeaudit.trainers.pruning import gini_pruned
+from treeaudit.trainers.pruning import prune_by_gini
 
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
 
@@ -266,8 +266,8 @@ def test_noise_does_not_grow_trees_without_end(monkeypatch) -> None:
 def test_leaves_as_pure_as_the_node_above(tmp_path, monkeypatch, ties) -> None:
     seen = []
     monkeypatch.setattr(
-        "treeaudit.trainers.dpdf.gini_pruned",
-        lambda parent, counts, ties: seen.append(ties) or gini_pruned(parent, counts, ties),
+        "treeaudit.trainers.dpdf.prune_by_gini",
+        lambda parent, counts, ties: seen.append(ties) or prune_by_gini(parent, counts, ties),
     )
     X, y = people(300)
     model = DPDFClassifier(schema=SCHEMA, ties=ties, epsilon=50).fit(X, y)

@@ -44,7 +44,7 @@ from treeaudit.trainers.growth import (
 )
 from treeaudit.trainers.histograms import Codes, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
-from treeaudit.trainers.pruning import calibrated, pessimistically_pruned
+from treeaudit.trainers.pruning import calibrate, prune_pessimistically
 from treeaudit.trainers.splits import SCORES, Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
@@ -164,10 +164,10 @@ class DiffPID3Classifier(PrivateClassifier):
         none = np.zeros(rows.n_classes, dtype=np.int64)
         classes = np.array([levels.classes.get(i, none) for i in range(len(nodes))])
         people = [levels.people[i] for i in range(len(nodes))]
-        counts = calibrated(nodes.parent, people, classes)
+        counts = calibrate(nodes.parent, people, classes)
         keep = None
         if self.certainty_factor is not None:
-            keep = pessimistically_pruned(nodes.parent, counts, float(self.certainty_factor))
+            keep = prune_pessimistically(nodes.parent, counts, float(self.certainty_factor))
         bounded = self.criterion == "information-gain"
         return Grown(
             trees=nodes.trees(counts, keep),
@@ -209,24 +209,8 @@ class DiffPID3Classifier(PrivateClassifier):
 class Levels:
     """The state of one fit: the nodes so far, and where the records are.
 
-    Attributes
-    ----------
-    rows, growth, curator
-        What is grown on.
-    epsilon
-        What each question of a node costs.
-    depth
-        Levels of splits.
-    score
-        How splits are judged; None for noisy counts (SuLQ).
-    sensitivity
-        As the mechanism is to use it.
-    mechanism
-        For the choice of the attribute.
-    numbers
-        The columns for which split points are drawn.
-    people, classes
-        Noisy counts by node.
+    ``score`` is None for noisy counts (SuLQ); split points are drawn for the columns ``numbers``;
+    ``people`` and ``classes`` are noisy counts by node.
     """
 
     rows: TrainingRows

@@ -33,7 +33,7 @@ from treeaudit.trainers.fit_checks import check_choice, check_whole
 from treeaudit.trainers.growth import Growth, note_what_was_not_asked
 from treeaudit.trainers.histograms import Cells, Codes, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
-from treeaudit.trainers.pruning import gini_pruned
+from treeaudit.trainers.pruning import prune_by_gini
 from treeaudit.trainers.splits import Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
@@ -214,22 +214,9 @@ _MOST_NODES = 200_000
 class Steps:
     """How a tree is grown.
 
-    Attributes
-    ----------
-    epsilon
-        Of every question.
-    split_levels
-        How many levels may be split.
-    min_records
-        Below it a node is a leaf.
-    published
-        Choose by the Gini index at the sensitivity of theorem 1.
-    absolute
-        Take the size of a node from the absolute values of its noisy counts.
-    prune
-        Cut leaves that are no purer than the node above.
-    ties
-        As in `gini_pruned`.
+    ``epsilon`` is that of every question. If ``published``, the Gini index is taken at the
+    sensitivity of theorem 1; if ``absolute``, the size of a node is that of the absolute values of
+    its noisy counts.
     """
 
     epsilon: Fraction
@@ -302,7 +289,7 @@ def grow_tree(
             roots.add(int(candidates.feature[chosen[0]]))
         front = growth.split(front, growth.parts(front, candidates, chosen))
     held = np.array(counts)
-    keep = gini_pruned(nodes.parent, held, steps.ties) if steps.prune else None
+    keep = prune_by_gini(nodes.parent, held, steps.ties) if steps.prune else None
     return nodes.trees(held, keep)[0]
 
 

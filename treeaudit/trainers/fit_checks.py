@@ -1,4 +1,9 @@
-"""The parameters that every trainer has: checked, and what they mean for privacy."""
+"""Before a fit: parameters that every trainer has, and whether a search of scikit-learn fits.
+
+An estimator that is cloned and fitted again is told nothing of who does it. What a search of
+scikit-learn does shows in the calls that lead to a fit, in its own processes too; its exact
+scores are in no ledger.
+"""
 
 import os
 import sys
@@ -58,13 +63,7 @@ def refuse_extras(given: Mapping[str, Any]) -> None:
 
 
 def check_unit(person: object, rows_per_person: int | None) -> None:
-    """Refuse persons without a bound on their rows, and a bound without persons.
-
-    Raises
-    ------
-    PrivacyError
-        With what to do.
-    """
+    """Refuse persons without a bound on their rows, and a bound without persons."""
     if person is not None and rows_per_person is None:
         raise PrivacyError(
             "person tells whose each row is: say with rows_per_person how many rows of one person "
@@ -117,9 +116,7 @@ def check_flags(parameters: Mapping[str, object]) -> None:
 
 
 def plain_numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters without the wrapping of numpy, whose whole numbers end.
-
-    Fractions are numbers that a file can hold, but for epsilon, which the ledger has exactly.
+    """Return parameters as numbers of Python's own, whose whole numbers do not end.
 
     Examples
     --------
@@ -143,13 +140,7 @@ def check_whole(name: str, value: object, least: int, most: int) -> None:
 
 
 def public_schema(schema: object) -> Schema | str:
-    """Return a schema, read where it is a path, or the explicit wish to take it from the data.
-
-    Raises
-    ------
-    PrivacyError
-        If there is none.
-    """
+    """Return a schema, read if it is a path, or the wish to take it from the data; refuse none."""
     if isinstance(schema, Schema):
         return schema
     if isinstance(schema, str) and schema == FROM_DATA:
@@ -275,14 +266,7 @@ def _of_winner(callers: Iterable[tuple[str, str]]) -> bool:
 
 
 def chosen(ledger: Ledger, before: Fraction) -> Ledger:
-    """Return the ledger of a model that a search chose: not private, with all that was paid before.
-
-    Examples
-    --------
-    >>> found = chosen(Ledger(queries=(), budget=Fraction(1)), Fraction(2))
-    >>> found.epsilon, found.not_private
-    (Fraction(2, 1), True)
-    """
+    """Return the ledger of a model that a search chose, with all that was paid before."""
     earlier = Query(
         name="earlier fits of the same account",
         mechanism="as in their own ledgers",

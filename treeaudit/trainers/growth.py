@@ -1,7 +1,7 @@
-"""Grow trees greedily, one level of all of them at a time.
+"""Grow trees level by level: greedily in many trees at a time, or one tree by private choices.
 
-Every record is at one node of one tree, so all nodes of a level are disjoint
-parts: they are scored from one pass over the records, and asked in parallel.
+Every record is at one node of one tree, so all nodes of a level are disjoint parts: they are
+scored from one pass over the records, and asked in parallel.
 """
 
 import math
@@ -47,13 +47,9 @@ class Plan:
     ----------
     per_level
         What the questions of each level cost, the root's first.
-    score
-        How splits are judged.
     sensitivity
         How far one person moves two candidates apart, in units of the score;
         twice that for the form with a factor of 2.
-    mechanism
-        How one is chosen.
     cost_of_a_part
         What a part beyond the second is to be worth, but in the last level.
     unit
@@ -69,21 +65,9 @@ class Plan:
 
 
 class Growth:
-    """Trees that grow level by level, and where the records are meanwhile.
+    """Trees that grow level by level, and the node where each record is meanwhile.
 
-    Parameters
-    ----------
-    cells
-        The records.
-    node
-        Shape ``(n_records,)``: the node where each record is.
-
-    Attributes
-    ----------
-    nodes
-        All nodes so far.
-    allowed
-        Per open node and column, which codes can occur.
+    ``allowed`` tells per open node and column which codes can occur.
     """
 
     __slots__ = ("allowed", "cells", "node", "nodes")
@@ -191,7 +175,7 @@ Split = tuple[Edges, Wide]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """How a tree is grown.
+    """How a tree is grown by `grow_by_choice`.
 
     Attributes
     ----------
@@ -203,8 +187,6 @@ class Choices:
         Whether every node that may be split is asked how many people it holds, and stops below
         the noise: with t parts and C classes, where fewer than sqrt(2) t C / epsilon are left
         (Friedman & Schuster 2010, algorithm 2, line 9).
-    score, mechanism
-        Of the choice of the column.
     twice
         Whether the choice pays twice the sensitivity, as in print.
     splits
@@ -237,14 +219,8 @@ def grow_by_choice(
 ) -> Tree:
     """Grow a tree level by level; nodes of a level, and leaves, are disjoint parts.
 
-    Its leaves hold noisy class counts, and nodes above what their leaves hold.
-
-    Parameters
-    ----------
-    cells
-        The records by public codes; what they weigh is how often each is counted.
-    name
-        What the names of its questions begin with.
+    Its leaves hold noisy class counts, and nodes above what their leaves hold. What the cells weigh
+    is how often each is counted; the names of its questions begin with ``name``.
     """
     growth = Growth(cells=cells, node=np.zeros(len(cells), dtype=np.int32))
     front, nodes = [growth.plant()], growth.nodes
@@ -322,19 +298,10 @@ def check_bound(criterion: str, rows: TrainingRows, max_records: int | None) -> 
 
 
 def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:
-    """Write the rest of the budget into the ledger.
+    """Write the rest of the budget into the ledger: a claim must not depend on early stopping.
 
-    Whether a trainer stops early depends on what the data answered. A claim
-    that is smaller for some data than for others would not be one: the epsilon of
-    a trainer is what it would have spent at worst.
-
-    Examples
-    --------
-    >>> curator = Curator()
-    >>> _ = curator.count("people", [3], Fraction(1, 4))
-    >>> note_what_was_not_asked(curator, Fraction(1))
-    >>> curator.queries[-1].name, curator.spent
-    ('not asked: the trees stopped early', Fraction(1, 1))
+    Whether a trainer stops early depends on what the data answered. Its epsilon is what it would have
+    spent at worst.
     """
     left = epsilon - curator.spent
     if left > 0:

@@ -1,8 +1,10 @@
 """A stump per column and a greedy tree, that add up: private naive Bayes and what it misses.
 
 What a column tells alone costs little: each record is in one cell of its table of codes by
-classes. What only several columns together tell, the tree finds. How much stumps and tree
+classes, and naive Bayes adds up in logarithms how much more frequent a class is there than among
+all people. What only several columns together tell, the tree finds. How much stumps and tree
 weigh in the answer is chosen privately, by how many people are then answered rightly.
+Columns that tell the same count twice, which is why stumps and tree are taken to a power.
 
 References
 ----------
@@ -220,18 +222,8 @@ _PIECE = 1 << 15
 class Stump:
     """What is known of the parts of a column.
 
-    Attributes
-    ----------
-    column
-        Which.
-    part
-        The part of each code; that of missing values last.
-    cuts
-        Of a number, the points between its parts. None for categories.
-    people
-        Shape ``(n_parts,)``, noisy.
-    shares
-        Shape ``(n_parts, n_classes)``: how frequent each class is, never 0.
+    ``part`` is the part of each code, that of missing values last; ``cuts`` are the points between
+    the parts of a number; ``people`` and ``shares`` are noisy, by part, and no share is 0.
     """
 
     column: int
@@ -302,19 +294,9 @@ def share_of_all(totals: Sequence[Float], variances: Sequence[float]) -> Float:
 def stump_of(
     column: int, codes: Codes, part: Wide, noisy: Wide, of_all: Float, deviation: float
 ) -> Stump:
-    """Return the stump of a column.
+    """Return the stump of a column from noisy counts by part, those of missing values last.
 
-    Parameters
-    ----------
-    part
-        The part of each code.
-    noisy
-        Shape ``(n_parts + 1, n_classes)``: noisy counts, those of missing values last. These
-        join the part that they are most like.
-    of_all
-        How frequent each class is.
-    deviation
-        The standard deviation of the noise in the people of a part.
+    These join the part that they are most like. ``deviation`` is that of the noise in a part.
     """
     known = _smoothed(noisy[:-1], of_all, deviation, 1 if codes.edges is None else len(noisy))
     shares = np.vstack([known, _smoothed(noisy[-1:], of_all, deviation, 1)])
@@ -368,17 +350,8 @@ def right_answers(
 ) -> Wide:
     """Count the people whose class is the answer, for each of the `WEIGHTS`.
 
-    Parameters
-    ----------
-    cells, node
-        The people, and where in the tree each of them is.
-    tree
-        Shape ``(n_nodes, n_classes)``: the shares in the nodes of the tree, never 0.
-
-    Notes
-    -----
-    Logarithms are rounded to whole units before they are added, so the answer for a
-    person is the same whoever else is there: one person more adds one, or none, to each count.
+    Logarithms are rounded to whole units before they are added, so the answer for a person is the
+    same whoever else is there: one person more adds one, or none, to each count.
     """
     weigh = [(s.column, on_grid(np.log(s.shares / of_all))[s.part]) for s in stumps]
     by_node = on_grid(np.log(tree / of_all))
@@ -401,10 +374,7 @@ def right_answers(
 def _stumps(
     growth: Growth, curator: Curator, cost: Fraction, people: int
 ) -> tuple[Float, list[Stump], str]:
-    """Ask for the tables of all columns that tell anybody apart.
-
-    Returns the shares of all people, the stumps, and the noise in words.
-    """
+    """Return the shares of all people, the stumps, and their noise in words."""
     columns = [(i, codes) for i, codes in enumerate(growth.cells.codes) if codes.n > 1]
     n_classes = growth.cells.n_classes
     if not columns:

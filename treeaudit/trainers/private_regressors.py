@@ -1,8 +1,11 @@
 """Private regression trees and forests: numbers within public bounds, by noisy sums.
 
-They grow as `treeaudit.trainers.PrivateTreeClassifier` does, by the references that it names;
-but records count by their targets, in whole steps between the public bounds
-(`treeaudit.trainers.private_regressors`).
+They grow as `treeaudit.trainers.PrivateTreeClassifier` does, by the references that it names, but
+a target is a whole number of steps between its public bounds. Between two ends that are W steps
+apart a record adds ``w`` to one sum and ``W - w`` to another, w its steps above the lower end:
+W altogether, so that both may have discrete Laplace noise of rate epsilon / W. Together they
+tell people (their sum by W) and the mean (the share of the first), as two classes do whose people
+are divided. A sum and a count apart, with shares of epsilon, tell both worse.
 """
 
 import math
@@ -11,24 +14,21 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int, Wide
 from treeaudit.dp.accounting import FINEST_COUNT, dyadic, rational
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.scores import Score
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateRegressor
 from treeaudit.trainers.fit_checks import check_share, check_whole
 from treeaudit.trainers.growth import Growth, Plan, split_level
 from treeaudit.trainers.private_tree import check_levels, planted, shared_out, tells
 from treeaudit.trainers.private_trees import Grown, Listed
-from treeaudit.trainers.splits import Nodes
+from treeaudit.trainers.splits import DEVIATION, Nodes
 from treeaudit.trainers.training_rows import STEPS, TrainingRows, in_bounds
 
 __all__ = [
-    "DEVIATION",
     "Answered",
     "Ends",
     "PrivateForestRegressor",
@@ -40,38 +40,12 @@ _UNKNOWN = 1e-100
 """One by the variance of what was never asked: it weighs nothing beside any answer."""
 
 
-def _deviation(sums: npt.ArrayLike) -> Wide:
-    score: Wide = np.abs(np.asarray(sums, dtype=np.int64).sum(axis=-1)).sum(axis=-1)
-    return score
-
-
-DEVIATION = Score(name="deviation", of=_deviation, sensitivity=lambda most: Fraction(2 * most))
-r"""How far the targets of the parts are from a centre, in sum: ``sum over parts |sum of d|``.
-
-A record has the deviation ``d = clip(w - centre, -most, most)`` from a centre of its node that
-was answered before, and is in one part of every candidate. With S the sum of the others in
-that part, adding it changes a score by ``|S + d| - |S|``, which lies between -|d| and |d|. So two
-candidates move apart by at most ``2 |d| <= 2 most``, and no other score of the node's moves them.
-That is reached: S = d for one candidate and S = -d for another. (Adding the same ``sum |d|`` to
-all candidates gives twice the larger of the sums above and below the centre in each part, which
-only grows: the number of people on the right side, as `treeaudit.dp.scores.MAX`, by d.)
-"""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """Between which steps targets are summed; what is beyond counts as the end.
+    """Between which steps targets are summed (``low``, ``high``); what is beyond counts as the end.
 
-    Attributes
-    ----------
-    low, high
-        The ends, of the steps between the public bounds.
-    centre
-        About the mean of all, between them.
-    size
-        About how many people there are, at least 1.
-    surely
-        That, less what noise may have added; at least 1.
+    ``centre`` is about the mean of all, ``size`` about how many people there are, at least 1, and
+    ``surely`` that less what noise may have added, at least 1.
     """
 
     low: int
@@ -96,9 +70,7 @@ def ends_of(
 ) -> Ends:
     """Return ends around the mean, so many mean absolute deviations to each side.
 
-    Two questions: how many people there are and the sum of their targets; the sum
-    of the distances from the mean that is answered. What noise may have added is
-    added once more, so that few people are summed over the whole range.
+    What noise may have added is added again, so that few people are summed over the whole range.
     """
     both = [[int(steps.sum()), int((STEPS - steps).sum())]]
     over, under = curator.count("people and their sum", both, for_sum, most=STEPS)[0].tolist()
@@ -129,16 +101,8 @@ def _deviation_of(rate: Fraction) -> float:
 class Answered:
     """What was answered of the sums of nodes, and what it says of their means.
 
-    Attributes
-    ----------
-    inside
-        Shape ``(n_records,)``: steps above the lower end.
-    ends
-        Between which they were summed.
-    sums
-        Shape ``(n_nodes, 2)``: the answers, in people.
-    variance
-        Shape ``(n_nodes,)``: of each, about; infinite where a node was not asked.
+    ``inside`` are the steps of each record above the lower end; ``sums`` of shape ``(n_nodes, 2)``
+    are the answers, in people, and ``variance`` is about that of each, infinite if not asked.
     """
 
     def __init__(self, inside: Wide, ends: Ends) -> None:
@@ -167,9 +131,8 @@ class Answered:
     def shares(self, nodes: Nodes) -> Float:
         """Return how far above the lower end the mean of each node is, 0 to 1.
 
-        What was asked of a node and what its children hold together are averaged by their
-        variances. The share of a node is then drawn towards that of the node above, which is
-        worth as many people as the noise in it, as `treeaudit.trainers.pruning.settled` does.
+        What was asked of a node and what its children hold are averaged by their variances, then
+        drawn towards the node above as `treeaudit.trainers.pruning.shrink` does.
         """
         n = len(nodes)
         self._make_room(n)
@@ -197,8 +160,7 @@ class Answered:
         return result
 
 
-_FOR_THE_SUM = Fraction(1, 50)
-_FOR_THE_CENTRES = Fraction(1, 5)
+_FOR_THE_SUM, _FOR_THE_CENTRES = Fraction(1, 50), Fraction(1, 5)
 _NEAR = 4
 _DEEPEST, _MOST_TREES = 10, 10_000
 _WIDEST = 1e300
@@ -240,10 +202,8 @@ class GreedyRegressors(PrivateRegressor):
         self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
     ) -> Grown:
         """Grow trees, each on the records that are sent to it at random."""
-        for_sum = for_spread = epsilon * _FOR_THE_SUM
-        times = float(min(self.spread, _WIDEST))
-        ends = ends_of(rows.labels, curator, for_sum, for_spread, times)
-        per_tree = max(1, ends.size // n_trees)
+        each, times = epsilon * _FOR_THE_SUM, float(min(self.spread, _WIDEST))
+        ends = ends_of(rows.labels, curator, each, each, times)
         depth = self.max_depth
         if depth is None:
             depth = _depth(ends.surely * float(epsilon) / (n_trees * curator.factor))
@@ -251,7 +211,7 @@ class GreedyRegressors(PrivateRegressor):
         per_level = shared_out(max(Fraction(0), epsilon - curator.spent - for_leaves), depth)
         growth = planted(rows, curator, self.n_bins, n_trees)
         answered = Answered(ends.inside(rows.labels), ends)
-        self._grow_levels(growth, curator, answered, per_level, per_tree)
+        self._grow_levels(growth, curator, answered, per_level, max(1, ends.size // n_trees))
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
         nodes = growth.nodes
@@ -284,11 +244,10 @@ class GreedyRegressors(PrivateRegressor):
         ends = answered.ends
         near = max(1, ends.width // _NEAR)
         published = self.variant == "published"
-        sensitivity = DEVIATION.sensitivity(near) * (2 if published else 1)
         plan = Plan(
             per_level=tuple(epsilon * (1 - _FOR_THE_CENTRES) for epsilon in per_level),
             score=DEVIATION,
-            sensitivity=sensitivity,
+            sensitivity=DEVIATION.sensitivity(near) * (2 if published else 1),
             unit=2 * near,
             mechanism="exponential mechanism" if published else "permute-and-flip",
             cost_of_a_part=int(self.cost_of_a_part * size * 2 * near),
@@ -365,7 +324,7 @@ class PrivateTreeRegressor(GreedyRegressors):
        people: the two sums of each node, a fifth, which tell its centre; and which candidate
        it takes. The nodes of a level are disjoint parts of the people, given the answers so far,
        so that one added person adds to the sums of one node and changes the scores of one node
-       only: `treeaudit.trainers.private_regressors` proves by how much;
+       only, `DEVIATION` proves by how much;
     3. the sums of the leaves, disjoint parts again.
 
     Which candidates there are follows from the schema and the answers; the means of
@@ -429,15 +388,7 @@ class PrivateForestRegressor(GreedyRegressors):
     """
 
     algorithm: ClassVar[str] = "private-forest-regressor"
-    listed: ClassVar[Listed] = Listed(
-        paper="this package",
-        query="β shared out",
-        tree="greedy",
-        depth="by people and β",
-        trees="4",
-        numbers="public points",
-        published="β, with twice the sensitivity",
-    )
+    listed: ClassVar[Listed] = replace(PrivateTreeRegressor.listed, trees="4")
 
     n_estimators: int = 4
 

@@ -32,7 +32,7 @@ from treeaudit.trainers.fit_checks import check_choice, check_share, check_whole
 from treeaudit.trainers.growth import Growth, Plan, check_bound, check_is_bounded, grow_levels
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
-from treeaudit.trainers.pruning import settled
+from treeaudit.trainers.pruning import shrink
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
@@ -137,7 +137,7 @@ class GreedyTrees(PrivateClassifier):
         for_leaves = until - curator.spent
         counts = _leaf_counts(growth, curator, for_leaves)
         deviation = math.sqrt(2) / float(curator.rate(for_leaves))
-        return settled(nodes.parent, counts, deviation, _TRUST), for_leaves
+        return shrink(nodes.parent, counts, deviation, _TRUST), for_leaves
 
     def _asked_at(self, cost: Fraction) -> Fraction:
         """Return the epsilon of a choice of such a cost."""

@@ -64,26 +64,10 @@ __all__ = ["Grown", "Listed", "PrivateTrees"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A line of Table I. In all of it β is the epsilon of the fit.
+    """A line of Table I of Fletcher & Islam (2019), a survey; β is the epsilon of the fit.
 
-    Attributes
-    ----------
-    paper
-        Who published it, and when.
-    query
-        What a question may cost.
-    tree
-        ``greedy`` or ``random``.
-    depth
-        Levels of questions unless told.
-    trees
-        How many unless told.
-    numbers
-        What becomes of columns of numbers.
-    published
-        Whether it keeps its promise as printed.
-    sound
-        What the variant with a proof promises.
+    ``depth`` and ``trees`` are the defaults, ``published`` is the promise as printed, and ``sound``
+    that of the variant with a proof.
     """
 
     paper: str

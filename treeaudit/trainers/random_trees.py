@@ -46,14 +46,8 @@ _PIECE = 1 << 13
 class Support:
     """How many people a node must be expected to hold to be split.
 
-    Parts of a node are expected to hold as many as each other.
-
-    Attributes
-    ----------
-    people
-        In a root.
-    least
-        In any node that is split.
+    ``people`` are in a root, and parts of a node hold as many as each other; below ``least`` no
+    node is split.
     """
 
     people: float
@@ -62,13 +56,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Level:
-    """The nodes of one level of all trees, tree by tree.
-
-    Attributes
-    ----------
-    parent
-        The place in the level above.
-    """
+    """The nodes of one level of all trees; ``parent`` is the place in the level above."""
 
     tree: Int
     parent: Int
@@ -343,12 +331,8 @@ def people_of(
 ) -> tuple[int, Fraction]:
     """Return how many records there are, and the epsilon that is left.
 
-    Parameters
-    ----------
-    public
-        The number, where everybody knows it.
-    printed
-        Take the exact number, as the papers do; a fiftieth of epsilon buys a noisy one else.
+    That is the ``public`` number if there is one; else the exact number if ``printed``, as in the
+    papers; else a noisy one, for a fiftieth of epsilon.
     """
     if public is not None:
         return int(public), epsilon
@@ -374,11 +358,8 @@ def counted(
 ) -> tuple[Tree, ...]:
     """Return the trees with the class counts that were answered for their leaves.
 
-    Parameters
-    ----------
-    ask
-        From the name of a question and the true counts of the leaves of one tree, disjoint
-        parts of all records, to the answer.
+    ``ask`` takes the name of a question and the true counts of the leaves of one tree, disjoint
+    parts of all records, and returns the answer.
     """
     root, found = np.zeros(len(rows), dtype=np.int64), []
     for number, tree in enumerate(trees):

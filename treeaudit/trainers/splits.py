@@ -20,23 +20,25 @@ from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.trainers.histograms import Codes
 
-__all__ = ["NORM", "SCORES", "Candidates", "Edges", "Nodes", "available", "one_each", "score_level"]
+__all__ = [
+    "DEVIATION",
+    "NORM",
+    "SCORES",
+    "Candidates",
+    "Edges",
+    "Nodes",
+    "available",
+    "one_each",
+    "score_level",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edges:
-    """The conditions that lead out of one node.
+    """The conditions that lead out of one node about the column ``feature``.
 
-    Attributes
-    ----------
-    feature
-        The column that is asked about.
-    low, high
-        Of a numeric column, one each per part: ``low < x <= high``.
-    categories
-        Of a categorical one, the codes of each part.
-    missing
-        The part that missing values follow.
+    Of a number ``low < x <= high``, one each per part; of categories the codes of each part.
+    Missing values follow the part ``missing``.
     """
 
     feature: int
@@ -55,12 +57,7 @@ class Edges:
 class Nodes:
     """Nodes of several trees, parents before children.
 
-    Attributes
-    ----------
-    tree, parent, depth
-        Per node.
-    edge
-        Per node, the edges of its parent and which of them leads here.
+    ``edge`` holds the edges of the parent of a node and which of them leads to it.
     """
 
     tree: list[int] = field(default_factory=list)
@@ -95,14 +92,7 @@ class Nodes:
         return np.inf if edge is None or not edge[0].high else edge[0].high[edge[1]]
 
     def trees(self, counts: npt.ArrayLike, keep: Flag | None = None) -> tuple[Tree, ...]:
-        """Return the trees.
-
-        Parameters
-        ----------
-        counts
-            Shape ``(n_nodes, n_classes)``.
-        keep
-            Which nodes stay; with a node all nodes above it must.
+        """Return the trees of the nodes that stay, with class counts for all of them.
 
         Examples
         --------
@@ -181,6 +171,24 @@ not shrink. Monotone, sensitivity 1.
 The length is rounded down to whole units exactly, up to 2^31 people: what grows by
 at most one person then grows by at most the units of one. A split never lowers
 the sum, by the triangle inequality again.
+"""
+
+
+def _deviation(sums: npt.ArrayLike) -> Wide:
+    score: Wide = np.abs(np.asarray(sums, dtype=np.int64).sum(axis=-1)).sum(axis=-1)
+    return score
+
+
+DEVIATION = Score(name="deviation", of=_deviation, sensitivity=lambda most: Fraction(2 * most))
+r"""How far the targets of the parts are from a centre, in sum: ``sum over parts |sum of d|``.
+
+A record has the deviation ``d = clip(w - centre, -most, most)`` from a centre of its node that
+was answered before, and is in one part of every candidate. With S the sum of the others in
+that part, adding it changes a score by ``|S + d| - |S|``, which lies between -|d| and |d|. So two
+candidates move apart by at most ``2 |d| <= 2 most``, and no other score of the node's moves them.
+That is reached: S = d for one candidate and S = -d for another. (Adding the same ``sum |d|`` to
+all candidates gives twice the larger of the sums above and below the centre in each part, which
+only grows: the number of people on the right side, as `treeaudit.dp.scores.MAX`, by d.)
 """
 
 SCORES = {score.name.replace(" ", "-"): score for score in (NORM, GINI, MAX, INFORMATION_GAIN)}

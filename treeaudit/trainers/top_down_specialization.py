@@ -54,12 +54,10 @@ class Value:
 class Cut:
     """What the columns are specialized to so far, and the tree of all groups.
 
-    Attributes
-    ----------
-    cells
-        The records by public codes; missing values count as the first code.
-    max_level
-        How often a value may be specialized; no bound where None.
+    A value is a category, or a range of public codes of a number; all categories together are the
+    most general one. To specialize it is to split it, in all groups alike, into its categories or
+    both halves of its range. Missing values count as the first code; no value is specialized more
+    often than ``max_level``, if that is given.
     """
 
     cells: Cells

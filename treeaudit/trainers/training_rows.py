@@ -1,4 +1,8 @@
-"""The private records of one fit: checked against the public schema, as numbers."""
+"""Private records as a trainer sees them: columns, persons and targets as numbers.
+
+A person may have many rows; at most K of each are used. A target is a class of the schema, or a
+number within public bounds.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -46,11 +50,6 @@ __all__ = [
 def persons_of(person: object, n_rows: int) -> Wide:
     """Return a number per row for whose it is; 7, 7.0 and "7" are one person.
 
-    Raises
-    ------
-    DataError
-        If there is not one for every row.
-
     Examples
     --------
     >>> persons_of(["A", "B", "A"], 3).tolist()
@@ -80,13 +79,14 @@ def persons_of(person: object, n_rows: int) -> Wide:
 def first_rows(person: Wide, fit: Flag, most: int) -> Flag:
     """Tell which rows are used: the first of every person among those that fit, so many at most.
 
+    Which those are follows from the rows of that person alone, so that data sets that differ in one
+    person differ in at most so many rows of that person, or in as many that go and that come.
+
     Examples
     --------
     >>> person = np.array([0, 1, 0, 0, 1])
     >>> first_rows(person, np.array([True, True, False, True, True]), 2).tolist()
     [True, True, False, True, True]
-    >>> first_rows(person, np.ones(5, dtype=bool), 2).tolist()
-    [True, True, True, False, True]
     """
     rows = np.flatnonzero(fit)
     rows = rows[np.argsort(person[rows], kind="stable")]
@@ -108,15 +108,9 @@ _FOR_CLASSES = "for classes use PrivateTreeClassifier (--algorithm private-tree)
 class Targets:
     """How one kind of target is read.
 
-    Attributes
-    ----------
-    public
-        Returns a public schema as it is used; refuses one that leaves the target open.
-    derived
-        From targets and a schema without one, the schema with what the targets tell.
-    code
-        From targets and a schema, a whole number for each: the position of its class, or
-        the step of its number; -1 for what is to be dropped.
+    ``public`` returns a public schema as it is used, or refuses one that leaves the target open;
+    ``derived`` adds what the targets themselves tell; ``code`` returns a whole number for each:
+    the position of its class, the step of its number, or -1 for what is to be dropped.
     """
 
     public: Callable[[Schema], Schema]
@@ -314,18 +308,16 @@ def read_rows(
     rows_per_person: int | None = None,
     targets: Targets = CLASSES,
 ) -> TrainingRows:
-    """Return training data as numbers, held against a public schema.
+    """Return training data as numbers, checked against a public schema.
 
     Parameters
     ----------
     schema
-        The public schema, or ``from-data`` to take bounds, categories and
-        classes from the data itself.
+        The public schema, or ``from-data`` to take bounds, categories and classes from the data.
     outside
         What becomes of values that the schema does not know.
     person, rows_per_person
-        Whose each row is, and how many of anybody's are used; all of them, where
-        there is no such bound.
+        Whose each row is, and how many of anybody's are used; all of them if there is no bound.
     targets
         What is to be predicted.
 
@@ -338,42 +330,29 @@ def read_rows(
     ValueError
         If it is no table with labels, as scikit-learn says it.
     """
+    # A number beyond a float of 64 bits is infinite, and no warning tells that it was there.
     with np.errstate(all="ignore"):
-        # A number beyond a float of 64 bits is infinite, and no warning tells that it was there.
-        return _read(X, y, schema, outside, estimator, person, rows_per_person, targets)
-
-
-def _read(
-    X: object,
-    y: object,
-    schema: Schema | str,
-    outside: Outside,
-    estimator: str,
-    person: object,
-    rows_per_person: int | None,
-    targets: Targets,
-) -> TrainingRows:
-    X = in_cells(X)
-    names = names_of(X)
-    table = columns_of(X, estimator, finite=outside == "raise")
-    told = column_or_1d(_in_cells(y), warn=True)
-    check_consistent_length(table, told)
-    if isinstance(schema, Schema):
-        _check_public(schema)
-        public = targets.public(schema)
-    else:
-        features = derive_features(table, names)
-        public = targets.derived(
-            column_or_1d(y), Schema(features=features, named=names is not None)
-        )
-    codes = targets.code(told, public, outside)
-    values = code_columns(table, public, column_order(names, table, public), outside)
-    used = codes >= 0
-    if rows_per_person is not None:
-        used = first_rows(persons_of(person, len(codes)), used, rows_per_person)
-    if not used.all():
-        values, codes = values[used], codes[used]
-    return TrainingRows(schema=public, values=values, labels=codes, used=used)
+        X = in_cells(X)
+        names = names_of(X)
+        table = columns_of(X, estimator, finite=outside == "raise")
+        told = column_or_1d(_in_cells(y), warn=True)
+        check_consistent_length(table, told)
+        if isinstance(schema, Schema):
+            _check_public(schema)
+            public = targets.public(schema)
+        else:
+            features = derive_features(table, names)
+            public = targets.derived(
+                column_or_1d(y), Schema(features=features, named=names is not None)
+            )
+        codes = targets.code(told, public, outside)
+        values = code_columns(table, public, column_order(names, table, public), outside)
+        used = codes >= 0
+        if rows_per_person is not None:
+            used = first_rows(persons_of(person, len(codes)), used, rows_per_person)
+        if not used.all():
+            values, codes = values[used], codes[used]
+        return TrainingRows(schema=public, values=values, labels=codes, used=used)
 
 
 def _in_cells(y: object) -> Any:  # noqa: ANN401  # an array of one or two dimensions
@@ -391,13 +370,7 @@ def _alone(label: Any) -> Any:  # noqa: ANN401  # whatever stands for a label
 
 
 def column_order(names: Sequence[str] | None, table: Columns, schema: Schema) -> list[int] | None:
-    """Return which column of a table is which feature; by name where both have names.
-
-    Raises
-    ------
-    DataError
-        If a feature has no column, or a column no feature.
-    """
+    """Return which column of a table is which feature; by name where both have names."""
     n = table.shape[1]
     if names is None or not schema.named:
         if n != len(schema.features):
