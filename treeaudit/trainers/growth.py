@@ -298,10 +298,10 @@ def check_bound(criterion: str, rows: TrainingRows, max_records: int | None) -> 
 
 
 def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:
-    """Write the rest of the budget into the ledger: a claim must not depend on early stopping.
+    """Write the rest of the budget into the ledger.
 
-    Whether a trainer stops early depends on what the data answered. Its epsilon is what it would have
-    spent at worst.
+    Whether a trainer stops early depends on what the data answered, and a claim must not: its
+    epsilon is what it would have spent at worst.
     """
     left = epsilon - curator.spent
     if left > 0:
