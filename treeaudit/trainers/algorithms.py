@@ -75,7 +75,6 @@ _SHARED = {
     *("budget", "epsilon", "n_jobs", "neighbours", "outside", "random_state", "rows_per_person"),
     *("schema", "variant"),
 }
-_BOTH = ", ".join(get_args(Neighbours))
 _FIELDS = tuple(field.name for field in fields(Listed))
 
 
