@@ -18,11 +18,11 @@ from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks.sections import RESULTS, replace_section
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.dp.curator import Curator
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateForestRegressor, PrivateTreeRegressor
-from treeaudit.trainers.targets import NUMBERS, STEPS, in_bounds
+from treeaudit.trainers.training_rows import NUMBERS, STEPS, in_bounds
 
 _TABLES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "diabetes": ("diabetes", "target", ()),
@@ -157,7 +157,7 @@ def _section(tables: dict[str, _Table], rows: dict[str, list[str]], seeds: int) 
         "as public. Neighbours: add-remove. Defaults were chosen on the two tables with a star "
         "alone. scikit-learn's trees have at least 5 people in a leaf, and see categories as "
         f"numbers. The rows of each of the {n_ledgers} ledgers summed to epsilon exactly, and "
-        "`treeaudit.dp.bounded` held.",
+        "`treeaudit.dp.claims` held.",
         "",
         "| | " + " | ".join(tables) + " |",
         "| --- " * (len(tables) + 1) + "|",

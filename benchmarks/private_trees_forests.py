@@ -19,10 +19,10 @@ from benchmarks.private_trees_data import Table, coded, read_table
 from benchmarks.private_trees_lead import INDEX
 from treeaudit.arrays import Float, Wide
 from treeaudit.dp.entropy import OperatingSystem
-from treeaudit.dp.flawed import smooth_label
-from treeaudit.model.routing import walk_of
-from treeaudit.people.predict.predictions import predict_shares
+from treeaudit.model.walk import walk_of
+from treeaudit.people.predictions import predict_shares
 from treeaudit.trainers import DiffPID3Classifier, RandomCountForestClassifier, splits
+from treeaudit.trainers.smooth_sensitivity_forest import smooth_label
 
 __all__ = ["forests_section", "labels_of_a_tree"]
 

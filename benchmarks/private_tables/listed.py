@@ -5,7 +5,7 @@ from statistics import median
 
 from benchmarks.private_tables.summary import Results
 from treeaudit.trainers import ALGORITHMS
-from treeaudit.trainers.listing import as_markdown
+from treeaudit.trainers.algorithms import as_markdown
 
 __all__ = ["ROOT", "TOLD", "measured", "with_table", "write_listed"]
 

@@ -15,8 +15,8 @@ from tests.cli.run import run
 from tests.ledgers import ledger_of
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Ledger, Query
-from treeaudit.dp.bounded import NOT_ASKED, bounded, unbounded_because
-from treeaudit.dp.concentrated import epsilon_at
+from treeaudit.dp.accounting import epsilon_at
+from treeaudit.dp.claims import NOT_ASKED, bounded, unbounded_because
 from treeaudit.reports import render
 from treeaudit.reports.comparison import to_dict, to_text
 from treeaudit.trainers import (

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float
-from treeaudit.dp.flawed import smooth_exponent
+from treeaudit.trainers.smooth_sensitivity_forest import smooth_exponent
 
 
 def discrete_laplace_law(values: npt.ArrayLike, rate: Fraction) -> Float:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.dp import bernoulli, mechanisms
+from treeaudit.dp import mechanisms
+from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import OperatingSystem, Seeded, below
 from treeaudit.dp.mechanisms import IMPOSSIBLE, exponential_mechanism, permute_and_flip
-from treeaudit.dp.rational import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.splits import NORM
 
@@ -34,7 +34,7 @@ def test_a_rate_is_rounded_down_to_few_digits(rate, finest) -> None:
 @given(RATES, FINEST, st.lists(st.integers(0, (1 << 62) - 1), min_size=1, max_size=20))
 def test_a_distance_times_a_rate_is_divided_exactly(rate, finest, distances) -> None:
     used = dyadic(rate, finest)
-    whole, rest = bernoulli._divide(np.array(distances, dtype=np.int64), used)
+    whole, rest = mechanisms._divide(np.array(distances, dtype=np.int64), used)
     for distance, w, r in zip(distances, whole.tolist(), rest.tolist(), strict=True):
         exact = divmod(distance * used.numerator, used.denominator)
         assert r == exact[1]
@@ -44,9 +44,9 @@ def test_a_distance_times_a_rate_is_divided_exactly(rate, finest, distances) -> 
 @pytest.mark.parametrize("rate", [Fraction(1, 1 << 62), Fraction((1 << 24) - 1, 1 << 62)])
 def test_the_coin_at_the_finest_rate(rate) -> None:
     distance = round(1 / rate)
-    heads = bernoulli.bernoulli_exp(np.full(20_000, distance), rate, Seeded(5))
+    heads = mechanisms.bernoulli_exp(np.full(20_000, distance), rate, Seeded(5))
     assert heads.mean() == pytest.approx(math.exp(-1), abs=0.02)
-    assert bernoulli.bernoulli_exp([(1 << 62) - 1, 0], rate, Seeded(6))[1]
+    assert mechanisms.bernoulli_exp([(1 << 62) - 1, 0], rate, Seeded(6))[1]
 
 
 def test_noise_stays_within_64_bits(monkeypatch) -> None:
@@ -93,16 +93,16 @@ def test_the_length_is_rounded_down_exactly(counts) -> None:
 def test_coins_of_a_long_series_stay_within_64_bits(monkeypatch) -> None:
     asked = []
     monkeypatch.setattr(
-        bernoulli, "below", lambda e, bound, n: asked.append(bound) or below(e, bound, n)
+        mechanisms, "below", lambda e, bound, n: asked.append(bound) or below(e, bound, n)
     )
-    bernoulli.bernoulli_exp(np.full(10_000, 1 << 40), Fraction(1, 1 << 40), Seeded(2))
+    mechanisms.bernoulli_exp(np.full(10_000, 1 << 40), Fraction(1, 1 << 40), Seeded(2))
     assert max(asked) <= 1 << 62
 
 
 def test_coins_of_one_are_those_of_the_fraction_that_is_one() -> None:
     """Draw for draw: what needs no denominator is left out, and nothing else."""
     one, other = Seeded(8), Seeded(8)
-    heads = bernoulli.of_fraction(np.ones(30_000, dtype=np.int64), 1, one)
-    assert np.array_equal(np.flatnonzero(heads), bernoulli.of_one(30_000, other))
+    heads = mechanisms._of_fraction(np.ones(30_000, dtype=np.int64), 1, one)
+    assert np.array_equal(np.flatnonzero(heads), mechanisms._of_one(30_000, other))
     assert one.read(8) == other.read(8)
     assert heads.mean() == pytest.approx(math.exp(-1), abs=0.01)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
 from tests.dp.test_mechanisms import fits
-from treeaudit.dp import gaussian as module
-from treeaudit.dp.concentrated import epsilon_at, of_epsilon, pure_epsilon, rho_at
-from treeaudit.dp.concentrated_curator import ConcentratedCurator
+from treeaudit.dp import mechanisms as module
+from treeaudit.dp.accounting import epsilon_at, of_epsilon, pure_epsilon, rho_at
+from treeaudit.dp.curator import ConcentratedCurator
 from treeaudit.dp.entropy import OperatingSystem, Seeded
-from treeaudit.dp.gaussian import discrete_gaussian, fine_variance
+from treeaudit.dp.mechanisms import discrete_gaussian, fine_variance
 from treeaudit.errors import PrivacyError
 
 N = 50_000
@@ -72,7 +72,7 @@ def test_coins_are_those_of_the_paper(monkeypatch, variance) -> None:
         scales.append(1 / rate)
         return laplace(rate, n, entropy)
 
-    monkeypatch.setattr(module, "coins", coins)
+    monkeypatch.setattr(module, "_coins", coins)
     monkeypatch.setattr(module, "discrete_laplace", tried)
     exact = fine_variance(Fraction(variance))
     y = discrete_gaussian(exact, 200, OperatingSystem())

@@ -14,8 +14,8 @@ from tests.dp.laws import (
     privacy_loss,
     smooth_label_law,
 )
-from treeaudit.dp.flawed import smooth_sensitivity
 from treeaudit.dp.ledger import factor
+from treeaudit.trainers.smooth_sensitivity_forest import smooth_sensitivity
 
 EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(3)]
 TOLERANCE = 1e-9

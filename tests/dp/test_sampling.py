@@ -106,11 +106,10 @@ class _Given:
 
 
 @pytest.mark.parametrize("k", range(6))
-def test_a_draw_by_parts_is_the_draw_of_62_bits(k) -> None:
+def test_levels_of_62_bits_tell_how_often_a_record_is_taken(k) -> None:
     level = int(sampling._LEVELS[k])
     for drawn, times in ((level - 1, k), (level, k + 1)):
-        first, rest = (drawn >> 46).to_bytes(2, "little"), drawn & (1 << 46) - 1
-        given = _Given(first, rest.to_bytes(8, "little"))
+        given = _Given(drawn.to_bytes(8, "little"))
         assert poisson(given, 1).tolist() == [times]
         assert not given.left
 

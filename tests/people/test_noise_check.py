@@ -8,8 +8,8 @@ import pytest
 
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS, PURE, people, people_for, schema_for
-from treeaudit.dp.bounded import FOUND_OUT, bounded, unbounded_because
-from treeaudit.people.checks.noise_check import chance_of_exact, held_against
+from treeaudit.dp.claims import FOUND_OUT, bounded, unbounded_because
+from treeaudit.people.noise_check import chance_of_exact, held_against
 from treeaudit.people.records import read_records
 from treeaudit.trainers import (
     DiffPID3Classifier,

@@ -12,7 +12,7 @@ from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer, St
 
 import treeaudit as ta
 from tests.trainers.people import people
-from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.claims import unbounded_because
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateForestClassifier, SmoothSensitivityForestClassifier

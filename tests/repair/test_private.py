@@ -9,7 +9,7 @@ import treeaudit as ta
 from treeaudit.cli import app
 from treeaudit.defenses import DEFENSES
 from treeaudit.defenses.parameters import takes_people
-from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.claims import unbounded_because
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.records import read_records
 from treeaudit.trainers import PrivateForestClassifier

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.claims import unbounded_because
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import ALGORITHMS, PrivateClassifier, PrivateRegressor
 

@@ -10,7 +10,7 @@ import pytest
 from tests.trainers.neighbours import SMALL, worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
 from tests.trainers.transcripts import fitted_alike
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyWarning
 from treeaudit.trainers import BootstrapForestClassifier
 

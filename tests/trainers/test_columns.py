@@ -12,7 +12,7 @@ import treeaudit as ta
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
-from treeaudit.trainers.columns import _ends, code_columns, columns_of, derive_features, names_of
+from treeaudit.trainers.columns import code_columns, columns_of, derive_features, names_of
 from treeaudit.trainers.training_rows import read_rows
 
 SCHEMA = Schema(
@@ -219,18 +219,6 @@ def test_an_infinite_number_beside_long_ones_is_refused() -> None:
     schema = Schema(features=tuple(Feature(name=n, low=0, high=9) for n in "ab"), classes=(0, 1))
     with pytest.raises(DataError, match="'b': inf is not between 0 and 9"):
         read_rows(pd.DataFrame({"a": [1, 2], "b": [1, np.inf]}), [0, 1], schema, "raise", "T")
-
-
-@pytest.mark.parametrize("n", [1, 127, 128, 1000])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_the_ends_of_many_records_are_those_of_each_column(n, order) -> None:
-    rng = np.random.default_rng(n)
-    values = rng.normal(size=(n, 3))
-    values[rng.random((n, 3)) < 0.1] = np.nan
-    values[:, 2] = np.nan
-    values = np.asarray(values, order=order)
-    for of in (np.fmin, np.fmax):
-        assert np.array_equal(_ends(values, of), of.reduce(values, axis=0), equal_nan=True)
 
 
 @pytest.mark.parametrize("outside", ["raise", "clip"])

@@ -163,7 +163,7 @@ def test_bins_are_many_parts_and_predict_alike() -> None:
 
 
 def ranges_of_one(place, labels, n_points, score):
-    members = points.Members.of(np.zeros(len(place), dtype=np.int64), labels, 1, 2)
+    members = points.Members.of(np.zeros(len(place), dtype=np.int64), labels, 1)
     return points.ranges(place, members, 2, [(0, n_points)], score)
 
 
@@ -224,9 +224,7 @@ def test_a_point_loses_at_most_epsilon(monkeypatch, score, relation) -> None:
 
 
 @pytest.mark.parametrize("score", [MAX, GINI], ids=lambda s: s.name)
-@pytest.mark.parametrize("most", [0, 16, 1 << 24])
-def test_ranges_of_all_nodes_at_once_are_those_of_each(monkeypatch, score, most) -> None:
-    monkeypatch.setattr(points, "_MOST_CELLS", most)
+def test_ranges_of_all_nodes_at_once_are_those_of_each(monkeypatch, score) -> None:
     monkeypatch.setattr(points, "N_POINTS", 20)
     rng = np.random.default_rng(0)
     for _ in range(40):
@@ -236,7 +234,7 @@ def test_ranges_of_all_nodes_at_once_are_those_of_each(monkeypatch, score, most)
         node, labels = node[:n], labels[:n]
         low, high = np.array(inside)[node].T
         place = np.where(rng.random(n) < 0.2, points.MISSING, rng.integers(low + 1, high + 1))
-        members = points.Members.of(node, labels, len(inside), 3)
+        members = points.Members.of(node, labels, len(inside))
         together = list(points.ranges(place, members, 3, inside, score))
         for i, ends in enumerate(inside):
             first, n_points, found = together[i]

@@ -17,9 +17,8 @@ from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers import DPDFClassifier, save_trained
-from treeaudit.trainers.dpdf import epsilon_of_a_question
-from treeaudit.trainers.dpdf_growth import gini_sensitivity, published_scores
-from treeaudit.trainers.pruning import gini_pruned
+from treeaudit.trainers.dpdf import epsilon_of_a_question, gini_sensitivity, published_scores
+from treeaudit.trainers.pruning import prune_by_gini
 
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
 
@@ -252,7 +251,7 @@ def test_parameters_that_are_none(name, value) -> None:
 
 def test_noise_does_not_grow_trees_without_end(monkeypatch) -> None:
     """Categories that nobody has: every second empty node is split again."""
-    monkeypatch.setattr("treeaudit.trainers.dpdf_growth._MOST_NODES", 2000)
+    monkeypatch.setattr("treeaudit.trainers.dpdf._MOST_NODES", 2000)
     names = tuple(str(i) for i in range(30))
     features = tuple(Feature(name=f"c{i}", categories=names) for i in range(6))
     schema = Schema(features=features, classes=(0, 1))
@@ -267,8 +266,8 @@ def test_noise_does_not_grow_trees_without_end(monkeypatch) -> None:
 def test_leaves_as_pure_as_the_node_above(tmp_path, monkeypatch, ties) -> None:
     seen = []
     monkeypatch.setattr(
-        "treeaudit.trainers.dpdf_growth.gini_pruned",
-        lambda parent, counts, ties: seen.append(ties) or gini_pruned(parent, counts, ties),
+        "treeaudit.trainers.dpdf.prune_by_gini",
+        lambda parent, counts, ties: seen.append(ties) or prune_by_gini(parent, counts, ties),
     )
     X, y = people(300)
     model = DPDFClassifier(schema=SCHEMA, ties=ties, epsilon=50).fit(X, y)

@@ -14,9 +14,7 @@ from pyarrow import parquet
 from tests.trainers.people import OF_NUMBERS, SCHEMA
 from treeaudit.people.input.cell_parsing import in_array
 from treeaudit.trainers import train
-from treeaudit.trainers.persons import persons_of
-from treeaudit.trainers.targets import CLASSES, NUMBERS
-from treeaudit.trainers.training_rows import read_rows
+from treeaudit.trainers.training_rows import CLASSES, NUMBERS, persons_of, read_rows
 
 
 def nested(depth: int) -> list:

@@ -28,7 +28,7 @@ from tests.trainers.people import (
     schema_for,
 )
 from treeaudit.dp import Budget
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.schema_file import schema_text

@@ -6,7 +6,7 @@ import pytest
 import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.errors import DataError
-from treeaudit.trainers.k_anonymous import k_anonymous
+from treeaudit.trainers.top_down_specialization import k_anonymous
 
 X, Y = people(600)
 

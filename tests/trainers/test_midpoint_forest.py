@@ -7,7 +7,7 @@ import pytest
 
 from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import MidpointForestClassifier

@@ -12,7 +12,7 @@ import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS, PURE, people, people_for, schema_for
 from tests.trainers.test_estimators import make
 from treeaudit.dp import Budget
-from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.claims import unbounded_because
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import (

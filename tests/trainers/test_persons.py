@@ -24,8 +24,8 @@ from treeaudit.people.input.table_input import read_table
 from treeaudit.reports import render
 from treeaudit.trainers import train
 from treeaudit.trainers import training_rows as module
-from treeaudit.trainers.persons import first_rows, persons_of
 from treeaudit.trainers.train import save_trained
+from treeaudit.trainers.training_rows import first_rows, persons_of
 
 
 def visits(

@@ -14,14 +14,15 @@ import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Budget
 from treeaudit.dp import curator as curator_module
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers import PrivateAdditiveTreeClassifier, PrivateSearch
-from treeaudit.trainers.private_additive_parts import (
+from treeaudit.trainers.histograms import Cells, Codes
+from treeaudit.trainers.private_additive_tree import (
     WEIGHTS,
     drawn,
     parts_of,
@@ -29,7 +30,6 @@ from treeaudit.trainers.private_additive_parts import (
     share_of_all,
     stump_of,
 )
-from treeaudit.trainers.private_tree_columns import Cells, Codes
 
 INF = np.inf
 HALF = np.array([0.5, 0.5])

@@ -7,7 +7,7 @@ import pytest
 
 from tests.trainers.people import SCHEMA, people
 from treeaudit.trainers import PrivateForestClassifier
-from treeaudit.trainers import private_tree_greedy as module
+from treeaudit.trainers import private_tree as module
 
 
 def forest(**parameters) -> PrivateForestClassifier:

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import treeaudit as ta
 from tests.cli.run import run
 from tests.trainers.people import OF_NUMBERS, REGRESSORS, people, people_for
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.dp.curator import Curator
 from treeaudit.errors import PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateForestRegressor, PrivateTreeRegressor, save_trained
-from treeaudit.trainers.private_regression_sums import DEVIATION, Answered, Ends, ends_of
-from treeaudit.trainers.private_tree_nodes import Edges, Nodes
-from treeaudit.trainers.targets import NUMBERS, STEPS, in_bounds
+from treeaudit.trainers.private_regressors import Answered, Ends, ends_of
+from treeaudit.trainers.splits import DEVIATION, Edges, Nodes
+from treeaudit.trainers.training_rows import NUMBERS, STEPS, in_bounds
 from treeaudit.writers.own_json import to_dict
 
 EACH = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)

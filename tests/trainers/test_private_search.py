@@ -17,8 +17,8 @@ from tests.trainers.people import CLASSIFIERS, SCHEMA, people
 from tests.trainers.test_transcripts import BUDGETS, pairs, schema_of
 from tests.trainers.transcripts import fitted_alike
 from treeaudit.dp import Budget
-from treeaudit.dp.bounded import bounded
-from treeaudit.dp.rational import rational
+from treeaudit.dp.accounting import rational
+from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyError, PrivacyWarning
 from treeaudit.trainers import (
     DiffPID3Classifier,

@@ -15,17 +15,17 @@ import treeaudit as ta
 from benchmarks.private_trees_data import read_table, splits
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
+from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
-from treeaudit.dp.rational import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.dp.scores import UNIT
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import PrivateTreeClassifier
-from treeaudit.trainers.private_tree_columns import Cells, Codes, code_rows, public_codes
-from treeaudit.trainers.private_tree_greedy import _depth, bins_for
-from treeaudit.trainers.private_tree_growth import Growth
-from treeaudit.trainers.pruning import calibrated, gini_pruned, pessimistically_pruned, settled
+from treeaudit.trainers.growth import Growth
+from treeaudit.trainers.histograms import Cells, Codes, code_rows, public_codes
+from treeaudit.trainers.private_tree import _depth, bins_for
+from treeaudit.trainers.pruning import calibrate, prune_by_gini, prune_pessimistically, shrink
 from treeaudit.trainers.splits import NORM, available, score_level
 from treeaudit.trainers.training_rows import read_rows
 
@@ -228,26 +228,16 @@ def test_columns_that_are_counted_together_are_told_apart(n_slots, weighted) -> 
     assert np.array_equal(cells.by_node(node[kept], n_slots + 1), by_class)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_joined_columns_count_and_lead_on_as_those_apart_do(weighted) -> None:
+def test_records_go_on_by_what_their_nodes_ask() -> None:
     rng, n, width = np.random.default_rng(1), 40_000, (3, 11, 2, 8, 300, 1)
     label = rng.integers(0, 3, n)
     code = np.array([rng.integers(0, w + 1, n) for w in width])
-    apart = Cells(
+    cells = Cells(
         codes=tuple(Codes(n=w) for w in width),
         n_classes=3,
         cell=(code * 3 + label).astype(np.uint16),
-        weight=rng.integers(1, 4, n).astype(float) if weighted else None,
     )
-    joined = apart.joined()
-    assert len(joined.groups) < len(apart.groups)
     node = rng.integers(0, 6, n).astype(np.int32)
-    for cells in (apart, joined):
-        found = cells.histograms(node, np.array([0, 1, 2, 4, 3, 4]), 4)
-        assert all(
-            map(np.array_equal, found, apart.histograms(node, np.array([0, 1, 2, 4, 3, 4]), 4))
-        )
-        assert np.array_equal(cells.by_node(node, 6), apart.by_node(node, 6))
     next_of = {
         here: (c, rng.integers(6, 99, width[c] + 1).astype(np.int32))
         for here, c in ((0, 3), (2, 1), (4, 4))
@@ -255,10 +245,8 @@ def test_joined_columns_count_and_lead_on_as_those_apart_do(weighted) -> None:
     expected = node.copy()
     for here, (c, to) in next_of.items():
         expected[node == here] = to[code[c, node == here]]
-    for cells in (apart, joined):
-        moved = node.copy()
-        cells.advance(moved, 6, next_of)
-        assert np.array_equal(moved, expected)
+    cells.advance(node, 6, next_of)
+    assert np.array_equal(node, expected)
 
 
 def test_what_children_hold_follows_from_the_histogram_of_the_node_above() -> None:
@@ -319,24 +307,24 @@ def test_categories_that_are_settled_are_not_asked_again() -> None:
 def test_settled_counts() -> None:
     parent = [-1, 0, 0, 1, 1]
     counts = [[0, 0], [0, 0], [5, 5], [40, 0], [-3, -4]]
-    free = settled(parent, counts, deviation=0.0, trust=1.0)
+    free = shrink(parent, counts, deviation=0.0, trust=1.0)
     assert free[1].tolist() == [33.0, 0.0]
     assert free[3].tolist() == [40.0, 0.0]
     # Nobody is left there: it answers as the node above, as half a person.
     assert free[4].tolist() == [0.5, 0.0]
-    drawn = settled(parent, counts, deviation=2.0, trust=1.0)
+    drawn = shrink(parent, counts, deviation=2.0, trust=1.0)
     assert 0.5 < drawn[2, 0] / drawn[2].sum() < drawn[0, 0] / drawn[0].sum()
     assert (drawn >= 0).all()
-    assert settled([-1], [[-1, -5]], 1.0, 1.0).tolist() == [[0.25, 0.25]]
+    assert shrink([-1], [[-1, -5]], 1.0, 1.0).tolist() == [[0.25, 0.25]]
 
 
 def test_calibration_by_hand() -> None:
     """Algorithm 3: 100 people shared out as 30 to 10, and classes scaled to that."""
-    found = calibrated([-1, 0, 0], [100, 30, 10], [[0, 0], [20, 5], [-3, 8]])
+    found = calibrate([-1, 0, 0], [100, 30, 10], [[0, 0], [20, 5], [-3, 8]])
     assert found.tolist() == [[60.0, 40.0], [60.0, 15.0], [0.0, 25.0]]
     # Nobody anywhere: half a person of the class that is least below zero.
-    assert calibrated([-1], [-5], [[-9, -2]]).tolist() == [[0.0, 0.5]]
-    shared = calibrated([-1, 0, 0], [10, -3, -4], [[0, 0], [1, 0], [0, 1]])
+    assert calibrate([-1], [-5], [[-9, -2]]).tolist() == [[0.0, 0.5]]
+    shared = calibrate([-1, 0, 0], [10, -3, -4], [[0, 0], [1, 0], [0, 1]])
     assert shared.tolist() == [[5.0, 5.0], [5.0, 0.0], [0.0, 5.0]]
 
 
@@ -345,16 +333,16 @@ def test_pessimistic_errors_of_c45() -> None:
     # U(0, 6) = .206, U(0, 9) = .143, U(0, 1) = .750 and U(1, 16) = .157 at 25 %.
     counts = np.array([[15.0, 1.0], [6.0, 0.0], [9.0, 0.0], [0.0, 1.0]])
     assert 6 * 0.206 + 9 * 0.143 + 1 * 0.750 > 16 * 0.157
-    assert pessimistically_pruned([-1, 0, 0, 0], counts, 0.25).tolist() == [True] + [False] * 3
+    assert prune_pessimistically([-1, 0, 0, 0], counts, 0.25).tolist() == [True] + [False] * 3
     pays = np.array([[10.0, 10.0], [10.0, 0.0], [0.0, 10.0]])
-    assert pessimistically_pruned([-1, 0, 0], pays, 0.25).all()
+    assert prune_pessimistically([-1, 0, 0], pays, 0.25).all()
 
 
 def test_gini_pruning_goes_up() -> None:
     counts = [[50, 50], [50, 0], [0, 50], [25, 1], [25, 0]]
-    assert gini_pruned([-1, 0, 0, 1, 1], counts).tolist() == [True, True, True, False, False]
+    assert prune_by_gini([-1, 0, 0, 1, 1], counts).tolist() == [True, True, True, False, False]
     nothing = [[9, 1], [5, 1], [4, 1], [3, 1], [2, 1]]
-    assert gini_pruned([-1, 0, 0, 1, 1], nothing).tolist() == [True] + [False] * 4
+    assert prune_by_gini([-1, 0, 0, 1, 1], nothing).tolist() == [True] + [False] * 4
 
 
 def test_bins_of_enormous_and_of_tiny_ranges() -> None:

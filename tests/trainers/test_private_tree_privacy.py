@@ -12,8 +12,8 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import OperatingSystem, Seeded
 from treeaudit.dp.ledger import factor
 from treeaudit.dp.scores import UNIT
-from treeaudit.trainers import private_tree_growth
-from treeaudit.trainers.private_tree_columns import Cells, Codes
+from treeaudit.trainers import growth as growth_module
+from treeaudit.trainers.histograms import Cells, Codes
 from treeaudit.trainers.splits import NORM, SCORES, available, one_each, score_level
 
 # Three categories; a number in three bins, or missing; two classes.
@@ -119,31 +119,31 @@ def test_the_norm_is_monotone_with_sensitivity_1(n_classes) -> None:
 def test_a_whole_tree_is_asked_once_a_level_of_all_its_people(monkeypatch) -> None:
     """Nodes of a level are disjoint, everybody is in one, and the rate is that of the plan."""
     seen = []
-    level = private_tree_growth.score_level
+    level = growth_module.score_level
 
     def spy(candidates, tables, *rest):
         seen.append([t.sum() for t in tables])
         return level(candidates, tables, *rest)
 
-    monkeypatch.setattr(private_tree_growth, "score_level", spy)
+    monkeypatch.setattr(growth_module, "score_level", spy)
     cells = Cells(
         codes=CODES,
         n_classes=2,
         cell=np.array([[2 * a + y, 2 * b + y] for a, b, y in RECORDS], dtype=np.uint8).T,
     )
     node = np.zeros(len(RECORDS), dtype=np.int32)
-    growth = private_tree_growth.Growth(cells=cells, node=node)
+    growth = growth_module.Growth(cells=cells, node=node)
     growth.plant()
     nodes = growth.nodes
     curator = Curator(ceiling=Fraction(1))
-    plan = private_tree_growth.Plan(
+    plan = growth_module.Plan(
         per_level=(Fraction(1, 4),) * 4,
         score=NORM,
         sensitivity=NORM.sensitivity(1),
         mechanism="permute-and-flip",
         cost_of_a_part=0,
     )
-    private_tree_growth.grow_levels(growth, curator, plan)
+    growth_module.grow_levels(growth, curator, plan)
     assert seen[0] == [len(RECORDS)] * 2
     assert curator.spent <= 1
     assert {query.composition for query in curator.queries} == {"parallel"}

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from tests.trainers.people import SCHEMA, people, proved
 from treeaudit.dp import Budget
-from treeaudit.dp.bounded import bounded, unbounded_because
+from treeaudit.dp.claims import bounded, unbounded_because
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.sampling import loose_threshold_delta, threshold_delta
 from treeaudit.errors import PrivacyError

@@ -8,7 +8,7 @@ import pytest
 import treeaudit as ta
 from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.trainers import TopDownSpecializationClassifier
 
 X, Y = people(600)

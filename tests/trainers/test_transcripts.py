@@ -15,9 +15,9 @@ from tests.dp.exact import SLACK
 from tests.strategies import one_in
 from tests.trainers.people import PURE, REGRESSORS
 from tests.trainers.transcripts import Transcript, replayed
+from treeaudit.dp.accounting import rational
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger
-from treeaudit.dp.rational import rational
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import (
     ALGORITHMS,

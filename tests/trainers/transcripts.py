@@ -23,16 +23,15 @@ from tests.dp.exact import (
     permute_and_flip_loss,
     sample_law,
 )
-from treeaudit.dp import concentrated_curator, sampling
 from treeaudit.dp import curator as curator_module
-from treeaudit.dp.concentrated_curator import ConcentratedCurator
-from treeaudit.dp.curator import Curator
+from treeaudit.dp import sampling
+from treeaudit.dp.curator import ConcentratedCurator, Curator
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.trainers import (
-    diffpid3_growth,
+    diffpid3,
     private_search,
-    private_tree_greedy,
+    private_tree,
     private_trees,
     smooth_sensitivity_forest,
 )
@@ -163,7 +162,7 @@ def _distances(scores: np.ndarray) -> list[int]:
 @contextmanager
 def told_by(transcript: Transcript, seed: int, times: Any):
     """Let a transcript answer, at the place where mechanisms draw."""
-    point = diffpid3_growth.choose_point
+    point = diffpid3.choose_point
 
     def counted(kind):
         count = kind.count
@@ -191,7 +190,7 @@ def told_by(transcript: Transcript, seed: int, times: Any):
         for target, name, stand_in in (
             (Curator, "count", counted(Curator)),
             (ConcentratedCurator, "count", counted(ConcentratedCurator)),
-            (concentrated_curator, "discrete_gaussian", transcript.gaussian),
+            (curator_module, "discrete_gaussian", transcript.gaussian),
             (Curator, "sample", sampled),
             # Once in every tree: how often else, `treeaudit.dp.sampling.poisson_epsilon` pays for.
             (sampling, "poisson", lambda _, n: times(n)),
@@ -199,11 +198,11 @@ def told_by(transcript: Transcript, seed: int, times: Any):
             (curator_module, "discrete_laplace", transcript.laplace),
             (curator_module, "permute_and_flip", choosing("permute-and-flip")),
             (curator_module, "exponential_mechanism", choosing("exponential mechanism")),
-            (diffpid3_growth, "choose_point", lambda *a: transcript.point(point, *a)),
+            (diffpid3, "choose_point", lambda *a: transcript.point(point, *a)),
             # Coins that do not depend on data: the same for the same record and question.
             (private_trees, "entropy_of", lambda _: Seeded(seed)),
             (private_search, "below", tree_of_record),
-            (private_tree_greedy, "below", tree_of_record),
+            (private_tree, "below", tree_of_record),
             (smooth_sensitivity_forest, "below", tree_of_record),
         ):
             stack.enter_context(patch.object(target, name, stand_in))

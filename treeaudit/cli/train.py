@@ -26,7 +26,7 @@ def _list(context: Context, algorithm: str | None) -> str | None:
     """Print all algorithms, or one if its parameters were asked for before."""
     if algorithm == "list":
         from treeaudit.trainers import ALGORITHMS
-        from treeaudit.trainers.listing import as_text
+        from treeaudit.trainers.algorithms import as_text
         from treeaudit.trainers.measured import MEASURED
 
         typer.page(as_text(ALGORITHMS, MEASURED) + "\n")
@@ -47,7 +47,7 @@ def _help(context: Context, given: list[str] | None) -> list[str] | None:
 
 def _print_parameters(algorithm: str | None) -> None:
     from treeaudit.trainers import ALGORITHMS
-    from treeaudit.trainers.listing import parameters_as_text
+    from treeaudit.trainers.algorithms import parameters_as_text
     from treeaudit.trainers.train import trainer_named
 
     trainer = ALGORITHMS[0] if algorithm is None else trainer_named(algorithm)
@@ -178,8 +178,8 @@ def train(
 
     from treeaudit import trainers
     from treeaudit.cli.kept import check_kept
-    from treeaudit.dp.bounded import unbounded_because
     from treeaudit.dp.budget import Budget
+    from treeaudit.dp.claims import unbounded_because
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.input.table_input import read_table
     from treeaudit.reports.plain_text import plain

@@ -12,7 +12,7 @@ from treeaudit.comparison.choice import Choice, choose
 from treeaudit.comparison.claims import claims_of
 from treeaudit.comparison.compared import Compared, by_ledger
 from treeaudit.comparison.leakage import leakage_of
-from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.claims import unbounded_because
 from treeaudit.errors import DataError
 from treeaudit.findings.asked import listed
 from treeaudit.findings.policy import Policy

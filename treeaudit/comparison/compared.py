@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from treeaudit.attacks import all_checks
 from treeaudit.comparison.claims import Claims
 from treeaudit.comparison.leakage import Leakage
-from treeaudit.dp.bounded import bounded
+from treeaudit.dp.claims import bounded
 from treeaudit.findings.findings import Check, Verdict
 from treeaudit.findings.judging import judge, verdict_of
 from treeaudit.findings.policy import BUILT_IN, Policy

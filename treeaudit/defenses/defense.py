@@ -156,7 +156,7 @@ def check_not_private(forest: Forest, method: str) -> None:
     """
     if forest.privacy is None:
         return
-    from treeaudit.dp.bounded import promises  # which no model needs that claims nothing
+    from treeaudit.dp.claims import promises  # which no model needs that claims nothing
 
     if promises(forest):
         raise DataError(

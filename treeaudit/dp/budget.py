@@ -19,13 +19,13 @@ import os
 import secrets
 import tempfile
 import time
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.dp.account import Spending, read_account
+from treeaudit.dp.accounting import Epsilon, exact, rational
 from treeaudit.dp.ledger import Neighbours, Unit
-from treeaudit.dp.rational import Epsilon, rational
 from treeaudit.errors import PrivacyError
 from treeaudit.input import BASELINE, open_regular, read_bytes
 from treeaudit.output import alone
@@ -34,6 +34,58 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Budget"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spending:
+    """One line of an account: what was taken out, for whom, and under which relation."""
+
+    what: str
+    epsilon: Fraction
+    neighbours: str
+    unit: str
+    token: str
+
+
+def _read_account(lines: list[bytes], path: Path) -> tuple[Fraction, list[_Spending]]:
+    """Return the whole budget, and the lines that count, in order; refuse a damaged account."""
+    *whole, rest = lines
+    if whole and rest:
+        raise PrivacyError(
+            f"the last line of {path} is not whole: no fit goes ahead before its line is, so "
+            "delete that line if the disk was full; if the file was cut later, open another "
+            "account with what is surely left"
+        )
+    try:
+        head, *entries = [json.loads(line) for line in whole]
+        stated = exact(head["epsilon"])
+        found = [
+            _Spending(
+                *(e["what"], exact(e["epsilon"]), e["neighbours"]),
+                *(e.get("unit", "record"), e["token"]),
+            )
+            for e in entries
+            if "token" in e
+        ]
+        wrong = stated <= 0 or any(spending.epsilon <= 0 for spending in found)
+    except (ValueError, KeyError, TypeError, ZeroDivisionError, RecursionError):
+        wrong = True
+    if wrong:
+        raise PrivacyError(
+            f"{path} is no account of a budget, or is damaged: restore it from a copy, or open "
+            "another with what is surely left"
+        )
+    counted: list[_Spending] = []
+    left = stated
+    for spending in found:
+        # Two first fits at a time may count differently: the account keeps to the first.
+        first = counted[0] if counted else spending
+        alike = (first.neighbours, first.unit) == (spending.neighbours, spending.unit)
+        if alike and spending.epsilon <= left:
+            counted.append(spending)
+            left -= spending.epsilon
+    return stated, counted
+
 
 _PATIENCE = 50
 """Milliseconds for a line that another process has begun."""
@@ -98,7 +150,7 @@ class Budget:
                 f"there is no account {path}: open one for these people, once, with "
                 f"treeaudit budget {path} --epsilon 1"
             )
-        budget._epsilon = read_account(budget._lines(), budget._path)[0]
+        budget._epsilon = _read_account(budget._lines(), budget._path)[0]
         return budget
 
     @classmethod
@@ -224,14 +276,14 @@ class Budget:
             raise self._unreachable(error) from None
         return found.split(b"\n")
 
-    def _read(self) -> list[Spending]:
+    def _read(self) -> list[_Spending]:
         """Return the lines that count, in order."""
         if self._path == Path(os.devnull):
             raise PrivacyError(
                 "a model that was saved does not carry its budget: give it one with "
                 "set_params(budget=...) before it is fitted again"
             )
-        stated, counted = read_account(self._lines(), self._path)
+        stated, counted = _read_account(self._lines(), self._path)
         if stated != self._epsilon:
             raise PrivacyError(
                 f"{self._path} is the account of a budget of {float(stated):g}, "
@@ -246,7 +298,7 @@ class Budget:
         )
 
 
-def _sum(spendings: list[Spending]) -> Fraction:
+def _sum(spendings: list[_Spending]) -> Fraction:
     return sum((one.epsilon for one in spendings), Fraction(0))
 
 

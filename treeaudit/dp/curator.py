@@ -1,4 +1,7 @@
-"""The one door between private records and a model: it answers with noise, and keeps the ledger."""
+"""The one door between private records and a model: it answers with noise, and keeps the ledger.
+
+`ConcentratedCurator` is the same where costs are a rho (zCDP).
+"""
 
 import math
 from fractions import Fraction
@@ -8,14 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Wide
+from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic, pure_epsilon, rounded_down
 from treeaudit.dp.entropy import Entropy, OperatingSystem
 from treeaudit.dp.ledger import Composition, Neighbours, Query, factor
-from treeaudit.dp.mechanisms import discrete_laplace, exponential_mechanism, permute_and_flip
-from treeaudit.dp.rational import FINEST_CHOICE, FINEST_COUNT, dyadic
+from treeaudit.dp.mechanisms import (
+    GAUSSIAN,
+    discrete_gaussian,
+    discrete_laplace,
+    exponential_mechanism,
+    fine_variance,
+    permute_and_flip,
+)
 from treeaudit.dp.sampling import least_threshold, thinned
 from treeaudit.errors import PrivacyError
 
-__all__ = ["THRESHOLD", "Curator", "Selection"]
+__all__ = ["ConcentratedCurator", "Curator", "Selection"]
 
 THRESHOLD = "sampling and threshold"
 """The mechanism of `Curator.sample`: its epsilon may be broken with a chance of delta."""
@@ -127,8 +137,8 @@ class Curator:
         return answer
 
     def strength(self, cost: Fraction) -> float:
-        """Return the epsilon that a question of such a cost leaves for one record."""
-        return float(cost) / self.factor
+        """Return the epsilon that a choice of such a cost leaves for one record."""
+        return float(self._epsilon(cost)) / self.factor
 
     def noise(self, cost: Fraction) -> str:
         """Return in words what noise a count has that costs so much."""
@@ -235,16 +245,21 @@ class Curator:
         table = np.asarray(scores, dtype=np.int64)
         if mechanism == "permute-and-flip" and weights is not None:
             raise ValueError("permute-and-flip takes no weights")
-        scale = Fraction(sensitivity) * self.factor
-        rate = dyadic(cost / scale, FINEST_CHOICE)
+        scale, epsilon = Fraction(sensitivity) * self.factor, self._epsilon(cost)
+        rate = dyadic(epsilon / scale, FINEST_CHOICE)
         self.note(
-            *(name, mechanism, cost, Fraction(sensitivity) / unit, len(table)),
+            *(name, mechanism, epsilon, Fraction(sensitivity) / unit, len(table)),
             composition=composition,
             used=rate * scale,
         )
         if mechanism == "permute-and-flip":
             return permute_and_flip(table, rate, self.entropy)
         return exponential_mechanism(table, rate, self.entropy, weights)
+
+    @staticmethod
+    def _epsilon(cost: Fraction) -> Fraction:
+        """Return the epsilon of a choice of a cost."""
+        return cost
 
     @staticmethod
     def _cost(query: Query) -> Fraction:
@@ -297,3 +312,79 @@ class Curator:
                 f"{name!r} would bring the cost to {float(self._spent):g}, "
                 f"above the budget of {float(self._ceiling):g}"
             )
+
+
+class ConcentratedCurator(Curator):
+    """Answer as `Curator` does, where every cost, and the ceiling, is a rho.
+
+    Of a row of counts one record moves one by one, a person's K records of one relation move all
+    of them together by at most the factor f of `treeaudit.dp.ledger.factor` in Euclidean length:
+    noise of variance ``f^2 / (2 rho)`` is rho-concentrated. Parts of one call are told at
+    once, as one vector, so disjoint parts need no theorem of their own; calls of one name are
+    charged anew. A choice is private by ``sqrt(2 rho)``, and what is private by epsilon is
+    ``epsilon^2 / 2`` concentrated.
+
+    Examples
+    --------
+    >>> curator = ConcentratedCurator(ceiling=Fraction(1))
+    >>> answer = curator.count("leaf counts", [[3, 0], [1, 2]], Fraction(1, 2))
+    >>> best = curator.choose("best", [[10, 900]], Fraction(1, 2))
+    >>> curator.spent, [(q.mechanism, q.epsilon, q.rho) for q in curator.queries][0]
+    (Fraction(1, 1), ('discrete Gaussian', Fraction(0, 1), Fraction(1, 2)))
+    """
+
+    def count(
+        self,
+        name: str,
+        counts: npt.ArrayLike,
+        cost: Fraction,
+        *,
+        most: int = 1,
+        composition: Composition = "parallel",
+    ) -> Wide:
+        """Return counts with discrete Gaussian noise; see `Curator.count`."""
+        table = np.asarray(counts, dtype=np.int64)
+        if composition == "parallel" and any(query.name == name for query in self.queries):
+            raise ValueError(f"{name!r} was asked before: name it anew")
+        cost = rounded_down(cost)
+        variance = self.variance(cost, most)
+        moved = self.factor * most
+        self.note(
+            *(name, GAUSSIAN, Fraction(0), Fraction(1), len(table)),
+            composition=composition,
+            used=moved * moved / (2 * variance),
+            rho=cost,
+        )
+        return self._noisy(table, discrete_gaussian(variance, table.size, self.entropy))
+
+    def variance(self, cost: Fraction, most: int = 1) -> Fraction:
+        """Return the variance of the noise of counts for a rho; see `count`.
+
+        Raises
+        ------
+        PrivacyError
+            If it is too large for the noise to be drawn.
+        """
+        moved = self.factor * most
+        variance = None if cost <= 0 else fine_variance(moved * moved / (2 * cost))
+        if variance is None:
+            raise PrivacyError(
+                f"a rho of {float(cost):g} for a count is too small: nothing can be learned"
+            )
+        return variance
+
+    def rate(self, cost: Fraction, most: int = 1) -> Fraction:
+        """Return the rate of Laplace noise that is as wide."""
+        return Fraction(math.sqrt(2 / self.variance(cost, most)))
+
+    def noise(self, cost: Fraction) -> str:
+        """Return in words what noise a count has that costs so much."""
+        return f"discrete Gaussian noise of variance {float(self.variance(cost)):.6g}"
+
+    @staticmethod
+    def _epsilon(cost: Fraction) -> Fraction:
+        return pure_epsilon(cost)
+
+    @staticmethod
+    def _cost(query: Query) -> Fraction:
+        return query.concentrated

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from treeaudit.dp.concentrated import epsilon_at, of_epsilon
-from treeaudit.dp.rational import exact
+from treeaudit.dp.accounting import epsilon_at, exact, of_epsilon
 from treeaudit.errors import DataError
 
 if TYPE_CHECKING:

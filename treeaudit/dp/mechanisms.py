@@ -6,24 +6,134 @@ divided by how far apart one person can move two scores (`treeaudit.dp.scores`).
 
 References
 ----------
-Canonne, Kamath & Steinke (2020), algorithm 2 (discrete Laplace).
+Canonne, Kamath & Steinke (2020), The discrete Gaussian for differential privacy: algorithm 1
+(coins of exp(-x)), 2 (discrete Laplace) and 3 with theorem 4 (discrete Gaussian).
 McSherry & Talwar (2007), exponential mechanism.
 McKenna & Sheldon (2020), permute-and-flip.
 """
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Wide
-from treeaudit.dp.bernoulli import bernoulli_exp, of_fraction, of_one
+from treeaudit.arrays import Flag, Index, Wide
 from treeaudit.dp.entropy import Entropy, below
 
-__all__ = ["IMPOSSIBLE", "discrete_laplace", "exponential_mechanism", "permute_and_flip"]
+__all__ = [
+    "GAUSSIAN",
+    "IMPOSSIBLE",
+    "bernoulli_exp",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "exponential_mechanism",
+    "fine_variance",
+    "permute_and_flip",
+]
 
 IMPOSSIBLE = -(1 << 61)
 """The score of a candidate that is never chosen, whatever the rate; it must not depend on data."""
+GAUSSIAN = "discrete Gaussian"
+"""The mechanism of a row whose cost is a rho."""
+
+_MOST = 1 << 62
+_HALF = 31
+_PIECE = 1 << 13
+_NEVER = 1 << 31
+"""exp(-2^31) is never seen: no coin is tossed that often."""
+
+
+def bernoulli_exp(distance: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> Flag:
+    """Toss one coin per entry that comes up true with probability ``exp(-rate * distance)``.
+
+    No floating-point number is involved, so the probability is the stated one
+    and not close to it. The answer has the shape of ``distance``, whole numbers
+    of at least 0, as is the rate.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> bernoulli_exp([0, 10**9], Fraction(1, 2), OperatingSystem()).tolist()
+    [True, False]
+    """
+    table = np.asarray(distance, dtype=np.int64)
+    flat = table.ravel()
+    whole, rest = np.empty_like(flat), np.empty_like(flat)
+    # In pieces that stay at hand.
+    for i in range(0, len(flat), _PIECE):
+        piece = slice(i, i + _PIECE)
+        whole[piece], rest[piece] = _divide(flat[piece], rate)
+    return _coins(whole, rest, rate.denominator, entropy).reshape(table.shape)
+
+
+def _coins(whole: Wide, rest: Wide, denominator: int, entropy: Entropy) -> Flag:
+    """Toss coins of ``exp(-whole - rest / denominator)``; the rest is below that, at most 2^63."""
+    heads: Flag = np.equal(whole, 0)
+    going, done = (~heads).nonzero()[0], 0
+    # exp(-(w + r)) is the chance that w coins of exp(-1) and one of exp(-r) all come up.
+    while len(going):
+        done += 1
+        going = going.take(_of_one(len(going), entropy))
+        over = whole.take(going) > done
+        heads[going] = ~over
+        going = going.take(over.nonzero()[0])
+    alive = heads.nonzero()[0]
+    heads[alive] = _of_fraction(rest.take(alive), denominator, entropy)
+    return heads
+
+
+def _divide(distance: Wide, rate: Fraction) -> tuple[Wide, Wide]:
+    """Return whole part of ``distance * rate`` and the numerator of what is left."""
+    p, q = rate.numerator, rate.denominator
+    most = int(distance.max(initial=0))
+    if most * p < _MOST and q < _MOST:
+        if q.bit_count() == 1:
+            product = distance if p == 1 else distance * p
+            return product >> q.bit_length() - 1, product & q - 1
+        whole, rest = np.divmod(distance * p, q)
+        return whole, rest
+    shift = q.bit_length() - 1 - _HALF
+    if q.bit_count() == 1 and 0 <= shift <= _HALF and p < 1 << _HALF and most < _MOST:
+        # distance * p = high * 2^31 + low; both halves of the distance times p stay below 2^62.
+        low = (distance & (1 << _HALF) - 1) * p
+        high = (distance >> _HALF) * p + (low >> _HALF)
+        whole = np.minimum(high >> shift, _NEVER)
+        return whole, (high & (1 << shift) - 1) << _HALF | low & (1 << _HALF) - 1
+    pairs = [divmod(int(d) * p, q) for d in distance]
+    # exp(-2^62) is never seen; the cut keeps the number in 64 bits.
+    whole = np.array([min(w, _MOST) for w, _ in pairs], dtype=np.int64)
+    return whole, np.array([r for _, r in pairs], dtype=np.int64)
+
+
+def _of_fraction(numerator: Wide, denominator: int, entropy: Entropy) -> Flag:
+    """Toss coins of ``exp(-numerator / denominator)``, which is at most 1."""
+    # Who stops at an odd number has heads.
+    heads = np.ones(len(numerator), dtype=np.bool_)
+    going = (below(entropy, denominator, len(numerator)) < numerator).nonzero()[0]
+    numerator, k = numerator.take(going), 2
+    while len(going):
+        heads[going] = k % 2 == 1
+        # A coin of numerator / denominator and one of 1 / k, so that no product leaves 64 bits.
+        on = (below(entropy, denominator, len(going)) < numerator).nonzero()[0]
+        on = on.take((below(entropy, k, len(on)) == 0).nonzero()[0])
+        going, numerator = going.take(on), numerator.take(on)
+        k += 1
+    return heads
+
+
+def _of_one(n: int, entropy: Entropy) -> Index:
+    """Toss coins of ``exp(-1)``, as `_of_fraction` does; return those that come up, ascending."""
+    heads = np.zeros(n, dtype=np.bool_)
+    # The first two numbers are passed by all, and by one in two.
+    going = (below(entropy, 2, n) == 0).nonzero()[0]
+    k = 3
+    while len(going):
+        heads[going] = k % 2 == 1
+        going = going.take((below(entropy, k, len(going)) == 0).nonzero()[0])
+        k += 1
+    return heads.nonzero()[0]
+
 
 _FIRST_TRIES, _TRIES = 1 << 8, 1 << 14
 _LONGEST = (1 << 12) - 1
@@ -34,7 +144,7 @@ def discrete_laplace(rate: Fraction, n: int, entropy: Entropy) -> Wide:
     """Draw whole numbers z with probability proportional to ``exp(-rate * |z|)``.
 
     The rate, epsilon divided by the sensitivity, is above 0; its denominator at most 2^50
-    (`treeaudit.dp.rational.dyadic`).
+    (`treeaudit.dp.accounting.dyadic`).
 
     Examples
     --------
@@ -47,7 +157,7 @@ def discrete_laplace(rate: Fraction, n: int, entropy: Entropy) -> Wide:
     todo = np.arange(n)
     while len(todo):
         low = below(entropy, t, len(todo))
-        kept = of_fraction(low, t, entropy)
+        kept = _of_fraction(low, t, entropy)
         on, off = kept.nonzero()[0], (~kept).nonzero()[0]
         tried, low = todo.take(on), low.take(on)
         size = (low + t * np.minimum(_geometric(len(tried), entropy), _LONGEST)) // s
@@ -64,7 +174,7 @@ def _geometric(n: int, entropy: Entropy) -> Wide:
     seen = np.zeros(n, dtype=np.int64)
     going = np.arange(n)
     while len(going):
-        going = going.take(of_one(len(going), entropy))
+        going = going.take(_of_one(len(going), entropy))
         seen[going] += 1
     return seen
 
@@ -167,3 +277,62 @@ def exponential_mechanism(
         chosen[todo[done]] = candidate[np.arange(len(todo)), first][done]
         todo = todo[~done]
     return chosen
+
+
+_BITS = 24
+_FINEST, _LARGEST = 36, 1 << 30
+
+
+def fine_variance(least: Fraction) -> Fraction | None:
+    """Return a variance that is drawn exactly, at least so large; None where there is none.
+
+    A whole number of at most 24 binary digits by a power of two of at most 2^36; above 2^30 the
+    square of a whole number.
+
+    Examples
+    --------
+    >>> fine_variance(Fraction(9, 2)), fine_variance(Fraction((1 << 40) + 1))
+    (Fraction(9, 2), Fraction(1099513724929, 1))
+    """
+    if least > _LARGEST:
+        root = math.isqrt(math.ceil(least) - 1) + 1
+        return Fraction(root * root) if root <= _LARGEST else None
+    # The variance is below 2^high.
+    high = least.numerator.bit_length() - least.denominator.bit_length() + 1
+    shift = min(_FINEST, _BITS - 1 - high)
+    whole = Fraction(2) ** shift
+    return max(Fraction(math.ceil(least * whole), 1) / whole, Fraction(1, 1 << 12))
+
+
+def discrete_gaussian(variance: Fraction, n: int, entropy: Entropy) -> Wide:
+    """Draw whole numbers z with probability proportional to ``exp(-z^2 / (2 * variance))``.
+
+    Where a count moves by d, an answer is d^2 / (2 variance) concentrated: the Rényi
+    divergence of order a is at most a times that, for all a above 1. The variance is one of
+    `fine_variance`.
+
+    Examples
+    --------
+    >>> from treeaudit.dp.entropy import OperatingSystem
+    >>> discrete_gaussian(Fraction(1, 4096), 3, OperatingSystem()).tolist()
+    [0, 0, 0]
+    """
+    p, q = variance.numerator, variance.denominator
+    root = math.isqrt(p // q)
+    # The law is the same for any t; a square root that is whole keeps the fractions small.
+    t = root if root * root * q == p else root + 1
+    common = math.gcd(t * q, p)
+    # (|y| - variance / t)^2 / (2 variance), in whole numbers.
+    step, away = t * q // common, p // common
+    rate = Fraction(common * common, 2 * p * q * t * t)
+    result = np.zeros(n, dtype=np.int64)
+    todo = np.arange(n)
+    while len(todo):
+        tried = discrete_laplace(Fraction(1, t), len(todo), entropy)
+        squares = (np.abs(tried).astype(object) * step - away) ** 2 * rate.numerator
+        whole = np.minimum(squares // rate.denominator, _NEVER).astype(np.int64)
+        rest = (squares % rate.denominator).astype(np.int64)
+        kept = _coins(whole, rest, rate.denominator, entropy)
+        result[todo[kept]] = tried[kept]
+        todo = todo[~kept]
+    return result

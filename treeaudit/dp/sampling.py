@@ -67,18 +67,6 @@ def _poisson_levels() -> list[int]:
 
 
 _LEVELS = np.array(_poisson_levels(), dtype=np.int64)
-_FIRST_BITS = 16
-_REST = _BITS - _FIRST_BITS
-_PIECE = 1 << 14
-
-
-@lru_cache(maxsize=1)
-def _by_first_bits() -> npt.NDArray[np.int8]:
-    """Return how many levels are passed by each beginning; -1 where the rest of it decides."""
-    first = np.arange(1 << _FIRST_BITS, dtype=np.int64) << _REST
-    passed = np.searchsorted(_LEVELS, first, side="right")
-    later = np.searchsorted(_LEVELS, first | (1 << _REST) - 1, side="right")
-    return np.where(later > passed, -1, passed).astype(np.int8)
 
 
 def poisson(entropy: Entropy, n: int) -> Wide:
@@ -87,19 +75,7 @@ def poisson(entropy: Entropy, n: int) -> Wide:
     The law is rounded so that no number of times is exceeded with a larger probability than
     under Poisson(1); what grows with that number is then at most what it is there.
     """
-    times, passed = np.empty(n, dtype=np.int64), _by_first_bits()
-    open_, begun = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for i in range(0, n, _PIECE):
-        first = below(entropy, 1 << _FIRST_BITS, min(_PIECE, n - i))
-        times[i : i + _PIECE] = found = passed.take(first)
-        # 62 bits are wanted, of which sixteen nearly always decide.
-        open_.append(np.flatnonzero(found < 0))
-        begun.append(first.take(open_[-1]))
-        open_[-1] += i
-    more = np.concatenate(open_)
-    drawn = np.concatenate(begun) << _REST | below(entropy, 1 << _REST, len(more))
-    times[more] = np.searchsorted(_LEVELS, drawn, side="right")
-    return times
+    return np.searchsorted(_LEVELS, below(entropy, 1 << _BITS, n), side="right")
 
 
 def poisson_epsilon(epsilon: Fraction) -> Fraction:

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from treeaudit.dp.bounded import bounded, unbounded_because
+from treeaudit.dp.claims import bounded, unbounded_because
 from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Finding, TellsOf
 from treeaudit.findings.numbers import Phrase, Share

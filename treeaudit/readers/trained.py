@@ -110,7 +110,7 @@ def held_by(forest: Forest, before: Sequence[object], *, scores: bool = False) -
     """
     if forest.privacy is None:
         return forest
-    from treeaudit.dp.bounded import FOUND_OUT  # which no model needs that claims nothing
+    from treeaudit.dp.claims import FOUND_OUT  # which no model needs that claims nothing
 
     learned = any(isinstance(step, Inert) and not _learns_nothing(step) for step in before)
     reasons = [reason for reason, there in zip(FOUND_OUT, (learned, scores), strict=False) if there]

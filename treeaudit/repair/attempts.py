@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from treeaudit.defenses import Defense, IntersectK, without_leftovers
 from treeaudit.defenses.cost import n_leaves, training_accuracy
 from treeaudit.defenses.parameters import parameters
-from treeaudit.dp.bounded import promises
+from treeaudit.dp.claims import promises
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.policy import Policy

@@ -6,7 +6,7 @@ from typing import Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.parameters import made, parameters, takes_people
-from treeaudit.dp.bounded import promises
+from treeaudit.dp.claims import promises
 from treeaudit.errors import DataError, near
 from treeaudit.findings.judging import fails_for_good
 from treeaudit.findings.policy import Policy, read_policy

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from math import isfinite
 
-from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.claims import unbounded_because
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import delta, epsilon, protects_records

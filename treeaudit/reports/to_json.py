@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from treeaudit.dp.bounded import unbounded_because
+from treeaudit.dp.claims import unbounded_because
 from treeaudit.findings.baseline import line
 from treeaudit.findings.details import plain_data
 from treeaudit.findings.findings import Check, Finding, Skipped

@@ -38,13 +38,12 @@ pickles to be read, its exact name stands in ``readers/pickles/listed_names.py``
   (warned about, and the model is marked not private), ``public`` inputs beyond
   schema and parameters.
 * Greedy trainers grow a level of all nodes at a time: `code_rows` and
-  `Cells.histograms` (``private_tree_columns``) count, `score_level` (``splits``)
-  scores, `split_level` (``private_tree_growth``) splits, ``pruning`` makes noisy
-  counts fit together. A trainer that may stop early ends with
-  `note_what_was_not_asked` (``private_tree_budget``): its claim is what it would spend at worst.
-* `walk_of` routes many records down many trees; `random_trees` grows trees
-  that look at nothing, ``random_counts`` asks for their leaves, ``choice_trees`` grows a
-  tree by private choices.
+  `Cells.histograms` (``histograms``) count, `score_level` (``splits``) scores,
+  `split_level` (``growth``) splits, ``pruning`` makes noisy counts fit together;
+  `grow_by_choice` grows a tree by private choices. A trainer that may stop early ends
+  with `note_what_was_not_asked` (``growth``): its claim is what it would spend at worst.
+* ``random_trees`` grows trees that look at nothing, routes the records down them, and
+  asks for the counts of their leaves.
 * A record that is drawn by chance (`treeaudit.dp.sampling`): into one tree (`tree_of_each`),
   several times (`poisson`), into a sample whose small counts are left out (`Curator.sample`).
 * ``listed``, its line of Table I: the command line, the README and the benchmark follow.
@@ -56,9 +55,9 @@ budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 from treeaudit.trainers import algorithms
 from treeaudit.trainers.algorithms import *  # noqa: F403  # every trainer, named there alone
 from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
-from treeaudit.trainers.k_anonymous import k_anonymous
 from treeaudit.trainers.private_search import PrivateSearch
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
+from treeaudit.trainers.top_down_specialization import k_anonymous
 from treeaudit.trainers.train import save_trained, train
 from treeaudit.trainers.training_rows import TrainingRows
 

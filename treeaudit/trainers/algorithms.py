@@ -1,5 +1,11 @@
 """Every trainer, in one visible tuple: a trainer is a module, its name here, and its tests."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from inspect import getdoc
+from typing import get_args
+
+from treeaudit.dp.ledger import Neighbours
 from treeaudit.trainers.bootstrap_forest import BootstrapForestClassifier
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
@@ -9,7 +15,7 @@ from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifi
 from treeaudit.trainers.private_forest import PrivateForestClassifier
 from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
-from treeaudit.trainers.private_trees import PrivateTrees
+from treeaudit.trainers.private_trees import Listed, PrivateTrees
 from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
 from treeaudit.trainers.semi_supervised_forest import SemiSupervisedForestClassifier
 from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassifier
@@ -59,3 +65,80 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
     PrivateForestRegressor,
 )
 """The first is what `train` uses unless told otherwise."""
+
+
+_HEADS = (
+    *("algorithm", "paper", "budget per query", "tree", "depth", "trees"),
+    *("continuous attributes", "as published", "sound", "accuracy"),
+)
+_SHARED = {
+    *("budget", "epsilon", "n_jobs", "neighbours", "outside", "random_state", "rows_per_person"),
+    *("schema", "variant"),
+}
+_FIELDS = tuple(field.name for field in fields(Listed))
+
+
+def _line(trainer: type[PrivateTrees], measured: Mapping[str, str]) -> tuple[str, ...]:
+    told = (getattr(trainer.listed, name) for name in _FIELDS)
+    return trainer.algorithm, *told, measured.get(trainer.algorithm, "not measured")
+
+
+def as_text(trainers: Iterable[type[PrivateTrees]], measured: Mapping[str, str]) -> str:
+    """Return the table as text, a block for each trainer.
+
+    Parameters
+    ----------
+    measured
+        By algorithm, how accurate it was in the benchmark, in words.
+    """
+    wide = max(map(len, _HEADS))
+    blocks = []
+    for trainer in trainers:
+        name, *line = _line(trainer, measured)
+        said = [
+            *zip(_HEADS[1:], line, strict=True),
+            ("neighbours", ", ".join(get_args(Neighbours))),
+        ]
+        blocks.append("\n".join([name, *(f"  {head:{wide}}  {words}" for head, words in said)]))
+    return "\n\n".join(blocks)
+
+
+def as_markdown(trainers: Iterable[type[PrivateTrees]], measured: Mapping[str, str]) -> str:
+    """Return the same as a table in Markdown; all trainers know both kinds of neighbours."""
+    rows = [_HEADS, ("---",) * len(_HEADS), *(_line(trainer, measured) for trainer in trainers)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def parameters_as_text(trainer: type[PrivateTrees]) -> str:
+    r"""Return the parameters that a trainer can be given, with what it says of them.
+
+    Examples
+    --------
+    >>> from treeaudit.trainers import DPDFClassifier
+    >>> parameters_as_text(DPDFClassifier).split("\n")[3]
+    "  loop='d <= delta'"
+    """
+    told = [(getdoc(trainer) or "").split("\n", 1)[0], ""]
+    told.append("Parameters, as NAME=VALUE after --set or in Python:")
+    words: dict[str, list[str]] = {}
+    # Its own words first; "as in" another class is what that one says.
+    for kind in (trainer, *trainer.__mro__):
+        for name, said in _said(kind).items():
+            words.setdefault(name, said)
+    for name, default in sorted(trainer().get_params().items(), key=lambda one: one[0] in _SHARED):
+        told += [f"  {name}={default!r}", *(f"      {line}" for line in words.get(name, ()))]
+    return "\n".join(told)
+
+
+def _said(kind: type) -> dict[str, list[str]]:
+    """Return what a docstring says of each parameter, but for those that it leaves to others."""
+    section = (getdoc(kind) or "").partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    words: dict[str, list[str]] = {}
+    names: list[str] = []
+    for line in section.split("\n"):
+        if not line.startswith(" "):
+            names = line.split(", ")
+        else:
+            for name in names:
+                words.setdefault(name, []).append(line.strip())
+    return {name: said for name, said in words.items() if not said[0].startswith("As in")}

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from treeaudit.arrays import Float
 from treeaudit.people.predict.predictions import predict_numbers, predict_shares
 from treeaudit.trainers.private_trees import PrivateTrees
-from treeaudit.trainers.targets import CLASSES, NUMBERS, Targets
+from treeaudit.trainers.training_rows import CLASSES, NUMBERS, Targets
 
 __all__ = ["PrivateClassifier", "PrivateRegressor"]
 

@@ -22,12 +22,10 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.choice_trees import Choices, grow_by_choice
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_choice, check_whole
-from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
-from treeaudit.trainers.private_tree_columns import code_rows, public_codes
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.fit_checks import check_choice, check_whole
+from treeaudit.trainers.growth import Choices, grow_by_choice, note_what_was_not_asked
+from treeaudit.trainers.histograms import code_rows, public_codes
+from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
@@ -128,7 +126,7 @@ class BootstrapForestClassifier(PrivateClassifier):
             mechanism="exponential mechanism" if published else "permute-and-flip",
             twice=published,
         )
-        cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins))).joined()
+        cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins)))
         trees = []
         for number in range(n_trees):
             if published:

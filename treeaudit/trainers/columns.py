@@ -39,8 +39,6 @@ Columns = npt.NDArray[Any] | pd.DataFrame
 # scikit-learn 1.6 renamed the parameter, 1.8 dropped the old name.
 _FINITE = next(p for p in signature(check_array).parameters if p.endswith("all_finite"))
 
-_RECORDS = 1 << 7
-
 CURATOR = "This is about private data, for the eyes of its curator only"
 
 
@@ -317,7 +315,7 @@ def _names(cells: Sequence[Any]) -> list[str | None]:
 def _within(values: Float, features: Sequence[Feature], outside: Outside) -> Float:
     low = np.array([-np.inf if f.low is None else f.low for f in features])
     high = np.array([np.inf if f.high is None else f.high for f in features])
-    least, most = _ends(values, np.fmin), _ends(values, np.fmax)
+    least, most = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
     beyond = (least < low) | (most > high)
     if not beyond.any():
         return values
@@ -327,16 +325,6 @@ def _within(values: Float, features: Sequence[Feature], outside: Outside) -> Flo
     i = int(np.argmax(beyond))
     value = least[i] if least[i] < low[i] else most[i]
     raise _unknown(features[i], value, f"is not between {low[i]:g} and {high[i]:g}")
-
-
-def _ends(values: Float, of: np.ufunc) -> Float:
-    """Reduce every column, many records in one row first: numpy is slow on short rows."""
-    n, width = values.shape
-    whole = n - n % _RECORDS
-    if not whole or not values.flags.c_contiguous:
-        return np.asarray(of.reduce(values, axis=0))
-    many = of.reduce(values[:whole].reshape(-1, _RECORDS * width), axis=0).reshape(-1, width)
-    return np.asarray(of.reduce(np.concatenate([many, values[whole:]]), axis=0))
 
 
 def _unknown(feature: Feature, value: object, what: str) -> DataError:

@@ -25,13 +25,16 @@ from treeaudit.dp.scores import MAX
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.choice_trees import Choices, Split, grow_by_choice
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
-from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
-from treeaudit.trainers.private_tree_columns import Cells, code_rows, public_codes
-from treeaudit.trainers.private_tree_growth import Growth
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.fit_checks import check_whole
+from treeaudit.trainers.growth import (
+    Choices,
+    Growth,
+    Split,
+    grow_by_choice,
+    note_what_was_not_asked,
+)
+from treeaudit.trainers.histograms import Cells, code_rows, public_codes
+from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates
 from treeaudit.trainers.training_rows import TrainingRows
 

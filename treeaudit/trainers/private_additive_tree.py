@@ -1,8 +1,10 @@
 """A stump per column and a greedy tree, that add up: private naive Bayes and what it misses.
 
 What a column tells alone costs little: each record is in one cell of its table of codes by
-classes. What only several columns together tell, the tree finds. How much stumps and tree
+classes, and naive Bayes adds up in logarithms how much more frequent a class is there than among
+all people. What only several columns together tell, the tree finds. How much stumps and tree
 weigh in the answer is chosen privately, by how many people are then answered rightly.
+Columns that tell the same count twice, which is why stumps and tree are taken to a power.
 
 References
 ----------
@@ -12,35 +14,36 @@ via explainable boosting: an additive model whose shapes are private.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from treeaudit.arrays import Float
-from treeaudit.dp.concentrated import pure_epsilon, rho_at
-from treeaudit.dp.concentrated_curator import ConcentratedCurator
-from treeaudit.dp.curator import Curator
-from treeaudit.dp.rational import rational
+from treeaudit.arrays import Float, Int, Wide
+from treeaudit.dp.accounting import pure_epsilon, rational, rho_at
+from treeaudit.dp.curator import ConcentratedCurator, Curator
+from treeaudit.dp.scores import on_grid
 from treeaudit.errors import PrivacyError
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import WITH_DELTA, check_delta
-from treeaudit.trainers.private_additive_parts import (
-    WEIGHTS,
-    Stump,
-    drawn,
-    parts_of,
-    right_answers,
-    share_of_all,
-    stump_of,
-)
-from treeaudit.trainers.private_tree_greedy import GreedyTrees, bins_for, planted, shared_out
-from treeaudit.trainers.private_tree_growth import Growth
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.model.tree import Tree
+from treeaudit.trainers.fit_checks import WITH_DELTA, check_delta
+from treeaudit.trainers.growth import Growth
+from treeaudit.trainers.histograms import Cells, Codes
+from treeaudit.trainers.private_tree import GreedyTrees, bins_for, planted, shared_out
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.splits import Edges, Nodes
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["PrivateAdditiveTreeClassifier"]
+__all__ = [
+    "WEIGHTS",
+    "PrivateAdditiveTreeClassifier",
+    "drawn",
+    "parts_of",
+    "right_answers",
+    "share_of_all",
+    "stump_of",
+]
 
 _FOR_THE_WEIGHTS = Fraction(1, 20)
 _PARTS = (4, 64)
@@ -81,8 +84,8 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
        person moves each of them by 0 or 1, all in one direction, and permute-and-flip
        chooses among them for a twentieth of the budget.
 
-    With a delta all of these are asked of `treeaudit.dp.concentrated_curator`, for shares of the
-    rho that epsilon and delta allow (`treeaudit.dp.concentrated`), in the place of epsilon.
+    With a delta all of these are asked of `treeaudit.dp.curator`, for shares of the
+    rho that epsilon and delta allow (`treeaudit.dp.accounting`), in the place of epsilon.
 
     A number is cut into fewer parts than the square root of people times the epsilon of a
     column, since few parts have less noise, and into finer ones where it is near its bounds.
@@ -210,13 +213,168 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
         )
 
 
+WEIGHTS = tuple((stumps, tree) for stumps in (1, 2, 4, 8) for tree in (0, 4, 8))
+"""What stumps and tree may weigh, in eighths."""
+_PIECE = 1 << 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stump:
+    """What is known of the parts of a column.
+
+    ``part`` is the part of each code, that of missing values last; ``cuts`` are the points between
+    the parts of a number; ``people`` and ``shares`` are noisy, by part, and no share is 0.
+    """
+
+    column: int
+    part: Wide
+    cuts: Float | None
+    people: Float
+    shares: Float
+
+    def tree(self, of_all: Float, weight: float) -> Tree:
+        """Return it as a tree, its shares drawn towards those of all people by its weight.
+
+        Numbers are asked for halves of the parts, halves of these, and so on.
+        """
+        nodes, lost = Nodes(), int(self.part[-1])
+        held = [(0, len(self.people))]
+        nodes.add_root()
+        if self.cuts is None:
+            sets = tuple((code,) for code in range(len(self.people)))
+            nodes.split(0, Edges(feature=self.column, categories=sets, missing=lost))
+            held += [(code, code + 1) for (code,) in sets]
+        else:
+            for node, (first, last) in enumerate(held):
+                if last - first > 1:
+                    middle = (first + last) // 2
+                    cut, side = float(self.cuts[middle - 1]), int(lost >= middle)
+                    low, high = (-np.inf, cut), (cut, np.inf)
+                    nodes.split(node, Edges(feature=self.column, low=low, high=high, missing=side))
+                    held += [(first, middle), (middle, last)]
+        people = drawn(self.shares, of_all, weight) * self.people[:, None]
+        return nodes.trees([people[first:last].sum(axis=0) for first, last in held])[0]
+
+
+def parts_of(codes: Codes, most: int) -> Wide:
+    """Return the part of each code; neighbours share one where a number has many.
+
+    Parts are equally wide, so many or a few more, but those at both ends, where numbers
+    that are mostly at a bound differ, are halved three times towards the end.
+
+    Examples
+    --------
+    >>> parts_of(Codes(n=16, edges=np.arange(15.0)), 2).tolist()
+    [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 6, 7]
+    >>> parts_of(Codes(n=4), 3).tolist()
+    [0, 1, 2, 3]
+    """
+    width = 1 if codes.edges is None else max(1, round(codes.n / most))
+    ends = width >> np.arange(1, 4)
+    cuts = np.concatenate([np.arange(width, codes.n, width), ends, codes.n - ends])
+    cuts = np.unique(cuts[(cuts > 0) & (cuts < codes.n)])
+    part: Wide = np.searchsorted(cuts, np.arange(codes.n), side="right")
+    return part
+
+
+def share_of_all(totals: Sequence[Float], variances: Sequence[float]) -> Float:
+    """Return how frequent each class is, never 0, from several noisy counts of all people.
+
+    Examples
+    --------
+    >>> share_of_all([np.array([4.0, 8.0]), np.array([7.0, -1.0])], [1.0, 2.0]).tolist()
+    [0.5, 0.5]
+    """
+    people = np.average(totals, axis=0, weights=1 / np.array(variances))
+    people = np.maximum(people, 1.0)
+    share: Float = people / people.sum()
+    return share
+
+
+def stump_of(
+    column: int, codes: Codes, part: Wide, noisy: Wide, of_all: Float, deviation: float
+) -> Stump:
+    """Return the stump of a column from noisy counts by part, those of missing values last.
+
+    These join the part that they are most like. ``deviation`` is that of the noise in a part.
+    """
+    known = _smoothed(noisy[:-1], of_all, deviation, 1 if codes.edges is None else len(noisy))
+    shares = np.vstack([known, _smoothed(noisy[-1:], of_all, deviation, 1)])
+    unlike = np.abs(np.log(shares[:-1]) - np.log(shares[-1])).sum(axis=1)
+    lost = int(unlike.argmin())
+    cuts = None if codes.edges is None else codes.edges[np.flatnonzero(np.diff(part))]
+    return Stump(
+        column=column,
+        part=np.append(part, lost),
+        cuts=cuts,
+        people=np.maximum(noisy[:-1].sum(axis=1), 0.5),
+        shares=shares[:-1],
+    )
+
+
+def _smoothed(noisy: Wide, above: Float, deviation: float, width: int) -> Float:
+    """Return shares in parts, drawn towards those of the parts around by the noise in them.
+
+    Parts are taken together, about ``width`` at first and then half as many each time, down to
+    one; to each as many people are added as the noise in it is large, with the shares of what
+    it is a half of.
+    """
+    shares = np.broadcast_to(above, (1, len(above)))
+    span = 1 << (width - 1).bit_length()
+    while span:
+        start = np.arange(0, len(noisy), span)
+        people = np.maximum(np.add.reduceat(noisy, start), 0)
+        n_parts = np.diff(np.append(start, len(noisy)))
+        of = shares[np.arange(len(start)) // 2 if len(shares) > 1 else np.zeros(len(start), int)]
+        pulled = people + deviation * np.sqrt(n_parts)[:, None] * of
+        shares = pulled / pulled.sum(axis=1, keepdims=True)
+        span //= 2
+    return shares
+
+
+def drawn(shares: Float, of_all: Float, weight: float) -> Float:
+    """Return shares to the power of a weight by those of all people to that of the rest.
+
+    Examples
+    --------
+    >>> drawn(np.array([[0.8, 0.2]]), np.array([0.5, 0.5]), 0.5).round(3).tolist()
+    [[0.667, 0.333]]
+    """
+    mixed = np.exp(weight * np.log(shares) + (1 - weight) * np.log(of_all))
+    result: Float = mixed / mixed.sum(axis=1, keepdims=True)
+    return result
+
+
+def right_answers(
+    cells: Cells, node: Int, stumps: Sequence[Stump], tree: Float, of_all: Float
+) -> Wide:
+    """Count the people whose class is the answer, for each of the `WEIGHTS`.
+
+    Logarithms are rounded to whole units before they are added, so the answer for a person is the
+    same whoever else is there: one person more adds one, or none, to each count.
+    """
+    weigh = [(s.column, on_grid(np.log(s.shares / of_all))[s.part]) for s in stumps]
+    by_node = on_grid(np.log(tree / of_all))
+    by_all = 8 * on_grid(np.log(of_all))
+    right = np.zeros(len(WEIGHTS), dtype=np.int64)
+    for start in range(0, len(cells), _PIECE):
+        rows = slice(start, start + _PIECE)
+        cell = cells.cell[:, rows]
+        label = cell[0] % cells.n_classes
+        added = np.zeros((len(label), cells.n_classes), dtype=np.int64)
+        for column, table in weigh:
+            added += table[cell[column] // cells.n_classes]
+        of_tree = by_node[node[rows]]
+        for i, (stump, tree_weight) in enumerate(WEIGHTS):
+            answer = (by_all + stump * added + tree_weight * of_tree).argmax(axis=1)
+            right[i] += np.count_nonzero(answer == label)
+    return right
+
+
 def _stumps(
     growth: Growth, curator: Curator, cost: Fraction, people: int
 ) -> tuple[Float, list[Stump], str]:
-    """Ask for the tables of all columns that tell anybody apart.
-
-    Returns the shares of all people, the stumps, and the noise in words.
-    """
+    """Return the shares of all people, the stumps, and their noise in words."""
     columns = [(i, codes) for i, codes in enumerate(growth.cells.codes) if codes.n > 1]
     n_classes = growth.cells.n_classes
     if not columns:

@@ -19,10 +19,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from treeaudit.dp.curator import Curator
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
-from treeaudit.trainers.private_tree_greedy import GreedyTrees
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.fit_checks import check_whole
+from treeaudit.trainers.private_tree import GreedyTrees
+from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["PrivateForestClassifier"]

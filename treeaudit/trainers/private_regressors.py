@@ -1,8 +1,11 @@
 """Private regression trees and forests: numbers within public bounds, by noisy sums.
 
-They grow as `treeaudit.trainers.PrivateTreeClassifier` does, by the references that it names;
-but records count by their targets, in whole steps between the public bounds
-(`treeaudit.trainers.private_regression_sums`).
+They grow as `treeaudit.trainers.PrivateTreeClassifier` does, by the references that it names, but
+a target is a whole number of steps between its public bounds. Between two ends that are W steps
+apart a record adds ``w`` to one sum and ``W - w`` to another, w its steps above the lower end:
+W altogether, so that both may have discrete Laplace noise of rate epsilon / W. Together they
+tell people (their sum by W) and the mean (the share of the first), as two classes do whose people
+are divided. A sum and a count apart, with shares of epsilon, tell both worse.
 """
 
 import math
@@ -12,24 +15,152 @@ from typing import ClassVar
 
 import numpy as np
 
+from treeaudit.arrays import Float, Index, Int, Wide
+from treeaudit.dp.accounting import FINEST_COUNT, dyadic, rational
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.rational import rational
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateRegressor
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_share, check_whole
-from treeaudit.trainers.private_regression_sums import DEVIATION, Answered, ends_of
-from treeaudit.trainers.private_tree_greedy import check_levels, planted, shared_out, tells
-from treeaudit.trainers.private_tree_growth import Growth, Plan, split_level
-from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.targets import STEPS, in_bounds
-from treeaudit.trainers.training_rows import TrainingRows
+from treeaudit.trainers.fit_checks import check_share, check_whole
+from treeaudit.trainers.growth import Growth, Plan, split_level
+from treeaudit.trainers.private_tree import check_levels, planted, shared_out, tells
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.splits import DEVIATION, Nodes
+from treeaudit.trainers.training_rows import STEPS, TrainingRows, in_bounds
 
-__all__ = ["PrivateForestRegressor", "PrivateTreeRegressor"]
+__all__ = [
+    "Answered",
+    "Ends",
+    "PrivateForestRegressor",
+    "PrivateTreeRegressor",
+    "ends_of",
+]
 
-_FOR_THE_SUM = Fraction(1, 50)
-_FOR_THE_CENTRES = Fraction(1, 5)
+_UNKNOWN = 1e-100
+"""One by the variance of what was never asked: it weighs nothing beside any answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """Between which steps targets are summed (``low``, ``high``); what is beyond counts as the end.
+
+    ``centre`` is about the mean of all, ``size`` about how many people there are, at least 1, and
+    ``surely`` that less what noise may have added, at least 1.
+    """
+
+    low: int
+    high: int
+    centre: int
+    size: int
+    surely: int
+
+    @property
+    def width(self) -> int:
+        """How many steps lie between the ends, at least 1."""
+        return self.high - self.low
+
+    def inside(self, steps: Wide) -> Wide:
+        """Return the steps above the lower end."""
+        found: Wide = np.clip(steps, self.low, self.high) - self.low
+        return found
+
+
+def ends_of(
+    steps: Wide, curator: Curator, for_sum: Fraction, for_spread: Fraction, times: float
+) -> Ends:
+    """Return ends around the mean, so many mean absolute deviations to each side.
+
+    What noise may have added is added again, so that few people are summed over the whole range.
+    """
+    both = [[int(steps.sum()), int((STEPS - steps).sum())]]
+    over, under = curator.count("people and their sum", both, for_sum, most=STEPS)[0].tolist()
+    size = max(1, (over + under) // STEPS)
+    over, under = max(over, 0), max(under, 0)
+    centre = round(STEPS * over / (over + under)) if over + under else STEPS // 2
+    most = max(centre, STEPS - centre)
+    apart = [int(np.abs(steps - centre).sum())]
+    spread = int(curator.count("distances from the mean", apart, for_spread, most=most)[0])
+    off = _deviation_of(curator.rate(for_spread, most))
+    over_size = _deviation_of(curator.rate(for_sum, STEPS))
+    side = (times * (max(spread, 0) + off) + over_size) / size
+    half = max(1, math.ceil(min(side, STEPS)))
+    return Ends(
+        low=max(0, centre - half),
+        high=min(STEPS, centre + half),
+        centre=centre,
+        size=size,
+        surely=max(1, size - math.ceil(over_size / STEPS)),
+    )
+
+
+def _deviation_of(rate: Fraction) -> float:
+    """Return about the standard deviation of noise."""
+    return math.sqrt(2) / float(rate)
+
+
+class Answered:
+    """What was answered of the sums of nodes, and what it says of their means.
+
+    ``inside`` are the steps of each record above the lower end; ``sums`` of shape ``(n_nodes, 2)``
+    are the answers, in people, and ``variance`` is about that of each, infinite if not asked.
+    """
+
+    def __init__(self, inside: Wide, ends: Ends) -> None:
+        self.inside, self.ends = inside, ends
+        self.sums, self.variance = np.zeros((0, 2)), np.zeros(0)
+
+    def can_ask(self, epsilon: Fraction, curator: Curator) -> bool:
+        """Tell whether an epsilon is enough to be asked at; it follows from what is released."""
+        return dyadic(epsilon / (curator.factor * self.ends.width), FINEST_COUNT) > 0
+
+    def ask(self, name: str, nodes: Index, node: Int, curator: Curator, epsilon: Fraction) -> None:
+        """Ask for both sums of nodes that have no record in common; ``node`` by record."""
+        width, n = self.ends.width, int(nodes.max()) + 1
+        people = np.bincount(node, minlength=n)[nodes]
+        over = np.bincount(node, self.inside, minlength=n)[nodes].astype(np.int64)
+        both = np.column_stack([over, width * people - over])
+        self._make_room(n)
+        self.sums[nodes] = curator.count(name, both, epsilon, most=width) / width
+        self.variance[nodes] = (_deviation_of(curator.rate(epsilon, width)) / width) ** 2
+
+    def _make_room(self, n_nodes: int) -> None:
+        more = max(0, n_nodes - len(self.sums))
+        self.sums = np.pad(self.sums, ((0, more), (0, 0)))
+        self.variance = np.pad(self.variance, (0, more), constant_values=np.inf)
+
+    def shares(self, nodes: Nodes) -> Float:
+        """Return how far above the lower end the mean of each node is, 0 to 1.
+
+        What was asked of a node and what its children hold are averaged by their variances, then
+        drawn towards the node above as `treeaudit.trainers.pruning.shrink` does.
+        """
+        n = len(nodes)
+        self._make_room(n)
+        parent, depth = np.array(nodes.parent), np.array(nodes.depth)
+        levels = [np.flatnonzero(depth == level) for level in range(int(depth.max()) + 1)]
+        held, variance = np.zeros((n, 2)), np.zeros(n)
+        # One more row, for what is above the roots.
+        below, theirs = np.zeros((n + 1, 2)), np.zeros(n + 1)
+        for at in levels[::-1]:
+            own = 1 / self.variance[at]
+            other = np.divide(1.0, theirs[at], out=np.zeros(len(at)), where=theirs[at] > 0)
+            both = np.maximum(own + other, _UNKNOWN)
+            summed = own[:, None] * self.sums[at] + other[:, None] * below[at]
+            held[at], variance[at] = summed / both[:, None], 1 / both
+            np.add.at(below, parent[at], held[at])
+            np.add.at(theirs, parent[at], variance[at])
+        first = (self.ends.centre - self.ends.low) / self.ends.width
+        share = np.tile([first, 1 - first], (n + 1, 1))
+        for at in levels:
+            over = share[parent[at]]
+            pulled = np.maximum(held[at] + np.sqrt(variance[at])[:, None] * over, 0.0)
+            total = pulled.sum(axis=1, keepdims=True)
+            share[at] = np.divide(pulled, total, out=over.copy(), where=total > 0)
+        result: Float = share[:n, 0]
+        return result
+
+
+_FOR_THE_SUM, _FOR_THE_CENTRES = Fraction(1, 50), Fraction(1, 5)
 _NEAR = 4
 _DEEPEST, _MOST_TREES = 10, 10_000
 _WIDEST = 1e300
@@ -71,10 +202,8 @@ class GreedyRegressors(PrivateRegressor):
         self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
     ) -> Grown:
         """Grow trees, each on the records that are sent to it at random."""
-        for_sum = for_spread = epsilon * _FOR_THE_SUM
-        times = float(min(self.spread, _WIDEST))
-        ends = ends_of(rows.labels, curator, for_sum, for_spread, times)
-        per_tree = max(1, ends.size // n_trees)
+        each, times = epsilon * _FOR_THE_SUM, float(min(self.spread, _WIDEST))
+        ends = ends_of(rows.labels, curator, each, each, times)
         depth = self.max_depth
         if depth is None:
             depth = _depth(ends.surely * float(epsilon) / (n_trees * curator.factor))
@@ -82,7 +211,7 @@ class GreedyRegressors(PrivateRegressor):
         per_level = shared_out(max(Fraction(0), epsilon - curator.spent - for_leaves), depth)
         growth = planted(rows, curator, self.n_bins, n_trees)
         answered = Answered(ends.inside(rows.labels), ends)
-        self._grow_levels(growth, curator, answered, per_level, per_tree)
+        self._grow_levels(growth, curator, answered, per_level, max(1, ends.size // n_trees))
         # What no level asked for is left to the leaves.
         for_leaves = epsilon - curator.spent
         nodes = growth.nodes
@@ -115,11 +244,10 @@ class GreedyRegressors(PrivateRegressor):
         ends = answered.ends
         near = max(1, ends.width // _NEAR)
         published = self.variant == "published"
-        sensitivity = DEVIATION.sensitivity(near) * (2 if published else 1)
         plan = Plan(
             per_level=tuple(epsilon * (1 - _FOR_THE_CENTRES) for epsilon in per_level),
             score=DEVIATION,
-            sensitivity=sensitivity,
+            sensitivity=DEVIATION.sensitivity(near) * (2 if published else 1),
             unit=2 * near,
             mechanism="exponential mechanism" if published else "permute-and-flip",
             cost_of_a_part=int(self.cost_of_a_part * size * 2 * near),
@@ -196,7 +324,7 @@ class PrivateTreeRegressor(GreedyRegressors):
        people: the two sums of each node, a fifth, which tell its centre; and which candidate
        it takes. The nodes of a level are disjoint parts of the people, given the answers so far,
        so that one added person adds to the sums of one node and changes the scores of one node
-       only: `treeaudit.trainers.private_regression_sums` proves by how much;
+       only, `DEVIATION` proves by how much;
     3. the sums of the leaves, disjoint parts again.
 
     Which candidates there are follows from the schema and the answers; the means of
@@ -260,15 +388,7 @@ class PrivateForestRegressor(GreedyRegressors):
     """
 
     algorithm: ClassVar[str] = "private-forest-regressor"
-    listed: ClassVar[Listed] = Listed(
-        paper="this package",
-        query="β shared out",
-        tree="greedy",
-        depth="by people and β",
-        trees="4",
-        numbers="public points",
-        published="β, with twice the sensitivity",
-    )
+    listed: ClassVar[Listed] = replace(PrivateTreeRegressor.listed, trees="4")
 
     n_estimators: int = 4
 

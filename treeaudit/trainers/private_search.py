@@ -12,28 +12,29 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.arrays import Flag, Float
-from treeaudit.dp.bounded import NOT_ASKED
+from treeaudit.dp.accounting import rational
 from treeaudit.dp.budget import Budget
+from treeaudit.dp.claims import NOT_ASKED
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Ledger
-from treeaudit.dp.rational import rational
 from treeaudit.model.schema import Schema
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.columns import in_cells, names_of
-from treeaudit.trainers.parameters import (
+from treeaudit.trainers.fit_checks import (
     FROM_DATA,
+    Searched,
     check_share,
     check_unit,
+    chosen,
     entropy_of,
     public_schema,
     reasons_not_private,
     refuse_extras,
+    warn_of_search,
 )
-from treeaudit.trainers.persons import persons_of
-from treeaudit.trainers.searched import Searched, chosen, warn_of_search
-from treeaudit.trainers.training_rows import TrainingRows, read_rows
+from treeaudit.trainers.training_rows import TrainingRows, persons_of, read_rows
 
 __all__ = ["PrivateSearch"]
 

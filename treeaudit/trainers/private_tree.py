@@ -13,16 +13,211 @@ Friedman & Schuster (2010), Data mining with differential privacy.
 McKenna & Sheldon (2020), Permute-and-flip.
 """
 
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
+from treeaudit.arrays import Float, Wide
+from treeaudit.dp.accounting import FINEST_CHOICE, dyadic, rational
 from treeaudit.dp.curator import Curator
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.private_tree_greedy import GreedyTrees
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.dp.entropy import below
+from treeaudit.dp.ledger import factor
+from treeaudit.errors import PrivacyError
+from treeaudit.model.forest import Noise
+from treeaudit.trainers.answers import PrivateClassifier
+from treeaudit.trainers.fit_checks import check_choice, check_share, check_whole
+from treeaudit.trainers.growth import Growth, Plan, check_bound, check_is_bounded, grow_levels
+from treeaudit.trainers.histograms import code_rows, public_codes
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.pruning import shrink
+from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["PrivateTreeClassifier"]
+__all__ = [
+    "GreedyTrees",
+    "PrivateTreeClassifier",
+    "bins_for",
+    "check_levels",
+    "planted",
+    "shared_out",
+    "tells",
+]
+
+_FOR_THE_SIZE = Fraction(1, 50)
+_DEEPEST = 10
+_BINS = (16, 256)
+_TRUST = 1.0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GreedyTrees(PrivateClassifier):
+    """What greedy trees and forests share; parameters as in `PrivateTreeClassifier`."""
+
+    max_depth: int | None = None
+    criterion: str = "norm"
+    n_bins: int | None = None
+    leaf_share: float = 0.3
+    cost_of_a_part: float = 0.003
+    max_records: int | None = None
+
+    def _checked(self) -> Fraction:
+        for name, most in (("max_depth", 64), ("n_bins", 4096), ("max_records", 2**31)):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), 1, most)
+        check_choice("criterion", self.criterion, tuple(SCORES))
+        for name in ("leaf_share", "cost_of_a_part"):
+            check_share(name, getattr(self, name), none=True)
+        if self.leaf_share == 0:
+            raise ValueError("leaf_share is 0: without counts in the leaves nothing is learned")
+        check_is_bounded(self.criterion, self.max_records)
+        return super()._checked()
+
+    def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
+        check_bound(self.criterion, rows, self.max_records)
+        if self.max_depth is not None:
+            scale = self._plan((), 1).sensitivity * factor(self.neighbours, self.rows_per_person)
+            check_levels(self.max_depth, self._for_the_first(epsilon, self.max_depth), scale)
+        return epsilon * min(_FOR_THE_SIZE, rational(float(self.leaf_share)))
+
+    def _for_the_first(self, epsilon: Fraction, depth: int) -> Fraction:
+        """Return the epsilon that the first of so many levels is asked at, at least."""
+        left = epsilon * (1 - _FOR_THE_SIZE - rational(float(self.leaf_share)))
+        return shared_out(left, depth)[0]
+
+    def _grow_greedily(
+        self, rows: TrainingRows, curator: Curator, epsilon: Fraction, n_trees: int
+    ) -> Grown:
+        """Grow trees, each on the records that are sent to it at random."""
+        size = self._people(rows, curator, epsilon)
+        people = max(1, size // n_trees)
+        bins = self.n_bins or bins_for(people * curator.strength(epsilon))
+        growth = planted(rows, curator, bins, n_trees)
+        for_leaves = epsilon * rational(float(self.leaf_share))
+        counts, spent = self._spend_on(growth, rows, curator, epsilon, for_leaves, people)
+        return Grown(
+            trees=growth.nodes.trees(counts),
+            counts_are="noisy",
+            counts_reason=(
+                f"{curator.noise(spent)} on the leaves, drawn towards the node above where they "
+                "hold few people"
+            ),
+            answers="mean",
+            noise=Noise(
+                rate=float(curator.rate(spent)), counts="leaves", afterwards=("shrunk", "clipped")
+            ),
+            records_are="disjoint" if n_trees > 1 else "all",
+            public=self._taken_as_public(),
+        )
+
+    def _people(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> int:
+        """Return the noisy number of people, for a fiftieth of the budget."""
+        return max(1, int(curator.count("people", [len(rows)], epsilon * _FOR_THE_SIZE)[0]))
+
+    def _spend_on(
+        self,
+        growth: Growth,
+        rows: TrainingRows,
+        curator: Curator,
+        until: Fraction,
+        for_leaves: Fraction,
+        people: int,
+    ) -> tuple[Float, Fraction]:
+        """Grow trees until so much is spent; return counts and what they cost."""
+        nodes, left = growth.nodes, until - curator.spent
+        depth = self.max_depth or _depth(people * curator.strength(left), rows.n_classes)
+        plan = self._plan(shared_out(max(Fraction(0), left - for_leaves), depth), people)
+        if not tells(self._asked_at(plan.per_level[0]), plan.sensitivity * curator.factor):
+            # So little is left to the first level that it would answer nothing: draw all splits.
+            plan = replace(plan, per_level=(Fraction(0),) * depth)
+        grow_levels(growth, curator, plan)
+        # What no level asked for is left to the leaves.
+        for_leaves = until - curator.spent
+        counts = _leaf_counts(growth, curator, for_leaves)
+        deviation = math.sqrt(2) / float(curator.rate(for_leaves))
+        return shrink(nodes.parent, counts, deviation, _TRUST), for_leaves
+
+    def _asked_at(self, cost: Fraction) -> Fraction:
+        """Return the epsilon of a choice of such a cost."""
+        return cost
+
+    def _taken_as_public(self) -> tuple[str, ...]:
+        return () if self.max_records is None else ("that there are at most max_records",)
+
+    def _plan(self, per_level: tuple[Fraction, ...], size: int) -> Plan:
+        score = SCORES[self.criterion]
+        sensitivity = score.sensitivity(self.max_records or 1)
+        published = self.variant == "published"
+        return Plan(
+            per_level=per_level,
+            score=score,
+            sensitivity=sensitivity * (2 if published else 1),
+            mechanism="exponential mechanism" if published else "permute-and-flip",
+            cost_of_a_part=int(self.cost_of_a_part * size * sensitivity),
+        )
+
+
+def check_levels(depth: int, first: Fraction, scale: Fraction) -> None:
+    """Refuse so many levels that the first of them is asked at nothing.
+
+    Raises
+    ------
+    PrivacyError
+        Before anything is spent: no ledger with such an answer bounds anything.
+    """
+    if first > 0 and not tells(first, scale):
+        raise PrivacyError(
+            f"max_depth is {depth}: of an epsilon for so many levels {float(first):g} is left to "
+            "the first, which answers nothing; set a smaller max_depth"
+        )
+
+
+def tells(epsilon: Fraction, scale: Fraction) -> bool:
+    """Tell whether a choice of scores that move so far is more than drawn evenly."""
+    return dyadic(epsilon / scale, FINEST_CHOICE) > 0
+
+
+def planted(rows: TrainingRows, curator: Curator, n_bins: int, n_trees: int) -> Growth:
+    """Return the roots of trees, and every record at one of them, drawn at random."""
+    node = np.zeros(len(rows), dtype=np.int32)
+    if n_trees > 1:
+        node = below(curator.entropy, n_trees, len(rows)).astype(np.int32)
+    growth = Growth(cells=code_rows(rows, public_codes(rows.schema, n_bins)), node=node)
+    for _ in range(n_trees):
+        growth.plant()
+    return growth
+
+
+def _depth(people: float, n_classes: int) -> int:
+    """Return how many levels so many people times epsilon are good for."""
+    levels = 2 / 3 * math.log2(max(people, 2.0)) + math.log2(n_classes) / 2 - 4.5
+    return min(_DEEPEST, max(1, round(levels)))
+
+
+def bins_for(people: float) -> int:
+    """Return into how many parts a number is cut: a power of two, for so many people times epsilon.
+
+    More parts cost the choice of one little, and time.
+    """
+    least, most = _BINS
+    return int(min(most, max(least, 2 ** math.ceil(math.log2(max(people, 2.0) / 16)))))
+
+
+def shared_out(epsilon: Fraction, depth: int) -> tuple[Fraction, ...]:
+    """Give each level twice what the one above it has: its nodes hold about half as many people."""
+    return tuple(epsilon * 2**level / (2**depth - 1) for level in range(depth))
+
+
+def _leaf_counts(growth: Growth, curator: Curator, epsilon: Fraction) -> Wide:
+    """Return noisy counts of the leaves, 0 elsewhere."""
+    inner = np.zeros(len(growth.nodes), dtype=np.bool_)
+    inner[[above for above in growth.nodes.parent if above >= 0]] = True
+    leaves = np.flatnonzero(~inner)
+    noisy = np.zeros((len(inner), growth.cells.n_classes), dtype=np.int64)
+    noisy[leaves] = curator.count("leaf counts", growth.classes(leaves.tolist()), epsilon)
+    return noisy
 
 
 class PrivateTreeClassifier(GreedyTrees):

@@ -16,10 +16,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from treeaudit.arrays import Float
+from treeaudit.dp.accounting import rational
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger, Neighbours, Unit, Variant
-from treeaudit.dp.rational import rational
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
 from treeaudit.model.schema import Schema
@@ -33,27 +33,52 @@ from treeaudit.trainers.columns import (
     in_cells,
     names_of,
 )
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import (
+from treeaudit.trainers.fit_checks import (
+    Searched,
     answering,
     check_choice,
     check_flags,
     check_jobs,
     check_unit,
     check_whole,
+    chosen,
     entropy_of,
     plain_numbers,
     public_schema,
     reasons_not_private,
     refuse_extras,
+    warn_of_search,
 )
-from treeaudit.trainers.searched import Searched, chosen, warn_of_search
 from treeaudit.trainers.state import stored_state, taken_state
-from treeaudit.trainers.targets import Targets, labels_of
-from treeaudit.trainers.training_rows import TrainingRows, column_order, read_rows
+from treeaudit.trainers.training_rows import (
+    Targets,
+    TrainingRows,
+    column_order,
+    labels_of,
+    read_rows,
+)
 from treeaudit.version import __version__
 
-__all__ = ["Grown", "PrivateTrees"]
+__all__ = ["Grown", "Listed", "PrivateTrees"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A line of Table I of Fletcher & Islam (2019), a survey; β is the epsilon of the fit.
+
+    ``depth`` and ``trees`` are the defaults, ``published`` is the promise as printed, and ``sound``
+    that of the variant with a proof.
+    """
+
+    paper: str
+    query: str
+    tree: str
+    depth: str
+    trees: str
+    numbers: str
+    published: str
+    sound: str = "β"
+
 
 _MOST_ROWS = 1_000_000
 

@@ -18,18 +18,17 @@ from treeaudit.defenses.cutting import add_to
 from treeaudit.model.tree import depths_of
 
 __all__ = [
-    "as_run",
-    "calibrated",
-    "gini_pruned",
+    "calibrate",
     "leaves_below",
     "levels_of",
-    "noise_pruned",
-    "pessimistically_pruned",
-    "settled",
+    "prune_by_gini",
+    "prune_noise",
+    "prune_pessimistically",
+    "shrink",
 ]
 
 
-def settled(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trust: float) -> Float:
+def shrink(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trust: float) -> Float:
     """Return counts for all nodes from noisy counts of the leaves.
 
     A node holds what its leaves hold together. Its shares are drawn towards
@@ -50,7 +49,7 @@ def settled(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trus
 
     Examples
     --------
-    >>> settled([-1, 0, 0], [[0, 0], [30, 10], [-2, 1]], deviation=4.0, trust=1.0).round(1).tolist()
+    >>> shrink([-1, 0, 0], [[0, 0], [30, 10], [-2, 1]], deviation=4.0, trust=1.0).round(1).tolist()
     [[28.0, 11.0], [29.9, 10.1], [0.1, 0.4]]
     """
     above = np.asarray(parent, dtype=np.int64)
@@ -74,7 +73,7 @@ def settled(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trus
     return result
 
 
-def calibrated(parent: Sequence[int], people: npt.ArrayLike, classes: npt.ArrayLike) -> Float:
+def calibrate(parent: Sequence[int], people: npt.ArrayLike, classes: npt.ArrayLike) -> Float:
     """Return class counts that add up, from noisy counts of nodes and of classes in leaves.
 
     Top-down, the people of a node are shared out over its children in proportion
@@ -84,7 +83,7 @@ def calibrated(parent: Sequence[int], people: npt.ArrayLike, classes: npt.ArrayL
     Parameters
     ----------
     parent
-        As in `settled`.
+        As in `shrink`.
     people
         Shape ``(n_nodes,)``: the noisy number of people in every node.
     classes
@@ -92,7 +91,7 @@ def calibrated(parent: Sequence[int], people: npt.ArrayLike, classes: npt.ArrayL
 
     Examples
     --------
-    >>> calibrated([-1, 0, 0], [12, 4, 2], [[0, 0], [3, 1], [0, 5]]).tolist()
+    >>> calibrate([-1, 0, 0], [12, 4, 2], [[0, 0], [3, 1], [0, 5]]).tolist()
     [[6.0, 6.0], [6.0, 2.0], [0.0, 4.0]]
     """
     above = np.asarray(parent, dtype=np.int64)
@@ -118,7 +117,7 @@ def calibrated(parent: Sequence[int], people: npt.ArrayLike, classes: npt.ArrayL
     return held
 
 
-def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: float) -> Flag:
+def prune_pessimistically(parent: Sequence[int], counts: Float, certainty: float) -> Flag:
     """Tell which nodes stay when subtrees that do not pay are cut, as in C4.5.
 
     A leaf with N people and E errors is expected to err on N times the upper
@@ -128,14 +127,14 @@ def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: floa
     Parameters
     ----------
     parent, counts
-        As `calibrated` takes and returns them: adding up.
+        As `calibrate` takes and returns them: adding up.
     certainty
         The certainty factor; 0.25 in C4.5, the smaller the more is cut.
 
     Examples
     --------
     >>> counts = np.array([[20.0, 9.0], [10.0, 5.0], [10.0, 4.0]])
-    >>> pessimistically_pruned([-1, 0, 0], counts, 0.25).tolist()
+    >>> prune_pessimistically([-1, 0, 0], counts, 0.25).tolist()
     [True, False, False]
     """
     from scipy.special import betaincinv
@@ -158,7 +157,7 @@ def pessimistically_pruned(parent: Sequence[int], counts: Float, certainty: floa
     return _kept(above, cut, levels_of(above))
 
 
-def gini_pruned(
+def prune_by_gini(
     parent: Sequence[int], counts: npt.ArrayLike, ties: Literal["cut", "kept"] = "cut"
 ) -> Flag:
     """Tell which nodes stay when leaves no purer than the node above are cut.
@@ -168,11 +167,11 @@ def gini_pruned(
 
     Examples
     --------
-    >>> gini_pruned([-1, 0, 0], [[5, 5], [5, 0], [0, 5]]).tolist()
+    >>> prune_by_gini([-1, 0, 0], [[5, 5], [5, 0], [0, 5]]).tolist()
     [True, True, True]
-    >>> gini_pruned([-1, 0, 0], [[9, 1], [2, 3], [7, -2]]).tolist()
+    >>> prune_by_gini([-1, 0, 0], [[9, 1], [2, 3], [7, -2]]).tolist()
     [True, False, False]
-    >>> gini_pruned([-1, 0, 0], [[4, 2], [2, 1], [2, 1]], "kept").tolist()
+    >>> prune_by_gini([-1, 0, 0], [[4, 2], [2, 1], [2, 1]], "kept").tolist()
     [True, True, True]
     """
     held = np.maximum(np.asarray(counts, dtype=np.float64), 0.0)
@@ -194,7 +193,7 @@ def gini_pruned(
     return _kept(above, cut, levels_of(above))
 
 
-def noise_pruned(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
+def prune_noise(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
     """Tell which nodes stay when leaves that are noise are cut, all of a node together.
 
     A node with |J| leaves below it has the signal-to-noise ratio ``epsilon sum n_j / (C sqrt(2
@@ -204,7 +203,7 @@ def noise_pruned(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
     Examples
     --------
     >>> counts = np.array([[40.0, 9.0], [3.0, 4.0], [1.0, 2.0]])
-    >>> [noise_pruned([-1, 0, 0], counts, least).tolist() for least in (10.0, 5.0)]
+    >>> [prune_noise([-1, 0, 0], counts, least).tolist() for least in (10.0, 5.0)]
     [[True, False, False], [True, True, True]]
     """
     above = np.asarray(parent, dtype=np.int64)
@@ -213,8 +212,7 @@ def noise_pruned(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
     noise = sum_of_row(counts) / (least * np.sqrt(n_leaves)) <= 1
     cut = np.zeros(len(leaf), dtype=np.bool_)
     stays = np.zeros(len(leaf), dtype=np.bool_)
-    runs = [as_run(level) for level in by_level]
-    for over, own in zip(runs[-2::-1], runs[:0:-1], strict=True):
+    for over, own in zip(by_level[-2::-1], by_level[:0:-1], strict=True):
         stays[above[own][~(leaf[own] & noise[own])]] = True
         cut[over] = ~(leaf[over] | stays[over])
         leaf[over] |= cut[over]
@@ -235,18 +233,6 @@ def leaves_below(above: Int | Wide, by_level: Sequence[Index]) -> tuple[Float, F
     for level in by_level[:0:-1]:
         add_to(found, above[level], level)
     return found, leaf
-
-
-def as_run(level: Index) -> slice | Index:
-    """Return the nodes of a level as a slice, which is faster, where they stand together.
-
-    Examples
-    --------
-    >>> as_run(np.array([3, 4, 5])), as_run(np.array([3, 5])).tolist()
-    (slice(3, 6, None), [3, 5])
-    """
-    first, last = int(level[0]), int(level[-1])
-    return slice(first, last + 1) if last - first + 1 == len(level) else level
 
 
 def levels_of(parent: npt.ArrayLike) -> list[Index]:
@@ -274,7 +260,7 @@ def _kept(above: Wide, cut: Flag, by_level: Sequence[Index]) -> Flag:
     """Return what stays when everything below some nodes goes."""
     kept = np.ones(len(cut), dtype=np.bool_)
     goes_on = ~cut
-    for own in map(as_run, by_level[1:]):
+    for own in by_level[1:]:
         over = above[own]
         kept[own] = kept.take(over) & goes_on.take(over)
     return kept

@@ -18,17 +18,17 @@ from treeaudit.dp.curator import Curator
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
-from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.random_counts import (
+from treeaudit.trainers.fit_checks import check_whole
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.random_trees import (
     branching,
     counted,
     least_share,
+    leaves_within,
     levels_of,
     people_of,
+    random_trees,
 )
-from treeaudit.trainers.random_trees import leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["RandomCountForestClassifier", "forest_depth"]

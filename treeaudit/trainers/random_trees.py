@@ -8,18 +8,35 @@ References
 Fletcher & Islam (2017), algorithm 2, BuildTree.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
+from treeaudit.defenses.cutting import summed
+from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.model.walk import Walk, in_chunks, walk_of
+from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["Support", "fan_of", "leaves_within", "random_trees"]
+__all__ = [
+    "Support",
+    "branching",
+    "counted",
+    "fan_of",
+    "last_nodes",
+    "least_share",
+    "leaves_within",
+    "levels_of",
+    "people_of",
+    "random_trees",
+]
 
 _MOST_NODES = 10_000_000
 _PIECE = 1 << 13
@@ -29,14 +46,8 @@ _PIECE = 1 << 13
 class Support:
     """How many people a node must be expected to hold to be split.
 
-    Parts of a node are expected to hold as many as each other.
-
-    Attributes
-    ----------
-    people
-        In a root.
-    least
-        In any node that is split.
+    ``people`` are in a root, and parts of a node hold as many as each other; below ``least`` no
+    node is split.
     """
 
     people: float
@@ -45,13 +56,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Level:
-    """The nodes of one level of all trees, tree by tree.
-
-    Attributes
-    ----------
-    parent
-        The place in the level above.
-    """
+    """The nodes of one level of all trees; ``parent`` is the place in the level above."""
 
     tree: Int
     parent: Int
@@ -301,3 +306,93 @@ def _apart(levels: list[_Level], n_trees: int, with_categories: bool) -> tuple[T
             )
         )
     return tuple(trees)
+
+
+_SIZE_SHARE = 50
+"""The number of people costs one part of so many of the budget."""
+
+
+def branching(schema: Schema) -> Fraction:
+    """Return the mean number of parts that a column splits into (b of equation 15).
+
+    Examples
+    --------
+    >>> from treeaudit.model.schema import Feature
+    >>> age, sex = Feature(name="age", low=0, high=99), Feature(name="sex", categories=tuple("fmx"))
+    >>> branching(Schema(features=(age, sex)))
+    Fraction(5, 2)
+    """
+    fans = [2 if f.categories is None else len(f.categories) for f in schema.features]
+    return Fraction(sum(fans), len(fans))
+
+
+def people_of(
+    rows: TrainingRows, curator: Curator, epsilon: Fraction, public: int | None, *, printed: bool
+) -> tuple[int, Fraction]:
+    """Return how many records there are, and the epsilon that is left.
+
+    That is the ``public`` number if there is one; else the exact number if ``printed``, as in the
+    papers; else a noisy one, for a fiftieth of epsilon.
+    """
+    if public is not None:
+        return int(public), epsilon
+    if printed:
+        return max(1, len(rows)), epsilon
+    cost = epsilon / _SIZE_SHARE
+    noisy = curator.count("people", [len(rows)], cost)
+    return max(1, int(noisy[0])), epsilon - cost
+
+
+def least_share(epsilon: Fraction, public: int | None, n_trees: int) -> Fraction:
+    """Return the least epsilon of a question where `people_of` and so many trees are asked."""
+    if public is not None:
+        return epsilon / n_trees
+    return min(epsilon / _SIZE_SHARE, (epsilon - epsilon / _SIZE_SHARE) / n_trees)
+
+
+def counted(
+    trees: tuple[Tree, ...],
+    rows: TrainingRows,
+    ask: Callable[[str, Wide], Wide],
+    n_jobs: int | None = None,
+) -> tuple[Tree, ...]:
+    """Return the trees with the class counts that were answered for their leaves.
+
+    ``ask`` takes the name of a question and the true counts of the leaves of one tree, disjoint
+    parts of all records, and returns the answer.
+    """
+    root, found = np.zeros(len(rows), dtype=np.int64), []
+    for number, tree in enumerate(trees):
+        leaf = last_nodes(walk_of([tree], rows.schema), rows, root, n_jobs)
+        true = rows.by_node(leaf, tree.n_nodes)[tree.is_leaf]
+        counts = np.zeros((tree.n_nodes, rows.n_classes))
+        counts[tree.is_leaf] = ask(f"leaf counts of tree {number + 1}", true)
+        found.append(replace(tree, counts=summed(tree, counts)))
+    return tuple(found)
+
+
+def last_nodes(walk: Walk, rows: TrainingRows, first: Wide, n_jobs: int | None) -> Wide:
+    """Return the node in which each record ends, from the one in which it begins."""
+    node = np.zeros(len(rows), dtype=np.int64)
+
+    def route(chunk: slice) -> None:
+        node[chunk] = walk.descend(rows.values[chunk], first[chunk])
+
+    in_chunks(route, len(rows), n_jobs)
+    return node
+
+
+def levels_of(n_people: int, branches: Fraction) -> int:
+    """Return how often so many people can be split until one is left (log_b n).
+
+    Examples
+    --------
+    >>> levels_of(1000, Fraction(10)), levels_of(8, Fraction(2)), levels_of(1, Fraction(1))
+    (3, 3, 64)
+    """
+    if branches <= 1:
+        return 64
+    levels = 0
+    while levels < 64 and branches ** (levels + 1) <= n_people:
+        levels += 1
+    return levels

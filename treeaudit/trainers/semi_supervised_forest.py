@@ -24,11 +24,9 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.columns import code_columns, columns_of, names_of
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
-from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.random_counts import counted
-from treeaudit.trainers.random_trees import leaves_within, random_trees
+from treeaudit.trainers.fit_checks import check_whole
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.random_trees import counted, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows, column_order
 
 __all__ = ["SemiSupervisedForestClassifier"]

@@ -24,12 +24,19 @@ from treeaudit.dp.entropy import permutation
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
-from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.pruning import as_run, leaves_below, levels_of, noise_pruned
-from treeaudit.trainers.random_counts import branching, counted, least_share, people_of
-from treeaudit.trainers.random_trees import Support, fan_of, leaves_within, random_trees
+from treeaudit.trainers.fit_checks import check_whole
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.pruning import leaves_below, levels_of, prune_noise
+from treeaudit.trainers.random_trees import (
+    Support,
+    branching,
+    counted,
+    fan_of,
+    least_share,
+    leaves_within,
+    people_of,
+    random_trees,
+)
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["SignalToNoiseForestClassifier", "least_support", "most_trees"]
@@ -132,7 +139,7 @@ class SignalToNoiseForestClassifier(PrivateClassifier):
         for tree in told:
             held = np.asarray(tree.counts)
             keep = (
-                noise_pruned(tree.parent, held, least)
+                prune_noise(tree.parent, held, least)
                 if self.prune
                 else np.ones(tree.n_nodes, dtype=np.bool_)
             )
@@ -196,18 +203,16 @@ def _most_confident(parent: Int | Wide, counts: Float, keep: Flag, least: float)
     n_leaves, _ = leaves_below(parent, by_level)
     held = np.maximum(counts, 0.0)
     total = sum_of_row(held)
-    there, most = total > 0, np.maximum(total, 1e-300)
-    # Class by class: numpy is slow on short rows.
-    shares = [np.where(there, column / most, 1 / counts.shape[1]) for column in held.T]
-    surest = np.maximum.reduce(shares)
+    shares = np.where(
+        total[:, None] > 0, held / np.maximum(total, 1e-300)[:, None], 1 / counts.shape[1]
+    )
+    surest = shares.max(axis=1)
     heard = sum_of_row(counts) > least * np.sqrt(n_leaves)
     heard_of = np.arange(len(total))
-    for level in by_level[1:]:
-        own = as_run(level)
+    for own in by_level[1:]:
         above = parent[own]
-        best = surest.take(above)
-        as_above = keep[own] & ~(heard[own] & (surest[own] >= best))
-        surest[own] = np.where(as_above, best, surest[own])
-        heard_of[own] = np.where(as_above, heard_of.take(above), level)
-    weight = np.maximum(total, 0.5)
-    return np.stack([column.take(heard_of) * weight for column in shares], axis=1)
+        as_above = keep[own] & ~(heard[own] & (surest[own] >= surest[above]))
+        surest[own] = np.where(as_above, surest[above], surest[own])
+        heard_of[own] = np.where(as_above, heard_of[above], own)
+    result: Float = shares[heard_of] * np.maximum(total, 0.5)[:, None]
+    return result

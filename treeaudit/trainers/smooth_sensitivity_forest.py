@@ -3,7 +3,7 @@
 As printed, the label of a leaf is drawn by an exponential mechanism that
 divides by the smooth sensitivity ``exp(-j * epsilon)``, j being how far the
 majority is ahead. That is not differentially private for any epsilon
-(`treeaudit.dp.flawed`). The sound variant draws it by permute-and-flip on the
+(`smooth_label`). The sound variant draws it by permute-and-flip on the
 counts: as accurate where it matters, and proved.
 
 References
@@ -18,25 +18,34 @@ from fractions import Fraction
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
-from treeaudit.arrays import Int, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import below, permutation
-from treeaudit.dp.flawed import smooth_label
-from treeaudit.model.routing import Walk, in_chunks, walk_of
+from treeaudit.dp.entropy import Entropy, below, permutation
+from treeaudit.dp.mechanisms import exponential_mechanism
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
+from treeaudit.model.walk import walk_of
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_choice, check_whole
-from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.random_trees import leaves_within, random_trees
+from treeaudit.trainers.fit_checks import check_choice, check_whole
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.random_trees import last_nodes, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["SmoothSensitivityForestClassifier", "table_depth", "theorem_depth"]
+__all__ = [
+    "SmoothSensitivityForestClassifier",
+    "smooth_exponent",
+    "smooth_label",
+    "smooth_sensitivity",
+    "table_depth",
+    "theorem_depth",
+]
 
 _DEEPEST = 64
+_FINE = 1 << 20
+_MOST = 1 << 20
 DepthRule = Literal["theorem 2", "table 4"]
 
 _FLAW = (
@@ -128,7 +137,8 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
             part = below(entropy, self.n_estimators, len(rows))
         walk = walk_of(trees, rows.schema)
         leaves = np.flatnonzero(walk.feature < 0)
-        counts = self._leaf_counts(walk, rows, part)[leaves]
+        end = last_nodes(walk, rows, walk.root[part], self.n_jobs)
+        counts = rows.by_node(end, len(walk.feature))[leaves]
         if published:
             claimed = Fraction(1)
             curator.note("leaf labels", "smooth exponential", epsilon, claimed, len(leaves))
@@ -159,15 +169,6 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
         named = sum(feature.categories is not None for feature in schema.features)
         rule = table_depth if self.depth_rule == "table 4" else theorem_depth
         return min(_DEEPEST, rule(len(schema.features) - named, named))
-
-    def _leaf_counts(self, walk: Walk, rows: TrainingRows, part: Wide) -> Wide:
-        end = np.zeros(len(rows), dtype=np.int64)
-
-        def route(chunk: slice) -> None:
-            end[chunk] = walk.descend(rows.values[chunk], walk.root[part[chunk]])
-
-        in_chunks(route, len(rows), self.n_jobs)
-        return rows.by_node(end, len(walk.feature))
 
 
 def theorem_depth(n_numeric: int, n_categorical: int) -> int:
@@ -207,3 +208,42 @@ def _labels_up(tree: Tree, label: Wide, n_classes: int) -> Int:
     votes = summed(tree, np.eye(n_classes)[label])
     majority: Int = np.argmax(votes, axis=1).astype(np.int32)
     return majority
+
+
+def smooth_sensitivity(margin: npt.ArrayLike, epsilon: float) -> Float:
+    """Return ``exp(-j * epsilon)`` for a margin j (Fletcher & Islam 2017, equation 8).
+
+    Examples
+    --------
+    >>> [round(float(s), 5) for s in smooth_sensitivity([0, 1, 5], 1.0)]
+    [1.0, 0.36788, 0.00674]
+    """
+    return np.exp(-float(epsilon) * np.asarray(margin, dtype=np.float64))
+
+
+def smooth_exponent(counts: npt.ArrayLike, epsilon: float) -> tuple[Flag, Float]:
+    """Return which classes are largest, and how far their exponent is above the others'."""
+    table = np.asarray(counts, dtype=np.int64)
+    ordered = np.sort(table, axis=-1)
+    second = ordered[..., -2] if table.shape[-1] > 1 else np.zeros(table.shape[:-1], np.int64)
+    margin = ordered[..., -1] - second
+    with np.errstate(over="ignore"):
+        above = epsilon / (2 * smooth_sensitivity(margin, epsilon))
+    return table == ordered[..., -1:], above
+
+
+def smooth_label(counts: npt.ArrayLike, epsilon: float, entropy: Entropy) -> Wide:
+    """Choose a class per leaf, as printed.
+
+    The exponential mechanism with score 1 for the largest classes, 0 for the
+    others, and the smooth sensitivity in the place of the sensitivity. It is
+    not differentially private for any epsilon: one more person multiplies the
+    exponent by ``exp(epsilon)``, so the loss grows without bound (2.131 at a
+    claim of 1 between leaves of one and of two people). Counts are of shape
+    ``(n_leaves, n_classes)``.
+    """
+    largest, above = smooth_exponent(counts, epsilon)
+    units = np.floor(np.minimum(above, _MOST) * _FINE).astype(np.int64)
+    return exponential_mechanism(
+        np.where(largest, units[..., None], 0), Fraction(1, _FINE), entropy
+    )

@@ -7,20 +7,141 @@ again; that follows from what was chosen above and from the schema.
 """
 
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Wide, sum_of_row
+from treeaudit.arrays import Flag, Float, Index, Wide, sum_of_row
 from treeaudit.dp.entropy import Entropy, below
 from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
-from treeaudit.trainers.private_tree_columns import Codes
-from treeaudit.trainers.private_tree_nodes import Edges
+from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.trainers.histograms import Codes
 
-__all__ = ["NORM", "SCORES", "Candidates", "available", "one_each", "score_level"]
+__all__ = [
+    "DEVIATION",
+    "NORM",
+    "SCORES",
+    "Candidates",
+    "Edges",
+    "Nodes",
+    "available",
+    "one_each",
+    "score_level",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edges:
+    """The conditions that lead out of one node about the column ``feature``.
+
+    Of a number ``low < x <= high``, one each per part; of categories the codes of each part.
+    Missing values follow the part ``missing``.
+    """
+
+    feature: int
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    categories: tuple[tuple[int, ...], ...] = ()
+    missing: int = 0
+
+    @property
+    def n_parts(self) -> int:
+        """Into how many parts the node is split."""
+        return len(self.categories) or len(self.low)
+
+
+@dataclass(slots=True, kw_only=True)
+class Nodes:
+    """Nodes of several trees, parents before children.
+
+    ``edge`` holds the edges of the parent of a node and which of them leads to it.
+    """
+
+    tree: list[int] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    depth: list[int] = field(default_factory=list)
+    edge: list[tuple[Edges, int] | None] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.tree)
+
+    def add_root(self) -> int:
+        """Begin a tree; return its root."""
+        self.tree.append(max(self.tree, default=-1) + 1)
+        self.parent.append(-1)
+        self.depth.append(0)
+        self.edge.append(None)
+        return len(self) - 1
+
+    def split(self, node: int, edges: Edges) -> list[int]:
+        """Give a node its children; return them."""
+        first = len(self)
+        for part in range(edges.n_parts):
+            self.tree.append(self.tree[node])
+            self.parent.append(node)
+            self.depth.append(self.depth[node] + 1)
+            self.edge.append((edges, part))
+        return list(range(first, len(self)))
+
+    def high(self, node: int) -> float:
+        """Return the upper end of the numeric edge into a node; infinite where open."""
+        edge = self.edge[node]
+        return np.inf if edge is None or not edge[0].high else edge[0].high[edge[1]]
+
+    def trees(self, counts: npt.ArrayLike, keep: Flag | None = None) -> tuple[Tree, ...]:
+        """Return the trees of the nodes that stay, with class counts for all of them.
+
+        Examples
+        --------
+        >>> nodes = Nodes()
+        >>> _ = nodes.split(nodes.add_root(), Edges(feature=0, low=(-np.inf, 3), high=(3, np.inf)))
+        >>> nodes.trees([[2, 2], [2, 0], [0, 2]])[0].high.tolist()
+        [inf, 3.0, inf]
+        """
+        table = np.asarray(counts, dtype=np.float64)
+        kept = np.ones(len(self), dtype=np.bool_) if keep is None else keep
+        tree = np.array(self.tree)
+        return tuple(
+            self._tree(np.flatnonzero((tree == number) & kept), table)
+            for number in range(int(tree.max(initial=-1)) + 1)
+        )
+
+    def _tree(self, mine: Index, counts: Float) -> Tree:
+        place = np.full(len(self), -1)
+        place[mine] = np.arange(len(mine))
+        n = len(mine)
+        parent = np.full(n, -1)
+        feature = np.full(n, -1)
+        low, high = np.full(n, -np.inf), np.full(n, np.inf)
+        missing = np.zeros(n, dtype=np.bool_)
+        sets: list[tuple[int, ...]] = [()] * n
+        for i, node in enumerate(mine.tolist()):
+            edge = self.edge[node]
+            if edge is None:
+                continue
+            edges, part = edge
+            parent[i] = place[self.parent[node]]
+            feature[i] = edges.feature
+            missing[i] = part == edges.missing
+            if edges.categories:
+                sets[i] = edges.categories[part]
+            else:
+                low[i], high[i] = edges.low[part], edges.high[part]
+        start = np.concatenate([[0], np.cumsum([len(codes) for codes in sets])])
+        codes = np.array([code for group in sets for code in group], dtype=np.int32)
+        return Tree(
+            parent=parent,
+            feature=feature,
+            low=low,
+            high=high,
+            categories=CategorySets(start=start, codes=codes) if len(codes) else None,
+            missing=missing,
+            counts=counts[mine],
+        )
+
 
 _DEAREST = 1 << 60
 
@@ -50,6 +171,24 @@ not shrink. Monotone, sensitivity 1.
 The length is rounded down to whole units exactly, up to 2^31 people: what grows by
 at most one person then grows by at most the units of one. A split never lowers
 the sum, by the triangle inequality again.
+"""
+
+
+def _deviation(sums: npt.ArrayLike) -> Wide:
+    score: Wide = np.abs(np.asarray(sums, dtype=np.int64).sum(axis=-1)).sum(axis=-1)
+    return score
+
+
+DEVIATION = Score(name="deviation", of=_deviation, sensitivity=lambda most: Fraction(2 * most))
+r"""How far the targets of the parts are from a centre, in sum: ``sum over parts |sum of d|``.
+
+A record has the deviation ``d = clip(w - centre, -most, most)`` from a centre of its node that
+was answered before, and is in one part of every candidate. With S the sum of the others in
+that part, adding it changes a score by ``|S + d| - |S|``, which lies between -|d| and |d|. So two
+candidates move apart by at most ``2 |d| <= 2 most``, and no other score of the node's moves them.
+That is reached: S = d for one candidate and S = -d for another. (Adding the same ``sum |d|`` to
+all candidates gives twice the larger of the sums above and below the centre in each part, which
+only grows: the number of people on the right side, as `treeaudit.dp.scores.MAX`, by d.)
 """
 
 SCORES = {score.name.replace(" ", "-"): score for score in (NORM, GINI, MAX, INFORMATION_GAIN)}

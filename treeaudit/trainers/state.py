@@ -14,7 +14,7 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.own_json import forest_of
-from treeaudit.trainers.parameters import FROM_DATA, plain_numbers
+from treeaudit.trainers.fit_checks import FROM_DATA, plain_numbers
 from treeaudit.writers.own_json import to_dict
 
 __all__ = ["pack", "stored_state", "taken_state", "unpack"]

@@ -21,20 +21,18 @@ import numpy as np
 from treeaudit.arrays import Float, Wide
 from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.flawed import gaussian
+from treeaudit.dp.entropy import Entropy, unit
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_share, check_whole
-from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
-from treeaudit.trainers.private_tree_columns import code_rows, public_codes
-from treeaudit.trainers.private_tree_growth import Growth
-from treeaudit.trainers.private_trees import Grown
+from treeaudit.trainers.fit_checks import check_share, check_whole
+from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.histograms import code_rows, public_codes
+from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates, one_each
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["SulqID3Classifier", "information_gain", "printed_variance"]
+__all__ = ["SulqID3Classifier", "gaussian", "information_gain", "printed_variance"]
 
 _MOST_NODES = 200_000
 
@@ -241,3 +239,13 @@ def printed_variance(epsilon: float, delta: float, questions: int) -> float:
     1527
     """
     return 8 * questions * math.log(questions / delta) ** 2 / epsilon**2
+
+
+def gaussian(deviation: float, n: int, entropy: Entropy) -> Wide:
+    """Draw Gaussian noise, rounded to whole numbers, from floating-point uniform numbers.
+
+    It promises (epsilon, delta) where the deviation is large enough, never epsilon alone.
+    """
+    radius = np.sqrt(-2 * np.log1p(-unit(entropy, n)))
+    noise = deviation * radius * np.cos(2 * np.pi * unit(entropy, n))
+    return np.asarray(np.rint(noise), dtype=np.int64)

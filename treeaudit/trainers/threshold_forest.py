@@ -13,17 +13,21 @@ from typing import ClassVar
 
 import numpy as np
 
+from treeaudit.dp.accounting import FINEST_COUNT, dyadic
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.rational import FINEST_COUNT, dyadic
 from treeaudit.dp.sampling import least_threshold, loose_threshold_delta
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import WITH_DELTA, check_delta, check_share, check_whole
-from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.random_counts import branching, counted, levels_of
-from treeaudit.trainers.random_trees import leaves_within, random_trees
+from treeaudit.trainers.fit_checks import WITH_DELTA, check_delta, check_share, check_whole
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.random_trees import (
+    branching,
+    counted,
+    leaves_within,
+    levels_of,
+    random_trees,
+)
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = ["ThresholdForestClassifier"]

@@ -1,7 +1,7 @@
 """A table that is made less general step by step, published with noisy counts, and its tree.
 
 The groups of the table are the leaves of the tree: `treeaudit.reconstruct` prints them. Without
-noise, and with groups of k people, it is `treeaudit.trainers.k_anonymous.k_anonymous`.
+noise, and with groups of k people, it is `treeaudit.trainers.top_down_specialization.k_anonymous`.
 
 References
 ----------
@@ -9,26 +9,145 @@ Mohammed, Chen, Fung & Yu (2011), Differentially private data release for data m
 algorithm 1. Fletcher & Islam (2019), a survey, section 5.
 """
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from itertools import pairwise
+from math import prod
+from typing import Any, ClassVar
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.scores import MAX, UNIT
-from treeaudit.model.forest import Noise
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest, Noise
+from treeaudit.model.schema import Schema
+from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.listed import Listed
-from treeaudit.trainers.parameters import check_whole
-from treeaudit.trainers.private_tree_budget import note_what_was_not_asked
-from treeaudit.trainers.private_tree_columns import code_rows, public_codes
-from treeaudit.trainers.private_trees import Grown
-from treeaudit.trainers.specialization import Cut
-from treeaudit.trainers.training_rows import TrainingRows
+from treeaudit.trainers.fit_checks import check_whole
+from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.histograms import Cells, code_rows, public_codes
+from treeaudit.trainers.private_trees import Grown, Listed
+from treeaudit.trainers.splits import Candidates, Nodes
+from treeaudit.trainers.training_rows import TrainingRows, read_rows
 
-__all__ = ["TopDownSpecializationClassifier"]
+__all__ = ["TopDownSpecializationClassifier", "k_anonymous"]
+
+_MOST_NODES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The codes from ``first`` to before ``end`` of a column, specialized ``level`` times."""
+
+    column: int
+    first: int
+    end: int
+    level: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Cut:
+    """What the columns are specialized to so far, and the tree of all groups.
+
+    A value is a category, or a range of public codes of a number; all categories together are the
+    most general one. To specialize it is to split it, in all groups alike, into its categories or
+    both halves of its range. Missing values count as the first code; no value is specialized more
+    often than ``max_level``, if that is given.
+    """
+
+    cells: Cells
+    max_level: int | None = None
+    values: list[Value] = field(default_factory=list)
+    growth: Growth = field(init=False)
+    _held: list[Wide] = field(init=False)
+
+    def __post_init__(self) -> None:
+        node = np.zeros(len(self.cells), dtype=np.int32)
+        self.growth = Growth(cells=self.cells, node=node)
+        self.growth.plant()
+        self.values = [Value(c, 0, codes.n) for c, codes in enumerate(self.cells.codes)]
+        one = np.zeros(1, dtype=np.int64)
+        self._held = [h[0] for h in self.cells.histograms(node, one, 1)]
+        for held in self._held:
+            held[0] += held[-1]
+
+    def open(self) -> list[Value]:
+        """Return the values that can be specialized, if the groups can be held then."""
+        most = self.max_level
+        left = [v for v in self.values if v.end - v.first > 1 and (most is None or v.level < most)]
+        # Groups are all combinations of values.
+        columns = Counter(v.column for v in self.values)
+        n_groups, n_nodes = prod(columns.values()), len(self.growth.nodes)
+        return [
+            v
+            for v in left
+            if n_nodes + n_groups // columns[v.column] * len(self.parts(v)) <= _MOST_NODES
+        ]
+
+    def parts(self, value: Value) -> list[Value]:
+        """Return what a value is specialized to."""
+        if self.cells.codes[value.column].edges is None:
+            ends = list(range(value.first, value.end + 1))
+        else:
+            ends = [value.first, (value.first + value.end) // 2, value.end]
+        return [Value(value.column, a, b, value.level + 1) for a, b in pairwise(ends)]
+
+    def classes(self, value: Value) -> Wide:
+        """Count the people of each class who have a value."""
+        found: Wide = self._held[value.column][value.first : value.end].sum(axis=0)
+        return found
+
+    def groups(self, value: Value | None = None) -> Wide:
+        """Return how many people are in each group, once a value is specialized; no empty ones."""
+        group = self.growth.node.astype(np.int64)
+        if value is not None:
+            parts = self.parts(value)
+            code = self.cells.cell[value.column] // self.cells.n_classes
+            code = np.where(code == self.cells.codes[value.column].n, 0, code)
+            inside = (code >= value.first) & (code < value.end)
+            part = np.searchsorted([p.first for p in parts], code, side="right") - 1
+            group = group * (len(parts) + 1) + np.where(inside, part + 1, 0)
+        _, found = np.unique(group, return_counts=True)
+        return found
+
+    def specialize(self, value: Value) -> None:
+        """Tell apart what a value holds, in every group."""
+        codes, column = self.cells.codes, value.column
+        middle = (value.first + value.end) // 2 - 1
+        how = Candidates(
+            codes=codes,
+            feature=np.array([column]),
+            at=np.array([-1 if codes[column].edges is None else middle]),
+            lost=np.zeros(1, dtype=np.int64),
+        )
+        front = [
+            node
+            for node, allowed in self.growth.allowed.items()
+            if allowed[column][value.first] and allowed[column][value.end - 1]
+        ]
+        splits = [how.parts(0, self.growth.allowed[node][column]) for node in front]
+        self.growth.split(front, splits)
+        place = self.values.index(value)
+        self.values[place : place + 1] = self.parts(value)
+
+    def leaves(self) -> Flag:
+        """Tell which nodes are groups."""
+        return _are_leaves(self.growth.nodes)
+
+    def tree(self, counts: Float) -> Tree:
+        """Return the tree with class counts for all nodes."""
+        return self.growth.nodes.trees(counts)[0]
+
+
+def _are_leaves(nodes: Nodes) -> Flag:
+    leaf: Flag = np.ones(len(nodes), dtype=np.bool_)
+    leaf[[above for above in nodes.parent if above >= 0]] = False
+    return leaf
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -126,3 +245,79 @@ class TopDownSpecializationClassifier(PrivateClassifier):
             answers="mean",
             noise=Noise(rate=float(curator.rate(epsilon / 2)), counts="leaves"),
         )
+
+
+def k_anonymous(X: Any, y: Any, schema: Schema, k: int, *, n_bins: int = 16) -> Forest:  # noqa: ANN401  # a table
+    """Return a tree whose leaves hold at least k people, or nobody.
+
+    The columns are as general as can be, and are specialized as long as all groups keep k people:
+    each time the value whose gain of information, by what the smallest group loses, is largest.
+
+    Parameters
+    ----------
+    X, y
+        As `treeaudit.trainers.PrivateTrees.fit` takes them.
+    schema
+        Bounds, categories and classes.
+    k
+        The least size of a group.
+    n_bins
+        Into how many bins numbers are cut, which are halved step by step.
+
+    Returns
+    -------
+    Forest
+        `treeaudit.reconstruct` has its table: `to_frame` by group, `expand` by person.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than k people.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> from treeaudit.model.schema import Feature
+    >>> age = Feature(name="age", low=0, high=80)
+    >>> schema = Schema(features=(age,), classes=(0, 1), target="ill")
+    >>> model = k_anonymous([[a] for a in range(80)], [a > 60 for a in range(80)], schema, 20)
+    >>> table = ta.reconstruct(model).to_frame(words=True)
+    >>> table[["age", "ill=0", "ill=1"]].to_numpy().tolist()
+    [['> 40', 20.0, 19.0], ['≤ 20', 21.0, 0.0], ['> 20, ≤ 40', 20.0, 0.0]]
+    """
+    check_whole("k", k, 1, 2**31)
+    check_whole("n_bins", n_bins, 2, 1000)
+    rows = read_rows(X, y, schema, "raise", "k_anonymous")
+    if len(rows) < k:
+        raise DataError(f"there are {len(rows)} people, fewer than k={k}: no group can hold k")
+    cut = Cut(cells=code_rows(rows, public_codes(rows.schema, n_bins)))
+    while True:
+        smallest = int(cut.groups().min())
+        left = {value: int(cut.groups(value).min()) for value in cut.open()}
+        allowed = [value for value, size in left.items() if size >= k]
+        if not allowed:
+            break
+        cut.specialize(max(allowed, key=lambda v: _gain(cut, v) / (smallest - left[v] + 1)))
+    counts = rows.by_node(cut.growth.node, len(cut.leaves())).astype(np.float64)
+    tree = cut.tree(summed(cut.tree(counts), counts))
+    return Forest(
+        trees=(tree,),
+        schema=rows.schema,
+        counts_are="exact",
+        counts_reason=f"all people, in groups of at least {k}",
+        answers="mean",
+        n_records=len(rows),
+        source=Source(estimator="TopDownSpecialization", library="treeaudit"),
+    )
+
+
+def _gain(cut: Cut, value: Value) -> float:
+    """Return the gain of information of the people who have a value."""
+    whole, parts = cut.classes(value), [cut.classes(part) for part in cut.parts(value)]
+    size = max(1, int(whole.sum()))
+    return _entropy(whole) - sum(int(p.sum()) / size * _entropy(p) for p in parts)
+
+
+def _entropy(counts: Wide) -> float:
+    share = counts[counts > 0] / max(1, int(counts.sum()))
+    return float(-(share * np.log2(share)).sum())

@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from treeaudit.dp.rational import Epsilon
+from treeaudit.dp.accounting import Epsilon
 from treeaudit.errors import DataError, PrivacyError, near
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import check_new, write_file
 from treeaudit.people.input.table_input import Plan, read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
-from treeaudit.trainers.parameters import FROM_DATA
+from treeaudit.trainers.fit_checks import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.writers import save
 

@@ -1,30 +1,259 @@
-"""The private records of one fit: checked against the public schema, as numbers."""
+"""Private records as a trainer sees them: columns, persons and targets as numbers.
 
-from collections.abc import Sequence
+A person may have many rows; at most K of each are used. A target is a class of the schema, or a
+number within public bounds.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_consistent_length, column_or_1d
+from pandas.api.extensions import ExtensionArray
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 
-from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.arrays import Array, Flag, Float, Int, Wide
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.model.schema import Schema
-from treeaudit.people.input.cell_parsing import in_array
+from treeaudit.model.schema import Label, Schema, category_text, in_order
+from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
+from treeaudit.people.each_cell import cells_in, in_array, lost_in
+from treeaudit.people.persons import check_whole, coded, nobody
 from treeaudit.trainers.columns import (
+    CURATOR,
     Columns,
     Outside,
     code_columns,
     columns_of,
     derive_features,
     in_cells,
+    named,
     names_of,
 )
-from treeaudit.trainers.persons import first_rows, persons_of
-from treeaudit.trainers.targets import CLASSES, Targets
 
-__all__ = ["TrainingRows", "column_order", "read_rows"]
+__all__ = [
+    "CLASSES",
+    "NUMBERS",
+    "STEPS",
+    "Targets",
+    "TrainingRows",
+    "column_order",
+    "first_rows",
+    "in_bounds",
+    "labels_of",
+    "persons_of",
+    "read_rows",
+]
+
+
+def persons_of(person: object, n_rows: int) -> Wide:
+    """Return a number per row for whose it is; 7, 7.0 and "7" are one person.
+
+    Examples
+    --------
+    >>> persons_of(["A", "B", "A"], 3).tolist()
+    [0, 1, 0]
+    """
+    if isinstance(person, pd.Series | pd.Index | ExtensionArray):
+        told = in_array(cells_in(pd.Series(person)))
+    else:
+        told = np.asarray(person, dtype=object)
+    if told.shape != (n_rows,):
+        raise DataError(
+            f"person has the shape {told.shape}: it must be one name or number for each of the "
+            f"{n_rows:,} rows"
+        )
+    # Pandas would make texts of its own of them, which hold no text that is none of Unicode.
+    series = pd.Series(told, dtype=object)
+    lost = nobody(series)
+    if lost.any():
+        row = int(np.argmax(lost)) + 1
+        raise DataError(f"row {row} names no person. {CURATOR}: every row needs its person")
+    # An array of objects no longer tells how many digits its numbers had.
+    typed = isinstance(person, np.ndarray | pd.Series) and person.dtype != object
+    check_whole(pd.Series(person) if typed else series, "person")
+    return coded(series)[0]
+
+
+def first_rows(person: Wide, fit: Flag, most: int) -> Flag:
+    """Tell which rows are used: the first of every person among those that fit, so many at most.
+
+    Which those are follows from the rows of that person alone, so that data sets that differ in one
+    person differ in at most so many rows of that person, or in as many that go and that come.
+
+    Examples
+    --------
+    >>> person = np.array([0, 1, 0, 0, 1])
+    >>> first_rows(person, np.array([True, True, False, True, True]), 2).tolist()
+    [True, True, False, True, True]
+    """
+    rows = np.flatnonzero(fit)
+    rows = rows[np.argsort(person[rows], kind="stable")]
+    own = person[rows]
+    number = np.arange(len(rows)) - np.searchsorted(own, own)
+    used = np.zeros(len(fit), dtype=np.bool_)
+    used[rows[number < most]] = True
+    return used
+
+
+STEPS = 1 << 12
+"""Into how many equal steps the public range of a number is cut, so that sums are whole numbers."""
+
+_FOR_NUMBERS = "for numbers use PrivateTreeRegressor (--algorithm private-tree-regressor)"
+_FOR_CLASSES = "for classes use PrivateTreeClassifier (--algorithm private-tree)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """How one kind of target is read.
+
+    ``public`` returns a public schema as it is used, or refuses one that leaves the target open;
+    ``derived`` adds what the targets themselves tell; ``code`` returns a whole number for each:
+    the position of its class, the step of its number, or -1 for what is to be dropped.
+    """
+
+    public: Callable[[Schema], Schema]
+    derived: Callable[[Array, Schema], Schema]
+    code: Callable[[Array, Schema, Outside], Wide]
+
+
+def _public_classes(schema: Schema) -> Schema:
+    if schema.classes is None and schema.target_low is not None:
+        raise DataError(
+            f"the schema gives bounds of {schema.target!r}, a number, and this is a classifier; "
+            + _FOR_NUMBERS
+        )
+    if not schema.classes:
+        raise PrivacyError(
+            "the schema lists no classes, and taking them from the data would tell which labels "
+            "occur: add them as Schema(..., classes=...)"
+        )
+    return replace(schema, classes=in_order(schema.classes))
+
+
+def _derived_classes(labels: Array, schema: Schema) -> Schema:
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    return replace(schema, classes=in_order([_plain(label) for label in np.unique(labels)]))
+
+
+def _class_codes(labels: Array, schema: Schema, outside: Outside) -> Wide:
+    # By name: one strange label makes an array of texts, or of objects, of all of them.
+    codes, found = pd.factorize(named(labels))
+    known = {category_text(label): code for code, label in enumerate(schema.classes or ())}
+    known = also_as_numbers(known)
+    places = map(code_of(known, category_text), found)
+    lookup = np.array([*(-1 if at is None else at for at in places), -1], dtype=np.int64)
+    result: Wide = lookup[codes]
+    if outside == "raise" and (result < 0).any():
+        of_texts = all(isinstance(label, str) for label in schema.classes or ())
+        strange_ones = [_plain(labels[i]) for i in np.flatnonzero(result < 0)[:1000].tolist()]
+        numbers = [v for v in strange_ones if isinstance(v, float) and np.isfinite(v)]
+        if any(of_texts or not v.is_integer() for v in numbers):
+            raise DataError(
+                f"the target holds numbers such as {numbers[0]:g}, which are none of the classes "
+                f"of the schema. {CURATOR}: this is a classifier; {_FOR_NUMBERS}"
+            )
+        strange = str(labels[int(np.argmin(result))])[:60]
+        raise DataError(
+            f"label {strange!r} is none of the classes of the schema. {CURATOR}: add it if "
+            "it is public knowledge, or fit with outside='clip', which drops such records"
+        )
+    return result
+
+
+def _plain(label: object) -> Label:
+    plain: Label = label.item() if isinstance(label, np.generic) else label  # type: ignore[assignment]
+    return plain
+
+
+def _public_bounds(schema: Schema) -> Schema:
+    if schema.target_low is None:
+        lists = "lists classes and no bounds" if schema.classes else "has no bounds"
+        raise PrivacyError(
+            f"the schema {lists} of the target, and taking them from the data would give away its "
+            "extremes: add target_low and target_high, within which everybody knows it to be; "
+            + _FOR_CLASSES
+        )
+    low, high = _ends(schema)
+    return replace(schema, target_low=float(low), target_high=float(high))
+
+
+def _derived_bounds(targets: Array, schema: Schema) -> Schema:
+    numbers = _numbers(targets, "raise")
+    assert_all_finite(numbers, input_name="y")
+    return replace(schema, target_low=float(numbers.min()), target_high=float(numbers.max()))
+
+
+def _steps(targets: Array, schema: Schema, outside: Outside) -> Wide:
+    numbers = _numbers(targets, outside)
+    low, high = _ends(schema)
+    lost = np.isnan(numbers)
+    beyond = lost | (numbers < low) | (numbers > high)
+    if outside == "raise" and beyond.any():
+        strange = str(targets[int(np.argmax(beyond))])[:60]
+        raise DataError(
+            f"the target {strange!r} is not between {low:g} and {high:g}. {CURATOR}: widen "
+            "target_low and target_high if that is public knowledge, or fit with outside='clip', "
+            "which drops what is no number"
+        )
+    width = high / 2 - low / 2
+    share = np.zeros(len(numbers))
+    if width > 0:
+        # By halves, which cannot overflow.
+        share = (np.clip(np.where(lost, low, numbers), low, high) / 2 - low / 2) / width
+    steps: Wide = np.rint(share * STEPS).astype(np.int64)
+    return np.where(lost, -1, steps)
+
+
+def _numbers(targets: Array, outside: Outside) -> Float:
+    """Return targets as numbers, NaN where there is none."""
+    kind = np.asarray(targets).dtype.kind
+    found = numbers_in(targets)
+    strange = np.isnan(found) & ~lost_in(targets)
+    if kind not in "iufbOUT" or (outside == "raise" and strange.any()):
+        raise DataError(f"a target is no number, and this is for numbers; {_FOR_CLASSES}")
+    return found
+
+
+def _ends(schema: Schema) -> tuple[float, float]:
+    low, high = schema.target_low, schema.target_high
+    return (0.0, 0.0) if low is None or high is None else (low, high)
+
+
+def labels_of(classes: Sequence[Label]) -> Array:
+    """Return labels as an array that holds each as it is.
+
+    Examples
+    --------
+    >>> labels_of((0, 1)).tolist(), labels_of((1, "a")).tolist()
+    ([0, 1], [1, 'a'])
+    """
+    held = np.asarray(classes)
+    if [type(label) for label in held.tolist()] != [type(label) for label in classes]:
+        held = np.empty(len(classes), dtype=object)
+        held[:] = classes
+    return held
+
+
+def in_bounds(share: Sequence[float] | Float, schema: Schema) -> Float:
+    """Return numbers from how far they lie between the public bounds, 0 to 1.
+
+    Examples
+    --------
+    >>> schema = Schema(features=(), target_low=10, target_high=30)
+    >>> in_bounds([0.0, 0.25, 1.0], schema).tolist()
+    [10.0, 15.0, 30.0]
+    """
+    low, high = _ends(schema)
+    part = np.asarray(share, dtype=np.float64)
+    found: Float = np.clip(low * (1 - part) + high * part, low, high)
+    return found
+
+
+CLASSES = Targets(public=_public_classes, derived=_derived_classes, code=_class_codes)
+NUMBERS = Targets(public=_public_bounds, derived=_derived_bounds, code=_steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,7 +270,7 @@ class TrainingRows:
         be written to: it may be the user's own array.
     labels
         Shape ``(n_records,)``: positions in ``schema.classes``; steps between the bounds of the
-        target, 0 to `treeaudit.trainers.targets.STEPS`, where that is a number.
+        target, 0 to `treeaudit.trainers.training_rows.STEPS`, where that is a number.
     """
 
     schema: Schema
@@ -79,18 +308,16 @@ def read_rows(
     rows_per_person: int | None = None,
     targets: Targets = CLASSES,
 ) -> TrainingRows:
-    """Return training data as numbers, held against a public schema.
+    """Return training data as numbers, checked against a public schema.
 
     Parameters
     ----------
     schema
-        The public schema, or ``from-data`` to take bounds, categories and
-        classes from the data itself.
+        The public schema, or ``from-data`` to take bounds, categories and classes from the data.
     outside
         What becomes of values that the schema does not know.
     person, rows_per_person
-        Whose each row is, and how many of anybody's are used; all of them, where
-        there is no such bound.
+        Whose each row is, and how many of anybody's are used; all of them if there is no bound.
     targets
         What is to be predicted.
 
@@ -103,42 +330,29 @@ def read_rows(
     ValueError
         If it is no table with labels, as scikit-learn says it.
     """
+    # A number beyond a float of 64 bits is infinite, and no warning tells that it was there.
     with np.errstate(all="ignore"):
-        # A number beyond a float of 64 bits is infinite, and no warning tells that it was there.
-        return _read(X, y, schema, outside, estimator, person, rows_per_person, targets)
-
-
-def _read(
-    X: object,
-    y: object,
-    schema: Schema | str,
-    outside: Outside,
-    estimator: str,
-    person: object,
-    rows_per_person: int | None,
-    targets: Targets,
-) -> TrainingRows:
-    X = in_cells(X)
-    names = names_of(X)
-    table = columns_of(X, estimator, finite=outside == "raise")
-    told = column_or_1d(_in_cells(y), warn=True)
-    check_consistent_length(table, told)
-    if isinstance(schema, Schema):
-        _check_public(schema)
-        public = targets.public(schema)
-    else:
-        features = derive_features(table, names)
-        public = targets.derived(
-            column_or_1d(y), Schema(features=features, named=names is not None)
-        )
-    codes = targets.code(told, public, outside)
-    values = code_columns(table, public, column_order(names, table, public), outside)
-    used = codes >= 0
-    if rows_per_person is not None:
-        used = first_rows(persons_of(person, len(codes)), used, rows_per_person)
-    if not used.all():
-        values, codes = values[used], codes[used]
-    return TrainingRows(schema=public, values=values, labels=codes, used=used)
+        X = in_cells(X)
+        names = names_of(X)
+        table = columns_of(X, estimator, finite=outside == "raise")
+        told = column_or_1d(_in_cells(y), warn=True)
+        check_consistent_length(table, told)
+        if isinstance(schema, Schema):
+            _check_public(schema)
+            public = targets.public(schema)
+        else:
+            features = derive_features(table, names)
+            public = targets.derived(
+                column_or_1d(y), Schema(features=features, named=names is not None)
+            )
+        codes = targets.code(told, public, outside)
+        values = code_columns(table, public, column_order(names, table, public), outside)
+        used = codes >= 0
+        if rows_per_person is not None:
+            used = first_rows(persons_of(person, len(codes)), used, rows_per_person)
+        if not used.all():
+            values, codes = values[used], codes[used]
+        return TrainingRows(schema=public, values=values, labels=codes, used=used)
 
 
 def _in_cells(y: object) -> Any:  # noqa: ANN401  # an array of one or two dimensions
@@ -156,13 +370,7 @@ def _alone(label: Any) -> Any:  # noqa: ANN401  # whatever stands for a label
 
 
 def column_order(names: Sequence[str] | None, table: Columns, schema: Schema) -> list[int] | None:
-    """Return which column of a table is which feature; by name where both have names.
-
-    Raises
-    ------
-    DataError
-        If a feature has no column, or a column no feature.
-    """
+    """Return which column of a table is which feature; by name where both have names."""
     n = table.shape[1]
     if names is None or not schema.named:
         if n != len(schema.features):

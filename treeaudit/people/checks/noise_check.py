@@ -17,9 +17,9 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dp.bounded import FOUND_OUT, unbounded_because
-from treeaudit.dp.gaussian import GAUSSIAN
+from treeaudit.dp.claims import FOUND_OUT, unbounded_because
 from treeaudit.dp.ledger import Ledger, Query
+from treeaudit.dp.mechanisms import GAUSSIAN
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records

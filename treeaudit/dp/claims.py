@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from treeaudit.dp.concentrated import rho_at
-from treeaudit.dp.gaussian import GAUSSIAN
+from treeaudit.dp.accounting import rational, rho_at
 from treeaudit.dp.ledger import Ledger, Query, factor
-from treeaudit.dp.rational import rational
+from treeaudit.dp.mechanisms import GAUSSIAN
 from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest

@@ -1,23 +1,33 @@
-"""The parameters that every trainer has: checked, and what they mean for privacy."""
+"""Before a fit: parameters that every trainer has, and whether a search of scikit-learn fits.
+
+An estimator that is cloned and fitted again is told nothing of who does it. What a search of
+scikit-learn does shows in the calls that lead to a fit, in its own processes too; its exact
+scores are in no ledger.
+"""
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from numbers import Real
+from types import FrameType
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from treeaudit.dp.entropy import Entropy, OperatingSystem, Seeded
-from treeaudit.errors import PrivacyError
+from treeaudit.dp.ledger import Ledger, Query
+from treeaudit.errors import PrivacyError, PrivacyWarning
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 
 __all__ = [
     "FROM_DATA",
     "WITH_DELTA",
+    "Searched",
     "answering",
     "check_choice",
     "check_delta",
@@ -26,11 +36,13 @@ __all__ = [
     "check_share",
     "check_unit",
     "check_whole",
+    "chosen",
     "entropy_of",
     "plain_numbers",
     "public_schema",
     "reasons_not_private",
     "refuse_extras",
+    "warn_of_search",
 ]
 
 FROM_DATA = "from-data"
@@ -51,13 +63,7 @@ def refuse_extras(given: Mapping[str, Any]) -> None:
 
 
 def check_unit(person: object, rows_per_person: int | None) -> None:
-    """Refuse persons without a bound on their rows, and a bound without persons.
-
-    Raises
-    ------
-    PrivacyError
-        With what to do.
-    """
+    """Refuse persons without a bound on their rows, and a bound without persons."""
     if person is not None and rows_per_person is None:
         raise PrivacyError(
             "person tells whose each row is: say with rows_per_person how many rows of one person "
@@ -110,9 +116,7 @@ def check_flags(parameters: Mapping[str, object]) -> None:
 
 
 def plain_numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters without the wrapping of numpy, whose whole numbers end.
-
-    Fractions are numbers that a file can hold, but for epsilon, which the ledger has exactly.
+    """Return parameters as numbers of Python's own, whose whole numbers do not end.
 
     Examples
     --------
@@ -136,13 +140,7 @@ def check_whole(name: str, value: object, least: int, most: int) -> None:
 
 
 def public_schema(schema: object) -> Schema | str:
-    """Return a schema, read where it is a path, or the explicit wish to take it from the data.
-
-    Raises
-    ------
-    PrivacyError
-        If there is none.
-    """
+    """Return a schema, read if it is a path, or the wish to take it from the data; refuse none."""
     if isinstance(schema, Schema):
         return schema
     if isinstance(schema, str) and schema == FROM_DATA:
@@ -184,3 +182,101 @@ def answering(schema: Schema) -> Schema:
     """Return the schema of a model that takes categories it does not know as missing."""
     named = (replace(f, ignores_unknown=f.categories is not None) for f in schema.features)
     return replace(schema, features=tuple(named))
+
+
+_SEARCH = "sklearn.model_selection._search"
+_ELIMINATION = "sklearn.feature_selection._rfe"
+_FIT_OFTEN = (
+    *("sklearn.model_selection._validation", _SEARCH),
+    *("sklearn.calibration", "sklearn.feature_selection._sequential", _ELIMINATION),
+)
+_MADE_FOR = "_made_for_search"
+_FOLDS = ("_fit_and_score_over_thresholds",)
+_TRIALS = ("_run_search", "evaluate_candidates")
+
+_CHOSEN = (
+    "a search chose its parameters by exact scores on private people, which no ledger counts; "
+    "treeaudit.trainers.PrivateSearch chooses privately"
+)
+
+
+class Searched:
+    """A part of every estimator that asks private people: its clones know what they are made for.
+
+    What a search chose may be fitted inside another estimator, in processes of its own, where the
+    calls that lead to the fit no longer tell of the search. It was cloned by it, though.
+    """
+
+    def __sklearn_clone__(self) -> Any:  # noqa: ANN401  # one of its own class
+        made = super().__sklearn_clone__()  # type: ignore[misc]
+        if _of_winner(_callers()) or _MADE_FOR in vars(self):
+            vars(made)[_MADE_FOR] = True
+        return made
+
+
+def warn_of_search(estimator: Searched) -> bool:
+    """Warn where a search or cross-validation of scikit-learn fits; tell whether of its winner."""
+    callers = _callers()
+    made_for = vars(estimator).pop(_MADE_FOR, False)
+    if any(module.startswith(_FIT_OFTEN) or function in _FOLDS for module, function in callers):
+        warnings.warn(
+            "a search or cross-validation of scikit-learn fits a private model: every fit costs "
+            "its epsilon again, and scores on private people are exact; "
+            "treeaudit.trainers.PrivateSearch chooses for one epsilon",
+            PrivacyWarning,
+            stacklevel=3,
+        )
+    return _of_winner(callers) or bool(made_for)
+
+
+def _callers() -> list[tuple[str, str]]:
+    """Return the modules and functions that led here, the innermost first."""
+    callers: list[tuple[str, str]] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        callers.append((str(frame.f_globals.get("__name__")), frame.f_code.co_name))
+        frame = frame.f_back
+    return callers
+
+
+def _of_winner(callers: Iterable[tuple[str, str]]) -> bool:
+    """Tell whether a fit is of what was chosen, by the modules and functions around it.
+
+    A search that is itself fitted in folds, or in another search, hands its winner out all the
+    same: every search in which the fit is not one of its trials has chosen.
+
+    Examples
+    --------
+    >>> search, fold = "sklearn.model_selection._search", "sklearn.model_selection._validation"
+    >>> trial = [(fold, "_fit_and_score"), (search, "evaluate_candidates"), (search, "fit")]
+    >>> _of_winner(trial), _of_winner([(search, "fit"), *trial])
+    (False, True)
+    """
+    trial = False
+    for module, function in callers:
+        if module == _ELIMINATION:
+            return True
+        if module == _SEARCH and function in _TRIALS:
+            trial = True
+        elif module == _SEARCH and function == "fit":
+            if not trial:
+                return True
+            trial = False
+    return False
+
+
+def chosen(ledger: Ledger, before: Fraction) -> Ledger:
+    """Return the ledger of a model that a search chose, with all that was paid before."""
+    earlier = Query(
+        name="earlier fits of the same account",
+        mechanism="as in their own ledgers",
+        epsilon=before,
+        sensitivity=Fraction(1),
+        neighbours=ledger.neighbours,
+    )
+    return replace(
+        ledger,
+        queries=(*([earlier] if before else []), *ledger.queries),
+        budget=ledger.budget + before,
+        reasons=(*ledger.reasons, _CHOSEN),
+    )

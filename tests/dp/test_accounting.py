@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.dp.rational import rational
+from treeaudit.dp.accounting import rational
 from treeaudit.errors import PrivacyError
 
 
