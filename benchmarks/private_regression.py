@@ -21,7 +21,7 @@ from benchmarks.sections import RESULTS, replace_section
 from treeaudit.dp.claims import bounded
 from treeaudit.dp.curator import Curator
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import PrivateForestRegressor, PrivateTreeRegressor
+from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
 from treeaudit.trainers.training_rows import NUMBERS, STEPS, in_bounds
 
 _TABLES: dict[str, tuple[str, str, tuple[str, ...]]] = {

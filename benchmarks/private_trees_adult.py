@@ -2,7 +2,7 @@
 
 from benchmarks.private_trees_data import read_table
 from benchmarks.private_trees_lead import cross_validated
-from treeaudit.trainers import DiffPID3Classifier
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 
 __all__ = ["adult_section"]
 

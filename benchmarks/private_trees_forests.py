@@ -19,9 +19,11 @@ from benchmarks.private_trees_data import Table, coded, read_table
 from benchmarks.private_trees_lead import INDEX
 from treeaudit.arrays import Float, Wide
 from treeaudit.dp.entropy import OperatingSystem
-from treeaudit.model.walk import walk_of
-from treeaudit.people.predictions import predict_shares
-from treeaudit.trainers import DiffPID3Classifier, RandomCountForestClassifier, splits
+from treeaudit.model.routing import walk_of
+from treeaudit.people.predict.predictions import predict_shares
+from treeaudit.trainers import splits
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
 from treeaudit.trainers.smooth_sensitivity_forest import smooth_label
 
 __all__ = ["forests_section", "labels_of_a_tree"]

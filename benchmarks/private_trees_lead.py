@@ -12,7 +12,9 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.private_trees_data import Table, read_table
 from treeaudit.arrays import Wide
 from treeaudit.dp.scores import GINI, UNIT, Score
-from treeaudit.trainers import DiffPID3Classifier, DPDFClassifier, PrivateClassifier, splits
+from treeaudit.trainers import PrivateClassifier, splits
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.dpdf import DPDFClassifier
 
 __all__ = ["INDEX", "cross_validated", "lead_section"]
 

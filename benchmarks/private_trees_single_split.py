@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import DiffPID3Classifier
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 
 __all__ = ["single_split_section"]
 

@@ -127,7 +127,7 @@ def collect(folders: list[Path]) -> None:
 
 def own() -> None:
     """Write the trainers anew: their parameters, the options of these, and what a fit adds."""
-    from treeaudit.trainers import ALGORITHMS
+    from treeaudit.trainers.algorithms import ALGORITHMS
 
     first, *lines = OUT.read_text(encoding="utf-8").splitlines()
     words, kept = set(first.split()[1:]), {line.split()[0]: line for line in lines}

@@ -4,8 +4,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.private_tables.summary import Results
-from treeaudit.trainers import ALGORITHMS
-from treeaudit.trainers.algorithms import as_markdown
+from treeaudit.trainers.algorithms import ALGORITHMS, as_markdown
 
 __all__ = ["ROOT", "TOLD", "measured", "with_table", "write_listed"]
 

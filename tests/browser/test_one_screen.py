@@ -11,7 +11,7 @@ import pytest
 import treeaudit as ta
 from treeaudit.repair.fix import with_fix
 from treeaudit.reports import render
-from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 pytestmark = pytest.mark.browser
 GOLDEN = Path(__file__).parent.parent / "golden" / "reports"

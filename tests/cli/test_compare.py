@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 
 @pytest.fixture(scope="module")

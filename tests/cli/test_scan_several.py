@@ -12,7 +12,7 @@ from tests.cli.run import run
 from tests.cli.test_release import LEAKY, TREE, X, Y
 from tests.trainers.people import SCHEMA, people
 from treeaudit.reports.to_json import json_schema
-from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 MILD = DecisionTreeClassifier(max_leaf_nodes=6, min_samples_leaf=100, random_state=1).fit(X, Y)
 

@@ -9,7 +9,8 @@ import treeaudit as ta
 from tests.cli.run import run
 from tests.trainers.people import CLASSIFIERS, REGRESSORS, people
 from treeaudit.errors import DataError
-from treeaudit.trainers import ALGORITHMS, save_trained, train
+from treeaudit.trainers import save_trained, train
+from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.train import trainer_named
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.run import run
-from treeaudit.trainers import ALGORITHMS
+from treeaudit.trainers.algorithms import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
 

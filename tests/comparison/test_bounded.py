@@ -19,14 +19,11 @@ from treeaudit.dp.accounting import epsilon_at
 from treeaudit.dp.claims import NOT_ASKED, bounded, unbounded_because
 from treeaudit.reports import render
 from treeaudit.reports.comparison import to_dict, to_text
-from treeaudit.trainers import (
-    DiffPID3Classifier,
-    PrivateAdditiveTreeClassifier,
-    PrivateSearch,
-    PrivateTreeClassifier,
-    SmoothSensitivityForestClassifier,
-    save_trained,
-)
+from treeaudit.trainers import PrivateSearch, save_trained
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
+from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
 X, Y = people(400)
 SOUND = {

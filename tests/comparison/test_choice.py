@@ -17,7 +17,8 @@ from treeaudit.people.predict.predictions import explained
 from treeaudit.people.records import read_records
 from treeaudit.reports.comparison_cells import advice, cells, claimed, verdict
 from treeaudit.stats import Estimate
-from treeaudit.trainers import PrivateTreeClassifier, SmoothSensitivityForestClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
+from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
 
 def estimate(value: float, half: float = 0.02) -> Estimate:

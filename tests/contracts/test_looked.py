@@ -70,7 +70,7 @@ def in_own_json(path, rows=None):
 
 
 def in_trainer(path, rows=None):
-    from treeaudit.trainers import PrivateTreeClassifier
+    from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
     columns = [ta.Feature(name=f"x{i}", low=-4.0, high=4.0) for i in range(3)]
     schema = ta.Schema(features=tuple(columns), classes=(0, 1))
@@ -408,7 +408,7 @@ def test_a_model_of_another_library_beside_the_one_is_named(tmp_path) -> None:
 
 
 def test_the_exact_values_of_a_schema_from_the_data_are_not_clear(tmp_path) -> None:
-    from treeaudit.trainers import PrivateTreeClassifier
+    from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
     model = PrivateTreeClassifier(epsilon=1.0, schema="from-data")
     found = ta.load(model.fit(X, Y)).leftovers.found

@@ -9,18 +9,16 @@ import pytest
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS, PURE, people, people_for, schema_for
 from treeaudit.dp.claims import FOUND_OUT, bounded, unbounded_because
-from treeaudit.people.noise_check import chance_of_exact, held_against
+from treeaudit.people.checks.noise_check import chance_of_exact, held_against
 from treeaudit.people.records import read_records
-from treeaudit.trainers import (
-    DiffPID3Classifier,
-    DPDFClassifier,
-    ExponentialID3Classifier,
-    PrivateAdditiveTreeClassifier,
-    PrivateTreeClassifier,
-    RandomCountForestClassifier,
-    SignalToNoiseForestClassifier,
-    SulqID3Classifier,
-)
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.dpdf import DPDFClassifier
+from treeaudit.trainers.exponential_id3 import ExponentialID3Classifier
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
+from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
+from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassifier
+from treeaudit.trainers.sulq_id3 import SulqID3Classifier
 
 SCHEMA = schema_for(PrivateTreeClassifier)
 SMALL = {"n_estimators": 3, "n_public_trees": 2}

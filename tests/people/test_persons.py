@@ -14,7 +14,7 @@ from treeaudit.audit.preparation import prepare
 from treeaudit.findings.policy import read_policy
 from treeaudit.findings.request import Request
 from treeaudit.people.persons import check_whole, coded
-from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 N = 60
 PEOPLE = pd.DataFrame({"age": np.arange(N), "ill": np.arange(N) % 7 > 3})

@@ -43,7 +43,7 @@ from treeaudit.people.predict.predictions import (
     utility,
 )
 from treeaudit.people.records import read_records
-from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 MODELS = [
     DecisionTreeClassifier(max_depth=5, random_state=0),

@@ -8,7 +8,7 @@ import pytest
 
 import treeaudit.readers as readers
 from treeaudit.readers.pickles.listed_names import CLASSES
-from treeaudit.trainers import ALGORITHMS
+from treeaudit.trainers.algorithms import ALGORITHMS
 
 FILES = {path.stem: path for path in Path(readers.__file__).parent.rglob("*.py")}
 ROOTS = ("pickle_vm", "skops_file")

@@ -16,7 +16,8 @@ import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.errors import PrivacyWarning, UnsupportedModelError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import PrivateSearch, PrivateTreeClassifier, save_trained
+from treeaudit.trainers import PrivateSearch, save_trained
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 X, Y = people(200)
 NUMBERED = Schema(features=SCHEMA.features, classes=(0, 1), target="ill")

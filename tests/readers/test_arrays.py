@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
-from treeaudit.writers.array_types import type_alone
 
 from tests.strategies import examples
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError

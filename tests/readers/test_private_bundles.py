@@ -6,7 +6,7 @@ import pytest
 
 import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
-from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 X, Y = people(300)
 MODEL = PrivateTreeClassifier(schema=SCHEMA).fit(X, Y)

@@ -26,7 +26,7 @@ from treeaudit.audit.scan import audit_all
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.findings.request import Request
 from treeaudit.readers import load, load_all
-from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(400, 4)), columns=list("abcd"))

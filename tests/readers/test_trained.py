@@ -15,7 +15,8 @@ from tests.trainers.people import people
 from treeaudit.dp.claims import unbounded_because
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import PrivateForestClassifier, SmoothSensitivityForestClassifier
+from treeaudit.trainers.private_forest import PrivateForestClassifier
+from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
 SCHEMA = Schema(
     features=(Feature(name="age", low=-3.0, high=3.0),), classes=("no", "yes"), named=False

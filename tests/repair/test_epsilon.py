@@ -8,7 +8,7 @@ from treeaudit.errors import DataError
 from treeaudit.repair.defend import Wanted, defend, repair
 from treeaudit.reports.advice import next_steps
 from treeaudit.reports.commands import next_command
-from treeaudit.trainers import PrivateTreeClassifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 
 def test_no_repair_of_an_epsilon_is_tried() -> None:

@@ -12,7 +12,7 @@ from treeaudit.defenses.parameters import takes_people
 from treeaudit.dp.claims import unbounded_because
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.records import read_records
-from treeaudit.trainers import PrivateForestClassifier
+from treeaudit.trainers.private_forest import PrivateForestClassifier
 
 SCHEMA = Schema(
     features=(Feature(name="age", low=0, high=100), Feature(name="dose", low=-1, high=1)),

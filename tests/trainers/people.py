@@ -8,7 +8,8 @@ import pandas as pd
 
 from treeaudit.dp.claims import unbounded_because
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import ALGORITHMS, PrivateClassifier, PrivateRegressor
+from treeaudit.trainers import PrivateClassifier, PrivateRegressor
+from treeaudit.trainers.algorithms import ALGORITHMS
 
 SCHEMA = Schema(
     features=(

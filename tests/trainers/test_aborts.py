@@ -13,18 +13,16 @@ from tests.trainers.test_transcripts import BUDGETS, CONFIGURATIONS
 from treeaudit.dp import Budget
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import (
-    ALGORITHMS,
-    ExponentialID3Classifier,
-    PrivateAdditiveTreeClassifier,
-    PrivateTreeClassifier,
-    PrivateTreeRegressor,
-    RandomCountForestClassifier,
-    SulqID3Classifier,
-    ThresholdForestClassifier,
-    TopDownSpecializationClassifier,
-    random_trees,
-)
+from treeaudit.trainers import random_trees
+from treeaudit.trainers.algorithms import ALGORITHMS
+from treeaudit.trainers.exponential_id3 import ExponentialID3Classifier
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
+from treeaudit.trainers.private_regressors import PrivateTreeRegressor
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
+from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
+from treeaudit.trainers.sulq_id3 import SulqID3Classifier
+from treeaudit.trainers.threshold_forest import ThresholdForestClassifier
+from treeaudit.trainers.top_down_specialization import TopDownSpecializationClassifier
 
 SCHEMA = Schema(
     features=(

@@ -12,7 +12,7 @@ from tests.trainers.people import SCHEMA, people
 from tests.trainers.transcripts import fitted_alike
 from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyWarning
-from treeaudit.trainers import BootstrapForestClassifier
+from treeaudit.trainers.bootstrap_forest import BootstrapForestClassifier
 
 X, Y = people(600)
 TABLE = pd.DataFrame({"sex": ["f", "m", "m"], "old": [0.0, 1.0, 1.0]})

@@ -11,8 +11,8 @@ from sklearn.exceptions import DataConversionWarning
 import treeaudit as ta
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.columns import code_columns, columns_of, derive_features, names_of
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.training_rows import read_rows
 
 SCHEMA = Schema(

@@ -19,8 +19,8 @@ from treeaudit.dp.ledger import factor
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import DiffPID3Classifier
 from treeaudit.trainers import diffpid3_points as points
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 
 NAMED = Schema(
     features=tuple(Feature(name=f"a{i}", categories=("x", "y")) for i in range(10)), classes=(0, 1)

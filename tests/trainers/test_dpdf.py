@@ -16,8 +16,13 @@ from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.predict.predictions import predict_shares
-from treeaudit.trainers import DPDFClassifier, save_trained
-from treeaudit.trainers.dpdf import epsilon_of_a_question, gini_sensitivity, published_scores
+from treeaudit.trainers import save_trained
+from treeaudit.trainers.dpdf import (
+    DPDFClassifier,
+    epsilon_of_a_question,
+    gini_sensitivity,
+    published_scores,
+)
 from treeaudit.trainers.pruning import prune_by_gini
 
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)

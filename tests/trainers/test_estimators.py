@@ -32,7 +32,7 @@ from treeaudit.dp.claims import bounded
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.schema_file import schema_text
-from treeaudit.trainers import ALGORITHMS
+from treeaudit.trainers.algorithms import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
 IN_PROCESSES = (pytest.mark.slow, pytest.mark.sampled)

@@ -7,7 +7,8 @@ import pytest
 
 from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
-from treeaudit.trainers import DiffPID3Classifier, ExponentialID3Classifier
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.exponential_id3 import ExponentialID3Classifier
 
 X, Y = people(600)
 

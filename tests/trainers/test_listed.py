@@ -10,7 +10,7 @@ from benchmarks.private_tables.listed import ROOT, with_table
 from benchmarks.private_tables.models import RUNNERS, module_of
 from tests.cli.run import run
 from tests.trainers.people import CLASSIFIERS
-from treeaudit.trainers import ALGORITHMS
+from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.measured import MEASURED
 
 TABLE_I = {

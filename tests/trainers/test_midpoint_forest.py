@@ -10,8 +10,7 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import MidpointForestClassifier
-from treeaudit.trainers.midpoint_forest import most_trees
+from treeaudit.trainers.midpoint_forest import MidpointForestClassifier, most_trees
 
 X, Y = people(1200)
 

@@ -78,7 +78,7 @@ def test_a_category_that_the_schema_lacks_is_taken_as_missing_by_file_and_estima
 
     from treeaudit.people.predict.predictions import class_shares
     from treeaudit.people.records import read_records
-    from treeaudit.trainers import PrivateTreeClassifier
+    from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
     rng = np.random.default_rng(0)
     x = pd.DataFrame({"kind": rng.choice(["a", "b", "c"], 2000)})

@@ -15,18 +15,15 @@ from treeaudit.dp import Budget
 from treeaudit.dp.claims import unbounded_because
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import (
-    PrivateAdditiveTreeClassifier,
-    PrivateForestClassifier,
-    PrivateForestRegressor,
-    PrivateSearch,
-    PrivateTreeClassifier,
-    PrivateTreeRegressor,
-    RandomCountForestClassifier,
-    SemiSupervisedForestClassifier,
-    SmoothSensitivityForestClassifier,
-    ThresholdForestClassifier,
-)
+from treeaudit.trainers import PrivateSearch
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
+from treeaudit.trainers.private_forest import PrivateForestClassifier
+from treeaudit.trainers.private_regressors import PrivateForestRegressor, PrivateTreeRegressor
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
+from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
+from treeaudit.trainers.semi_supervised_forest import SemiSupervisedForestClassifier
+from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
+from treeaudit.trainers.threshold_forest import ThresholdForestClassifier
 
 BY_EPSILON = pytest.mark.parametrize("trainer", PURE, ids=lambda t: t.algorithm)
 WHOLE = [

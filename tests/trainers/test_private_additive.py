@@ -20,10 +20,11 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import predict_shares
-from treeaudit.trainers import PrivateAdditiveTreeClassifier, PrivateSearch
+from treeaudit.trainers import PrivateSearch
 from treeaudit.trainers.histograms import Cells, Codes
 from treeaudit.trainers.private_additive_tree import (
     WEIGHTS,
+    PrivateAdditiveTreeClassifier,
     drawn,
     parts_of,
     right_answers,

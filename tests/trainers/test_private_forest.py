@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.trainers.people import SCHEMA, people
-from treeaudit.trainers import PrivateForestClassifier
 from treeaudit.trainers import private_tree as module
+from treeaudit.trainers.private_forest import PrivateForestClassifier
 
 
 def forest(**parameters) -> PrivateForestClassifier:

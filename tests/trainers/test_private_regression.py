@@ -19,8 +19,14 @@ from treeaudit.dp.claims import bounded
 from treeaudit.dp.curator import Curator
 from treeaudit.errors import PrivacyError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import PrivateForestRegressor, PrivateTreeRegressor, save_trained
-from treeaudit.trainers.private_regressors import Answered, Ends, ends_of
+from treeaudit.trainers import save_trained
+from treeaudit.trainers.private_regressors import (
+    Answered,
+    Ends,
+    PrivateForestRegressor,
+    PrivateTreeRegressor,
+    ends_of,
+)
 from treeaudit.trainers.splits import DEVIATION, Edges, Nodes
 from treeaudit.trainers.training_rows import NUMBERS, STEPS, in_bounds
 from treeaudit.writers.own_json import to_dict

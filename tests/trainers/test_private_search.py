@@ -20,12 +20,9 @@ from treeaudit.dp import Budget
 from treeaudit.dp.accounting import rational
 from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyError, PrivacyWarning
-from treeaudit.trainers import (
-    DiffPID3Classifier,
-    PrivateSearch,
-    PrivateTreeClassifier,
-    save_trained,
-)
+from treeaudit.trainers import PrivateSearch, save_trained
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 X, Y = people(2000)
 DEPTHS = [{"max_depth": depth} for depth in (1, 2, 3)]

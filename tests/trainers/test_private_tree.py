@@ -21,10 +21,9 @@ from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import UNIT
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import PrivateTreeClassifier
 from treeaudit.trainers.growth import Growth
 from treeaudit.trainers.histograms import Cells, Codes, code_rows, public_codes
-from treeaudit.trainers.private_tree import _depth, bins_for
+from treeaudit.trainers.private_tree import PrivateTreeClassifier, _depth, bins_for
 from treeaudit.trainers.pruning import calibrate, prune_by_gini, prune_pessimistically, shrink
 from treeaudit.trainers.splits import NORM, available, score_level
 from treeaudit.trainers.training_rows import read_rows

@@ -7,7 +7,7 @@ import pytest
 
 from tests.trainers.people import SCHEMA, people
 from treeaudit.errors import PrivacyError, PrivacyWarning
-from treeaudit.trainers import SmoothSensitivityForestClassifier
+from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
 
 class Greedy(SmoothSensitivityForestClassifier):

@@ -10,7 +10,7 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import RandomCountForestClassifier
+from treeaudit.trainers.random_count_forest import RandomCountForestClassifier
 
 X, Y = people(600)
 

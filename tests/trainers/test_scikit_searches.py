@@ -22,7 +22,8 @@ import treeaudit as ta
 from treeaudit.dp import Budget
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import PrivateSearch, PrivateTreeClassifier
+from treeaudit.trainers import PrivateSearch
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 SCHEMA = Schema(
     features=(Feature(name="a", low=0, high=1), Feature(name="b", low=0, high=1)), classes=(0, 1)

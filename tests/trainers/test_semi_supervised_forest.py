@@ -9,7 +9,7 @@ import pytest
 from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Budget
-from treeaudit.trainers import SemiSupervisedForestClassifier
+from treeaudit.trainers.semi_supervised_forest import SemiSupervisedForestClassifier
 
 X, Y = people(600)
 PUBLIC, TRUTH = people(500, seed=9)

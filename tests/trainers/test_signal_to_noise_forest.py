@@ -11,8 +11,7 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import SignalToNoiseForestClassifier
-from treeaudit.trainers.signal_to_noise_forest import least_support
+from treeaudit.trainers.signal_to_noise_forest import SignalToNoiseForestClassifier, least_support
 
 X, Y = people(600)
 

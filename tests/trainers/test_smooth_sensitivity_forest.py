@@ -11,8 +11,8 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.errors import PrivacyWarning
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import SmoothSensitivityForestClassifier
 from treeaudit.trainers import smooth_sensitivity_forest as module
+from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
 
 NUMBERS = Schema(
     features=tuple(Feature(name=f"x{i}", low=0.0, high=1.0) for i in range(5)), classes=(0, 1)

@@ -9,8 +9,12 @@ from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.entropy import OperatingSystem
 from treeaudit.errors import PrivacyWarning
-from treeaudit.trainers import SulqID3Classifier
-from treeaudit.trainers.sulq_id3 import gaussian, information_gain, printed_variance
+from treeaudit.trainers.sulq_id3 import (
+    SulqID3Classifier,
+    gaussian,
+    information_gain,
+    printed_variance,
+)
 
 X, Y = people(600)
 

@@ -13,7 +13,7 @@ from treeaudit.dp.claims import bounded, unbounded_because
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.sampling import loose_threshold_delta, threshold_delta
 from treeaudit.errors import PrivacyError
-from treeaudit.trainers import ThresholdForestClassifier
+from treeaudit.trainers.threshold_forest import ThresholdForestClassifier
 
 X, Y = people(5000)
 

@@ -9,7 +9,7 @@ import treeaudit as ta
 from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.claims import bounded
-from treeaudit.trainers import TopDownSpecializationClassifier
+from treeaudit.trainers.top_down_specialization import TopDownSpecializationClassifier
 
 X, Y = people(600)
 

@@ -19,14 +19,12 @@ from treeaudit.dp.accounting import rational
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import (
-    ALGORITHMS,
-    DiffPID3Classifier,
-    DPDFClassifier,
-    PrivateAdditiveTreeClassifier,
-    PrivateTreeClassifier,
-    PrivateTreeRegressor,
-)
+from treeaudit.trainers.algorithms import ALGORITHMS
+from treeaudit.trainers.diffpid3 import DiffPID3Classifier
+from treeaudit.trainers.dpdf import DPDFClassifier
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
+from treeaudit.trainers.private_regressors import PrivateTreeRegressor
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 BUDGETS = (
     *(1 / 3, 1 / 9, 2 / 3, math.pi, math.log(2), 0.1, 1.0, Fraction(1, 7), 20.0),

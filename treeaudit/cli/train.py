@@ -25,8 +25,7 @@ _RESERVED = {
 def _list(context: Context, algorithm: str | None) -> str | None:
     """Print all algorithms, or one if its parameters were asked for before."""
     if algorithm == "list":
-        from treeaudit.trainers import ALGORITHMS
-        from treeaudit.trainers.algorithms import as_text
+        from treeaudit.trainers.algorithms import ALGORITHMS, as_text
         from treeaudit.trainers.measured import MEASURED
 
         typer.page(as_text(ALGORITHMS, MEASURED) + "\n")
@@ -46,8 +45,7 @@ def _help(context: Context, given: list[str] | None) -> list[str] | None:
 
 
 def _print_parameters(algorithm: str | None) -> None:
-    from treeaudit.trainers import ALGORITHMS
-    from treeaudit.trainers.algorithms import parameters_as_text
+    from treeaudit.trainers.algorithms import ALGORITHMS, parameters_as_text
     from treeaudit.trainers.train import trainer_named
 
     trainer = ALGORITHMS[0] if algorithm is None else trainer_named(algorithm)

@@ -27,7 +27,7 @@ from treeaudit.model.forest import Forest, Noise
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import sentence
-from treeaudit.people.predictions import node_shares
+from treeaudit.people.predict.predictions import node_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_choice, check_whole
 from treeaudit.trainers.growth import Growth, note_what_was_not_asked

@@ -20,9 +20,9 @@ from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
+from treeaudit.model.routing import Walk, in_chunks, walk_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.model.walk import Walk, in_chunks, walk_of
 from treeaudit.trainers.training_rows import TrainingRows
 
 __all__ = [

@@ -25,9 +25,9 @@ from treeaudit.defenses.cutting import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Entropy, below, permutation
 from treeaudit.dp.mechanisms import exponential_mechanism
+from treeaudit.model.routing import walk_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
-from treeaudit.model.walk import walk_of
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_choice, check_whole
 from treeaudit.trainers.private_trees import Grown, Listed

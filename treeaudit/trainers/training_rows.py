@@ -17,8 +17,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from treeaudit.arrays import Array, Flag, Float, Int, Wide
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.schema import Label, Schema, category_text, in_order
-from treeaudit.people.cells import also_as_numbers, code_of, numbers_in
-from treeaudit.people.each_cell import cells_in, in_array, lost_in
+from treeaudit.people.input.cell_parsing import (
+    also_as_numbers,
+    cells_in,
+    code_of,
+    in_array,
+    lost_in,
+    numbers_in,
+)
 from treeaudit.people.persons import check_whole, coded, nobody
 from treeaudit.trainers.columns import (
     CURATOR,

@@ -10,11 +10,9 @@ from benchmarks.private_tables.folds import Split
 from benchmarks.private_tables.models.model import Answers, Model
 from benchmarks.private_tables.scoring import in_order
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.trainers import (
-    ALGORITHMS,
-    PrivateAdditiveTreeClassifier,
-    PrivateClassifier,
-)
+from treeaudit.trainers import PrivateClassifier
+from treeaudit.trainers.algorithms import ALGORITHMS
+from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier
 from treeaudit.version import __version__
 
 __all__ = ["MODELS", "WITH_DELTA", "version"]
