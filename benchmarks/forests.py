@@ -26,12 +26,12 @@ from sklearn.ensemble import (
 )
 
 from treeaudit.attacks.reconstruction.checking import checked_on
+from treeaudit.inference.boosted import Boosted, reconstruct_boosted
+from treeaudit.inference.budget import Budget
+from treeaudit.inference.exact import Answer, reconstruct
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
-from treeaudit.reconstruction.answer import Answer, reconstruct
-from treeaudit.reconstruction.boosted import Boosted, reconstruct_boosted
-from treeaudit.reconstruction.budget import Budget
 
 LABELS = {
     "compas": "recidivate-within-two-years:1",

@@ -17,14 +17,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.forests import LABELS
 from treeaudit.defenses.strip import without_leftovers
+from treeaudit.inference.budget import Budget
+from treeaudit.inference.likely import error, reconstruct_likely, records_of
 from treeaudit.model.forest import Forest, Noise
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
-from treeaudit.reconstruction.budget import Budget
-from treeaudit.reconstruction.error import error, records_of
-from treeaudit.reconstruction.likely import reconstruct_likely
 
 N, SEEDS, TREES, DEPTH = 100, 5, 10, 5
 GROUPS = {

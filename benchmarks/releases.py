@@ -17,8 +17,8 @@ import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.inference.releases import Between, Moved, between
 from treeaudit.readers import load
-from treeaudit.reconstruction.moved import Between, Moved, between
 
 LABELS = {
     "compas": "recidivate-within-two-years:1",

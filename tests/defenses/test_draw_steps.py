@@ -8,7 +8,7 @@ from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingCla
 import treeaudit as ta
 from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
-from treeaudit.reconstruction.scope import drawn_steps
+from treeaudit.inference.scope import drawn_steps
 from treeaudit.writers import to_estimator
 
 RNG = np.random.default_rng(3)

@@ -8,8 +8,8 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 import treeaudit as ta
 from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
+from treeaudit.inference.scope import drawn_share
 from treeaudit.people.drawn_digits import drawn_anew, newton_of_digits, newton_of_people
-from treeaudit.reconstruction.scope import drawn_share
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(400, 4))

@@ -6,6 +6,7 @@ import numpy as np
 
 from treeaudit.defenses.cutting import summed
 from treeaudit.errors import DataError
+from treeaudit.inference.scope import drawn_share, drawn_steps
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
 from treeaudit.people.drawn_digits import drawn_anew, newton_of_digits
@@ -13,7 +14,6 @@ from treeaudit.people.newton import newton_of
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.readers.first_round import counted, labels_of_first_round
-from treeaudit.reconstruction.scope import drawn_share, drawn_steps
 
 __all__ = ["as_trained", "with_people"]
 

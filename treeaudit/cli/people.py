@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 from treeaudit.cli import declared as typer
 from treeaudit.cli.grid import frame_grid, width_of
 from treeaudit.errors import DataError
+from treeaudit.inference.boosted import Boosted, reconstruct_boosted
+from treeaudit.inference.bootstrap import Drawn, not_drawn, reconstruct_drawn, times_of
+from treeaudit.inference.budget import Budget, OutOfBudgetError, heeding_interrupts
+from treeaudit.inference.domain import Domain
+from treeaudit.inference.exact import Answer, reconstruct
+from treeaudit.inference.explanation import ANY, likely_people, people, people_in_order
+from treeaudit.inference.likely import not_likely, reconstruct_likely
+from treeaudit.inference.posterior import without
+from treeaudit.inference.proof import proof_of
+from treeaudit.inference.scope import not_usable
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import write_file
 from treeaudit.people.records import Records, read_records
-from treeaudit.reconstruction.answer import Answer, reconstruct
-from treeaudit.reconstruction.boosted import Boosted, reconstruct_boosted
-from treeaudit.reconstruction.budget import Budget, OutOfBudgetError, heeding_interrupts
-from treeaudit.reconstruction.domain import Domain
-from treeaudit.reconstruction.drawn import Drawn, reconstruct_drawn
-from treeaudit.reconstruction.draws import not_drawn, times_of
-from treeaudit.reconstruction.informed import without
-from treeaudit.reconstruction.likely import not_likely, reconstruct_likely
-from treeaudit.reconstruction.proof import proof_of
-from treeaudit.reconstruction.scope import not_usable
-from treeaudit.reconstruction.words import ANY, likely_people, people, people_in_order
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
 

@@ -98,7 +98,7 @@ def scan(
     from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
-    from treeaudit.reconstruction.budget import heeding_interrupts
+    from treeaudit.inference.budget import heeding_interrupts
 
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)

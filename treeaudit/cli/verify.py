@@ -173,8 +173,8 @@ def _follow(
 ) -> None:
     import treeaudit as ta
     from treeaudit.errors import DataError
-    from treeaudit.reconstruction.checker import assumed_by, check_proof
-    from treeaudit.reconstruction.scope import assumed
+    from treeaudit.inference.checker import assumed_by, check_proof
+    from treeaudit.inference.scope import assumed
 
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     try:

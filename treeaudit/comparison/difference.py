@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag
 from treeaudit.errors import DataError
+from treeaudit.inference.explanation import sentence, table
+from treeaudit.inference.releases import Between, Moved, between
+from treeaudit.inference.scope import certain_if, not_usable
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 from treeaudit.model.words import label_text
 from treeaudit.readers import load
-from treeaudit.reconstruction.moved import Between, Moved, between
-from treeaudit.reconstruction.scope import certain_if, not_usable
-from treeaudit.reconstruction.words import sentence, table
 from treeaudit.rendered import Rendered
 
 if TYPE_CHECKING:

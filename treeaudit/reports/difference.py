@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from treeaudit.attacks.differencing import Differencing
 from treeaudit.comparison.difference import Difference
+from treeaudit.inference.exact import Answer
+from treeaudit.inference.releases import Moved
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
 from treeaudit.output import check_free, suffix_of, write_file
-from treeaudit.reconstruction.answer import Answer
-from treeaudit.reconstruction.moved import Moved
 from treeaudit.reports.changes import marked
 from treeaudit.reports.notebook import framed
 from treeaudit.reports.plain_text import plain

@@ -32,12 +32,12 @@ from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.report import Show
+from treeaudit.inference.scope import drawn_steps
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 from treeaudit.people.newton import told_by_steps
 from treeaudit.people.predictions import Answers, averages
 from treeaudit.people.steps import column_of_each_tree, told_of
-from treeaudit.reconstruction.scope import drawn_steps
 
 __all__ = ["Composition"]
 

@@ -12,11 +12,11 @@ from treeaudit.attacks.composition.certain import Certain, certain_of
 from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
 from treeaudit.attacks.composition.scope import adds_steps
 from treeaudit.attacks.composition.truth import Truth
+from treeaudit.inference.scope import drawn_steps
 from treeaudit.model.forest import Forest
 from treeaudit.people.newton import told_by_steps
 from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
-from treeaudit.reconstruction.scope import drawn_steps
 
 __all__ = ["certain_people", "draws_known", "frequent"]
 

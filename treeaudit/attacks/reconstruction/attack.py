@@ -38,15 +38,12 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Evidence, Finding, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
-from treeaudit.model.forest import Forest
-from treeaudit.model.words import in_percent
-from treeaudit.reconstruction.answer import reconstruct
-from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
-from treeaudit.reconstruction.by_hand import by_hand
-from treeaudit.reconstruction.drawn import check_room, reconstruct_drawn
-from treeaudit.reconstruction.draws import check_draws, not_drawn
-from treeaudit.reconstruction.likely import not_likely
-from treeaudit.reconstruction.scope import (
+from treeaudit.inference.bootstrap import check_draws, check_room, not_drawn, reconstruct_drawn
+from treeaudit.inference.budget import Budget, OutOfBudgetError
+from treeaudit.inference.exact import reconstruct
+from treeaudit.inference.explanation import by_hand
+from treeaudit.inference.likely import not_likely
+from treeaudit.inference.scope import (
     certain_if,
     counts_everybody,
     drawn_steps,
@@ -56,6 +53,8 @@ from treeaudit.reconstruction.scope import (
     people_alone,
     with_gaps,
 )
+from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_percent
 
 __all__ = ["Reconstruction"]
 
@@ -199,7 +198,7 @@ class Reconstruction:
 
     def _boosted(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the leaves of boosted trees give away."""
-        from treeaudit.reconstruction.boosted import reconstruct_boosted
+        from treeaudit.inference.boosted import reconstruct_boosted
 
         boosting, counted = case.forest.boosting, counts_everybody(case.forest)
         # Of several classes there are many unknowns: who is certain without labels is sought, too.

@@ -10,13 +10,13 @@ from treeaudit.attacks.reconstruction.details import AfterTrees, Informed, Recon
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
+from treeaudit.inference.budget import Budget, OutOfBudgetError
+from treeaudit.inference.explanation import sentence
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
-from treeaudit.reconstruction.words import sentence
 
 if TYPE_CHECKING:
-    from treeaudit.reconstruction.boosted import Boosted
+    from treeaudit.inference.boosted import Boosted
 
 __all__ = ["details_of_boosting", "evidence_of_boosting", "informed_of_boosting"]
 
@@ -48,7 +48,7 @@ def details_of_boosting(case: Case, found: "Boosted") -> ReconstructionDetails:
 
 def informed_of_boosting(case: Case, budget: Budget) -> Informed | None:
     """Return who is certain besides the people who are known; None without any, or without time."""
-    from treeaudit.reconstruction.boosted import reconstruct_boosted
+    from treeaudit.inference.boosted import reconstruct_boosted
 
     known = case.known
     if known is None or known.labels is None or not len(known):

@@ -9,10 +9,10 @@ from treeaudit.attacks.reconstruction.checking import checked_on
 from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
+from treeaudit.inference.exact import Answer
+from treeaudit.inference.explanation import sentence
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.answer import Answer
-from treeaudit.reconstruction.words import sentence
 
 __all__ = ["GAPS", "details_certain", "evidence_certain"]
 

@@ -7,10 +7,9 @@ import numpy as np
 from treeaudit.arrays import Wide
 from treeaudit.attacks.reconstruction.details import Checked
 from treeaudit.findings.numbers import People
+from treeaudit.inference.bounds import Bounds
+from treeaudit.inference.cells import Cells, keys
 from treeaudit.people.records import Records
-from treeaudit.reconstruction.cells import Cells
-from treeaudit.reconstruction.population import keys
-from treeaudit.reconstruction.system import Bounds
 
 __all__ = ["checked_on"]
 

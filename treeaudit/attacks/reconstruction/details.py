@@ -5,7 +5,7 @@ from typing import Literal
 
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
-from treeaudit.reconstruction.by_hand import ByHand
+from treeaudit.inference.explanation import ByHand
 
 __all__ = ["AfterTrees", "Checked", "ReconstructionDetails"]
 

@@ -7,10 +7,10 @@ from treeaudit.attacks.reconstruction.checking import checked_on
 from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
+from treeaudit.inference.bootstrap import Drawn
+from treeaudit.inference.explanation import sentence
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.drawn import Drawn
-from treeaudit.reconstruction.words import sentence
 
 __all__ = ["details_in_order", "evidence_in_order"]
 

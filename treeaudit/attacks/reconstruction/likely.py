@@ -13,15 +13,14 @@ from treeaudit.attacks.reconstruction.details import (
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
+from treeaudit.inference.budget import Budget
+from treeaudit.inference.cells import counted
+from treeaudit.inference.exact import reconstruct
+from treeaudit.inference.explanation import sentence
+from treeaudit.inference.likely import Likely, error, reconstruct_likely, records_of
+from treeaudit.inference.posterior import without
 from treeaudit.model.words import in_percent, label_text
 from treeaudit.people.records import Records
-from treeaudit.reconstruction.answer import reconstruct
-from treeaudit.reconstruction.budget import Budget
-from treeaudit.reconstruction.error import error, records_of
-from treeaudit.reconstruction.informed import without
-from treeaudit.reconstruction.likely import Likely, reconstruct_likely
-from treeaudit.reconstruction.population import counted
-from treeaudit.reconstruction.words import sentence
 
 __all__ = ["LEVEL", "details_likely", "evidence_likely", "informed_of", "likely_of"]
 

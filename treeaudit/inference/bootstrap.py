@@ -1,0 +1,330 @@
+"""People in the training data of a forest whose bootstrap samples are known, row by row.
+
+The samples are drawn again from the seeds in the file. Row k of the training table was drawn
+``times[k, t]`` times for tree t. A record of class c in row k lies in leaves that hold at least so
+many draws of that class, and every leaf is one equation on all rows: ``sum of times[k, t] over the
+people of class c in the leaf = draws of class c in it``. Unknown is for each row in which cell it
+is, with which class: 0 or 1, one of them 1.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.errors import DataError
+from treeaudit.inference.bounds import Bounds, System, shuttle
+from treeaudit.inference.budget import Budget, OutOfBudgetError
+from treeaudit.inference.cells import Cells, refine
+from treeaudit.inference.coding import Coded, Layout, coded
+from treeaudit.inference.domain import Domain, domain_of
+from treeaudit.inference.scope import not_usable
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Schema
+from treeaudit.people.drawn_labels import drawn_times
+
+__all__ = [
+    "Drawn",
+    "check_draws",
+    "check_room",
+    "not_drawn",
+    "not_draws",
+    "reconstruct_drawn",
+    "times_of",
+]
+
+_MOST_TREES = 16
+_MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000
+"""Cells or nodes times rows times classes, and entries of the equations, at the same time."""
+_OF_SEEDS = (
+    "the seeds are those of the draws: for every tree they draw as many people as its root holds"
+)
+_CUTTING = 0.6
+"""Share of the time until when cells are cut."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawn:
+    """What a forest gives away of the table it was trained on, row by row.
+
+    Attributes
+    ----------
+    domain
+        What a record is, with the assumptions.
+    cells
+        What the trees tell apart and may hold somebody.
+    n_people
+        Rows of the training table.
+    n_trees
+        All trees: with fewer, nothing is told.
+    person, cell, label
+        Shape ``(n_unknowns,)``: the row, the cell and the class of each unknown.
+    bounds
+        Whether the row must be, and may be, in the cell with the class.
+    stopped
+        What kept it from an end, in words; None where nothing did.
+    """
+
+    domain: Domain
+    cells: Cells
+    n_people: int
+    n_trees: int
+    person: Wide
+    cell: Wide
+    label: Wide
+    bounds: Bounds
+    stopped: str | None
+
+    @property
+    def certain(self) -> Flag:
+        """Which unknowns are certain: this row is in this cell and has this class."""
+        sure: Flag = self.bounds.low > 0
+        return sure
+
+    @property
+    def exact(self) -> Flag:
+        """Those of them whose every value that a tree asks about is certain."""
+        one: Flag = self.certain & (self.cells.n_records[self.cell] == 1)
+        return one
+
+    @property
+    def tables(self) -> tuple[tuple[Wide, Bounds], ...]:
+        """Cells, and how many people must and may be in each, whatever their rows; by class."""
+        found, n = [], len(self.cells)
+        for label in range(int(self.label.max(initial=-1)) + 1):
+            mine = self.label == label
+            low, high = (
+                np.bincount(self.cell[mine], one[mine], n).astype(np.float64)
+                for one in (self.bounds.low, self.bounds.high)
+            )
+            cell = np.flatnonzero(high)
+            found.append((cell, Bounds(low=low[cell], high=high[cell])))
+        return tuple(found)
+
+    @property
+    def bits(self) -> float:
+        """Bits that the file gives away of the records, no fewer (labels apart)."""
+        may = self.bounds.high > 0
+        place = np.unique(np.stack([self.person[may], self.cell[may]]), axis=1)
+        records = np.bincount(place[0], self.cells.n_codes[place[1]], self.n_people)
+        return self.n_people * self.domain.bits - float(np.log2(records).sum())
+
+
+def reconstruct_drawn(
+    forest: Forest,
+    times: Wide,
+    public: Schema | None = None,
+    budget: Budget | None = None,
+) -> Drawn:
+    """Return what a forest gives away of each row of the table it was trained on.
+
+    Parameters
+    ----------
+    times
+        Shape ``(n_people, n_trees)``: how often each row was drawn for each tree, see
+        `treeaudit.inference.bootstrap.times_of`.
+    public
+        What is known of the columns besides the file.
+    budget
+        As `Budget` says unless told.
+
+    Raises
+    ------
+    OutOfBudgetError
+        If it ended before all trees were put together: nothing is known then.
+    DataError
+        If the leaves contradict each other, the draws or what is assumed.
+    """
+    budget = Budget() if budget is None else budget
+    n_classes = len(forest.schema.classes or ())
+    check_room(forest, len(times))
+    domain = domain_of(forest, budget.trees(forest.trees, _CUTTING), public)
+    budget.check(_CUTTING)
+    cells = _cells(forest, times, Cells.whole(Layout.of(domain), len(times) * n_classes), budget)
+    cell, place = np.nonzero(cells.alive)
+    order = np.argsort(place, kind="stable")
+    cell, place = cell[order], place[order]
+    person, label = place // n_classes, place % n_classes
+    if len(np.unique(person)) < len(times):
+        raise DataError("some rows that were drawn fit into no leaves")
+    n = int((times > 0).sum(axis=1)[person].sum())
+    budget.check(_CUTTING)
+    if 2 * n > _MOST_ENTRIES:
+        raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
+    system = _system(forest, times, cells.leaf[:, cell].T.astype(np.int64), person, label)
+    bounds = shuttle(system, budget.over)
+    stopped = budget.ended if budget.over() else "one equation at a time"
+    return Drawn(
+        domain=replace(domain, assumptions=(_OF_SEEDS, *domain.assumptions)),
+        cells=cells,
+        n_people=len(times),
+        n_trees=forest.n_trees,
+        person=person,
+        cell=cell,
+        label=label,
+        bounds=bounds,
+        stopped=stopped if bounds.open.any() else None,
+    )
+
+
+def check_room(forest: Forest, n_people: int) -> None:
+    """Refuse so many people that the first tree alone has too many places for them.
+
+    Raises
+    ------
+    OutOfBudgetError
+        As `reconstruct_drawn`, which would begin with it.
+    """
+    _check_size(forest.trees[0].n_nodes, n_people * len(forest.schema.classes or ()))
+
+
+def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:
+    """Return the cells that some row may be in; ``alive`` tells it per row and class."""
+    done, batch, columns = 0, 1, cells.alive.shape[1]
+
+    def check(n: int) -> None:
+        budget.check(_CUTTING, n)
+        _check_size(n, columns)
+
+    while done < forest.n_trees:
+        before = len(cells)
+        trees = forest.trees[done : done + batch]
+        n_nodes = sum(tree.n_nodes for tree in trees)
+        if n_nodes * columns > _MOST_PLACES or n_nodes > cells.layout.most:
+            trees, batch = trees[:1], 1
+        check(max(before, trees[0].n_nodes))
+        code = coded(trees, cells.layout)
+        cells = refine(cells, code, partial(_may_be, code, times[:, done : done + batch]), check)
+        if not len(cells):
+            raise DataError("no people fit what the leaves of all trees say")
+        done += batch
+        batch = min(2 * batch, _MOST_TREES) if len(cells) <= 1.1 * before else 1
+    return cells
+
+
+def _check_size(n: int, columns: int) -> None:
+    if n * columns > _MOST_PLACES:
+        raise OutOfBudgetError(f"{_MOST_PLACES // columns:,} cells for each of the people")
+
+
+def _may_be(code: Coded, times: Wide, counts: Float) -> Flag:
+    """Tell of each node, row and class whether the node holds as many draws as the row has."""
+    drawn = times.T.astype(np.int32)[code.tree]
+    fits: Flag = counts[:, None, :] >= drawn[:, :, None]
+    return fits.reshape(len(counts), -1)
+
+
+def _system(forest: Forest, times: Wide, leaf: Wide, person: Wide, label: Wide) -> System:
+    """Return the equations: draws per leaf and class, people per leaf, and each row once.
+
+    Parameters
+    ----------
+    leaf
+        Shape ``(n_unknowns, n_trees)``.
+    """
+    n_classes = len(forest.schema.classes or ())
+    told: list[Float] = []
+    size = [tree.n_nodes for tree in forest.trees]
+    first = np.concatenate([[0], np.cumsum(size)])
+    node = leaf + first[:-1]
+    drawn = times[person]
+    held = drawn > 0
+    for tree in forest.trees:
+        if tree.counts is None or tree.n_records is None:
+            raise DataError("a tree holds no class counts")
+        told.append(np.column_stack([tree.counts, tree.n_records]).astype(np.float64))
+    # Rows: per node its draws of each class and its people; then the rows of the table.
+    width, one = n_classes + 1, np.ones((len(person), 1), dtype=np.int64)
+    row = np.hstack([node * width + label[:, None], node * width + n_classes,
+                     (first[-1] * width + person)[:, None]])  # fmt: skip
+    weight = np.hstack([drawn, np.ones_like(drawn), one])
+    kept = np.hstack([held, held, one > 0])
+    total = np.concatenate([np.concatenate(told).ravel(), np.ones(len(times))])
+    origin, place = np.unique(row[kept], return_inverse=True)
+    ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    n = len(person)
+    return System(
+        start=ends,
+        row=place,
+        weight=weight[kept].astype(np.float64),
+        least=total[origin],
+        most=total[origin],
+        bounds=Bounds(low=np.zeros(n), high=np.ones(n)),
+        origin=origin,
+    )
+
+
+_MOST_DRAWS = 50_000_000
+
+
+def not_drawn(forest: Forest) -> str | None:
+    """Say why it is not known who was drawn for the trees of a model, or why that says nothing."""
+    if forest.records_are != "bootstrap":
+        return "its trees were not trained on draws"
+    if forest.seeds is None:
+        return not_usable(forest)
+    if (reason := not_draws(forest)) is not None:
+        return reason
+    if (forest.n_records or 0) * forest.n_trees > _MOST_DRAWS:
+        return f"more than {_MOST_DRAWS:,} draws are not made again"
+    return None
+
+
+def not_draws(forest: Forest) -> str | None:
+    """Say why the leaves of a model are no draws from so many people; None where they are."""
+    if forest.records_are != "bootstrap":
+        return "its trees were not trained on draws"
+    if (reason := not_usable(replace(forest, records_are="all"))) is not None:
+        return reason
+    if forest.n_records is None:
+        return "it does not tell of how many people its trees were drawn"
+    return None
+
+
+def times_of(forest: Forest) -> Wide:
+    """Return how often each row was drawn for each tree, shape ``(n_people, n_trees)``.
+
+    For each tree scikit-learn draws as many rows as its root holds, with replacement, from a
+    generator that starts from the tree's seed. The draws are those of the file only where each
+    tree holds as many distinct people as are drawn.
+
+    Raises
+    ------
+    DataError
+        If `not_drawn` has a reason, or if they are not.
+    """
+    check_draws(forest)
+    n = forest.n_records or 0
+    # By columns: what the first tree shows to be other draws has then not touched the others.
+    times = np.zeros((n, forest.n_trees), dtype=np.int64, order="F")
+    for t in range(forest.n_trees):
+        times[:, t] = _times(forest, t)
+    return times
+
+
+def check_draws(forest: Forest) -> None:
+    """Draw for the first tree alone: what shows other draws mostly shows there.
+
+    Raises
+    ------
+    DataError
+        As `times_of`.
+    """
+    if (reason := not_drawn(forest)) is not None:
+        raise DataError(reason)
+    if len(forest.seeds or ()) != forest.n_trees:
+        raise DataError(f"there are {len(forest.seeds or ()):,} seeds for {forest.n_trees:,} trees")
+    _times(forest, 0)
+
+
+def _times(forest: Forest, t: int) -> Wide:
+    """Return how often each row was drawn for one tree."""
+    n, tree = forest.n_records or 0, forest.trees[t]
+    if tree.counts is None or tree.n_records is None:
+        raise DataError("a tree does not hold how many people it was trained on")
+    leaves = tree.leaves
+    times = drawn_times((forest.seeds or ())[t], n, round(float(tree.counts[leaves].sum())))
+    if np.count_nonzero(times) != tree.n_records[leaves].sum():
+        raise DataError("its seeds do not draw the people whom its trees hold")
+    return times
