@@ -13,7 +13,7 @@ from treeaudit.version import __version__
 if TYPE_CHECKING:
     from treeaudit.audit.scan import scan
     from treeaudit.comparison.compare import Comparison, compare
-    from treeaudit.comparison.difference import Difference, difference
+    from treeaudit.comparison.differencing import Difference, difference
     from treeaudit.errors import (
         DataError,
         ModelTooLargeError,

@@ -86,7 +86,7 @@ def test_draws_differ_each_time() -> None:
 
 
 def test_a_tree_that_answers_everybody_alike_stays_so() -> None:
-    from treeaudit.repair.first_round import MendFirst
+    from treeaudit.repair.candidates import MendFirst
 
     forest = MendFirst().apply(ta.load(boosted(4)))
     made = DrawSteps(values=X, labels=Y, newton=_newton()).apply(forest)
@@ -120,7 +120,7 @@ def test_it_asks_for_people() -> None:
 
 
 def test_a_first_round_alone_that_was_changed_is_not_clear() -> None:
-    from treeaudit.repair.first_round import MendFirst
+    from treeaudit.repair.candidates import MendFirst
 
     changed = MendFirst().apply(ta.load(boosted()))
     checks = {one.name: one for one in ta.scan(changed, train=(X, Y)).checks}

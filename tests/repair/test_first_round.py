@@ -5,8 +5,8 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 import treeaudit as ta
+from treeaudit.repair.candidates import MendFirst, tells_labels_first
 from treeaudit.repair.defend import Wanted, repair
-from treeaudit.repair.first_round import MendFirst, tells_labels_first
 from treeaudit.writers import to_estimator
 
 

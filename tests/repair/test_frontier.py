@@ -132,8 +132,8 @@ def test_trees_are_put_together_only_where_all_else_passes(done, forest, noisy) 
     from treeaudit.dataclass import dataclass
     from treeaudit.findings.policy import read_policy
     from treeaudit.people.records import read_records
-    from treeaudit.repair.counting import Counting
-    from treeaudit.repair.judges import Judges
+    from treeaudit.repair.attempts import Counting
+    from treeaudit.repair.search import Judges
 
     asked = []
 

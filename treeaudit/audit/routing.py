@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.errors import DataError
 from treeaudit.inference.scope import drawn_share, drawn_steps
 from treeaudit.model.forest import Forest, LazyTrees

@@ -156,7 +156,7 @@ def scan(
     found = Reports(reports=audited)
     seek = None
     if not release_safe and ((read_by_others or reads) if fix is None else fix):
-        from treeaudit.repair.fix import with_fix
+        from treeaudit.repair.suggestion import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
     found = shown(found, form, seek, safe=release_safe, quiet=quiet, verbose=verbose)

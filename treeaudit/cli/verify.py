@@ -108,7 +108,7 @@ def _run_again(
     files: Mapping[str, Path | None],
 ) -> int:
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.comparison.verified import verify as run_again
+    from treeaudit.comparison.verify import verify as run_again
     from treeaudit.readers import load_all
     from treeaudit.reports.plain_text import plain
     from treeaudit.version import __version__

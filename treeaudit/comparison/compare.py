@@ -1,30 +1,196 @@
-"""Models side by side: what each gives away, and what it is good for."""
+"""Models side by side: what each gives away, what it is good for, and which one to take."""
 
+import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from treeaudit.attacks import ATTACKS
+from treeaudit.attacks import ATTACKS, all_checks
 from treeaudit.audit.scan import audit
-from treeaudit.comparison.choice import Choice, choose
-from treeaudit.comparison.claims import claims_of
-from treeaudit.comparison.compared import Compared, by_ledger
-from treeaudit.comparison.leakage import leakage_of
-from treeaudit.dp.bounded import unbounded_because
+from treeaudit.comparison.measures import MEASURES, Claims, Leakage, Measure, claims_of, leakage_of
+from treeaudit.dp.bounded import bounded, unbounded_because
 from treeaudit.errors import DataError
 from treeaudit.findings.asked import listed
-from treeaudit.findings.policy import Policy
+from treeaudit.findings.findings import Check, Verdict
+from treeaudit.findings.judging import judge, verdict_of
+from treeaudit.findings.policy import BUILT_IN, Policy
+from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.people.records import read_records
 from treeaudit.people.sheet import read_table
-from treeaudit.people.utility import explained, utility
+from treeaudit.people.utility import Utility, explained, utility
 from treeaudit.people.verification import MisfitError
 from treeaudit.readers import load
 from treeaudit.rendered import Rendered
+from treeaudit.stats import Estimate
 
-__all__ = ["Compared", "Comparison", "compare"]
+__all__ = [
+    "Choice",
+    "Compared",
+    "Comparison",
+    "by_ledger",
+    "choose",
+    "compare",
+    "dominates",
+    "weighed",
+]
+
+_PRIVATE = BUILT_IN["private"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compared:
+    """One model of a comparison.
+
+    Attributes
+    ----------
+    name
+        What to call it: its file name, or a number.
+    report
+        Its audit.
+    claims
+        What the file claims, and what of that is true where there is training
+        data.
+    utility
+        What it is good for on unseen people, or None.
+    explained
+        R² of a number that it predicts on unseen people, or None.
+    leakage
+        What was measured of its people.
+    ledger
+        The checks of policy ``private``, where noise bounds what the model gives away and
+        the policy could therefore not be checked; empty elsewhere.
+    notes
+        What could not be done for it, one sentence each.
+    """
+
+    name: str
+    report: Report
+    claims: Claims
+    utility: Utility | None
+    explained: Estimate | None = None
+    leakage: Leakage = field(default_factory=Leakage)
+    ledger: tuple[Check, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def epsilon(self) -> float | None:
+        """What bounds all that the model gives away of one person, or None."""
+        epsilon = self.report.epsilon
+        return epsilon if math.isfinite(epsilon) else None
+
+    @property
+    def delta(self) -> float:
+        """The chance with which that may be exceeded; 0 where there is no epsilon."""
+        return 0.0 if self.epsilon is None else self.report.delta
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the policy; of a private model that it cannot check, that of its ledger."""
+        return verdict_of(self.ledger) if self.ledger else self.report.verdict
+
+    @property
+    def membership_auc(self) -> float | None:
+        """How well members are told from unseen people, or None where that was not attacked."""
+        return None if self.leakage.auc is None else self.leakage.auc.value
+
+    @property
+    def useful(self) -> Estimate | None:
+        """Accuracy on unseen people, whoever gets no answer being wrong; R² of a number."""
+        return self.explained if self.utility is None else self.utility.right_of_all
+
+
+def by_ledger(report: Report) -> tuple[Check, ...]:
+    """Return the checks of policy ``private`` where another policy asks about leaves of noise.
+
+    The largest epsilon is that of the policy of the report, where it names one.
+    """
+    if report.verdict not in ("review", "fail") or not bounded(report.forest):
+        return ()
+    # What fails of people or of the file fails whatever the leaves are; leaves hold noise.
+    pages = report.pages
+    failed = [check.attack for check in report.checks if check.status == "fail"]
+    if any(one is None or one not in pages or pages[one].about != "table" for one in failed):
+        return ()
+    own = {name: report.policy.values[name] for name in _PRIVATE.values
+           if name in report.policy.values}  # fmt: skip
+    policy = Policy(name="private", values={**_PRIVATE.values, **own})
+    return judge(policy, report.results, report.forest, all_checks(), report.unit.most)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Choice:
+    """The model to take, and what speaks for others.
+
+    Attributes
+    ----------
+    best
+        The model to take, of those that pass.
+    top
+        The most accurate of those that pass; it may be the same.
+    better
+        Models that do not pass, are no less accurate and gave away no more of what was measured.
+    """
+
+    best: Compared
+    top: Compared
+    better: tuple[Compared, ...]
+
+
+def weighed(models: Sequence[Compared]) -> tuple[Measure, ...]:
+    """Return what was measured of all of some models."""
+    return tuple(m for m in MEASURES if all(m in one.leakage.measured for one in models))
+
+
+def dominates(one: Compared, other: Compared) -> bool:
+    """Tell whether a model is no less accurate, gave away no more, and is better in one."""
+    if one.useful is None or other.useful is None:
+        return False
+    mine, its = one.leakage.measured, other.leakage.measured
+    gains = [one.useful.value - other.useful.value]
+    gains += [its[measure].value - mine[measure].value for measure in weighed((one, other))]
+    return len(gains) > 1 and min(gains) >= 0 and max(gains) > 0
+
+
+def choose(models: Sequence[Compared]) -> Choice | None:
+    """Return the model to take; None where none passes.
+
+    The most accurate of those that pass, unless one that cannot be told from it in accuracy gave
+    away less of what was measured, or as much as far as can be told and is bounded by an epsilon.
+    """
+    passing = [one for one in models if one.verdict == "pass"]
+    if not passing:
+        return None
+    top = max(passing, key=_accuracy)
+    rivals = [one for one in passing if not any(dominates(other, one) for other in passing)]
+    better = [one for one in rivals if one is not top and _instead_of(one, top)]
+    best = (
+        min(better, key=_worst) if better else top if top in rivals else max(rivals, key=_accuracy)
+    )
+    worse = [one for one in models if one.verdict != "pass" and dominates(one, best)]
+    return Choice(best=best, top=top, better=tuple(worse))
+
+
+def _accuracy(model: Compared) -> float:
+    return -1.0 if model.useful is None else model.useful.value
+
+
+def _worst(model: Compared) -> float:
+    worst = model.leakage.worst
+    return 1.0 if worst is None else worst.value
+
+
+def _instead_of(one: Compared, top: Compared) -> bool:
+    """Tell whether a model serves as well as the most accurate one, and gives away less."""
+    if one.useful is None or top.useful is None or one.useful.high < top.useful.value:
+        return False
+    mine, its = one.leakage.worst, top.leakage.worst
+    if mine is None or its is None:
+        return False
+    private = one.epsilon is not None and top.epsilon is None
+    return mine.high < its.low or (private and mine.value <= its.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

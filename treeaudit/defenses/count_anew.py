@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int
-from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Defense,
     DefenseWords,
     check_not_private,
     tree_by_tree,
 )
+from treeaudit.defenses.tree_edits import recount
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int
-from treeaudit.defenses.cutting import averaged
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, check_not_private
+from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

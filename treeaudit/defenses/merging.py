@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index
-from treeaudit.defenses.cutting import below, compact, levels, recount
 from treeaudit.defenses.defense import Defense, counts_of, people_in
+from treeaudit.defenses.tree_edits import below, compact, levels, recount
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from treeaudit.arrays import Flag
-from treeaudit.defenses.cutting import compact, levels, recount, summed, taken
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, at_most, sizes, tree_by_tree
+from treeaudit.defenses.tree_edits import compact, levels, recount, summed, taken
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

@@ -6,7 +6,6 @@ from typing import Annotated
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Bounds,
     Defense,
@@ -15,6 +14,7 @@ from treeaudit.defenses.defense import (
     tree_by_tree,
     weights_of,
 )
+from treeaudit.defenses.tree_edits import recount
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

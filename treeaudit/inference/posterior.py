@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
-from treeaudit.defenses.parameters import made, parameters, takes_people
+from treeaudit.defenses.defense import made, parameters, takes_people
 from treeaudit.dp.bounded import promises
 from treeaudit.errors import DataError, near
 from treeaudit.findings.judging import fails_for_good
@@ -19,18 +19,18 @@ from treeaudit.people.utility import Utility, utility
 from treeaudit.readers import load
 from treeaudit.repair.attempts import (
     Attempt,
+    Counting,
     Repair,
     applied,
     asked,
     attempt,
+    counting_of,
     measured,
     nearest_miss,
     rank,
 )
-from treeaudit.repair.counting import Counting, counting_of
-from treeaudit.repair.frontier import search
-from treeaudit.repair.judges import Candidate, Judges, right, searchable
-from treeaudit.repair.plans import tries
+from treeaudit.repair.candidates import tries
+from treeaudit.repair.search import Candidate, Judges, right, search, searchable
 
 __all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 

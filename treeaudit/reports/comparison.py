@@ -5,8 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.comparison.compare import Comparison
-from treeaudit.comparison.compared import Compared
+from treeaudit.comparison.compare import Compared, Comparison
 from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reports.comparison_cells import advice, cells, verdict, within
 from treeaudit.reports.looks import VERDICT

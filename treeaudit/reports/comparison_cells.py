@@ -2,10 +2,8 @@
 
 from typing import Literal
 
-from treeaudit.comparison.choice import Choice, weighed
-from treeaudit.comparison.compare import Comparison
-from treeaudit.comparison.compared import Compared
-from treeaudit.comparison.leakage import MEASURES
+from treeaudit.comparison.compare import Choice, Compared, Comparison, weighed
+from treeaudit.comparison.measures import MEASURES
 from treeaudit.findings.findings import Check
 from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain

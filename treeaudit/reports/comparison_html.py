@@ -7,9 +7,8 @@ from typing import Literal
 import numpy as np
 from markupsafe import Markup
 
-from treeaudit.comparison.compare import Comparison
-from treeaudit.comparison.compared import Compared
-from treeaudit.comparison.leakage import MEASURES
+from treeaudit.comparison.compare import Compared, Comparison
+from treeaudit.comparison.measures import MEASURES
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.charts import strip
 from treeaudit.reports.comparison_cells import (

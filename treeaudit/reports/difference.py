@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeaudit.attacks.differencing import Differencing
-from treeaudit.comparison.difference import Difference
+from treeaudit.comparison.differencing import Difference
 from treeaudit.inference.exact import Answer
 from treeaudit.inference.releases import Moved
 from treeaudit.model.forest import Forest
@@ -20,7 +20,7 @@ from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
-    from treeaudit.comparison.difference import Named
+    from treeaudit.comparison.differencing import Named
 
 __all__ = ["check_output", "dumps", "in_notebook", "lines", "save", "to_dict", "to_html"]
 __all__ += ["to_markdown", "to_text"]

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from treeaudit.comparison.compare import Comparison
-from treeaudit.comparison.compared import Compared
+from treeaudit.comparison.compare import Compared, Comparison
 from treeaudit.errors import TreeauditError
 from treeaudit.findings.report import Report
 from treeaudit.reports.comparison_cells import in_letters

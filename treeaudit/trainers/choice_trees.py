@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import UNIT, Score
 from treeaudit.model.tree import Tree

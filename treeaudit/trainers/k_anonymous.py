@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.model.coarse import Coarse
 from treeaudit.model.lower import lower_of

@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from treeaudit.arrays import Int, Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import below, permutation
 from treeaudit.dp.flawed import smooth_label

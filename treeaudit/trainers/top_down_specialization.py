@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.scores import MAX, UNIT
 from treeaudit.model.forest import Noise

@@ -15,7 +15,7 @@ from treeaudit.findings.policy import BUILT_IN, Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import OPTIONS, Request
 from treeaudit.output import well_formed
-from treeaudit.repair.fix import with_fix
+from treeaudit.repair.suggestion import with_fix
 
 __all__ = ["Differs", "Verified", "verify"]
 

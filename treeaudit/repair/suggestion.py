@@ -19,8 +19,8 @@ from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import attempt, misses_of
 from treeaudit.repair.defend import Wanted, repair, utility_on
-from treeaudit.repair.judges import right
 from treeaudit.repair.release import own_suffix, release
+from treeaudit.repair.search import right
 from treeaudit.writers import repaired_suffix, save
 
 __all__ = ["with_fix"]
