@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.forests import LABELS
 from treeaudit.defenses.strip import without_leftovers
 from treeaudit.inference.budget import Budget
-from treeaudit.inference.likely import error, reconstruct_likely, records_of
+from treeaudit.inference.likely import error, infer_likely, records_of
 from treeaudit.model.forest import Forest, Noise
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
@@ -112,7 +112,7 @@ def measured(
 ) -> tuple[float, ...]:
     """Return the error, that of fresh people, how many are stated to be right, and seconds."""
     begun = time.process_time()
-    answer = reconstruct_likely(forest, budget=Budget(seconds=60), **options)  # type: ignore[arg-type]
+    answer = infer_likely(forest, budget=Budget(seconds=60), **options)  # type: ignore[arg-type]
     seconds = time.process_time() - begun
     found = records_of(answer, forest.schema)
     truth = people.drop(columns=label).to_numpy(np.float64)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 import treeaudit as ta
-from treeaudit.inference.questions import asked_by
+from treeaudit.inference.questions import questions_of
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load
 
@@ -33,7 +33,7 @@ def test_questions_below_a_one(columns: int) -> None:
     values = rng.integers(0, 2, (300, columns)).astype(float)
     model = ExtraTreesClassifier(4, random_state=0).fit(values, rng.integers(0, 2, 300))
     forest = load(model)
-    asked, found = asked_by(forest.trees, columns), np.zeros((columns, columns))
+    asked, found = questions_of(forest.trees, columns), np.zeros((columns, columns))
     found[np.ix_(asked.flags, asked.flags)] = asked.below
     np.testing.assert_array_equal(found, _walked(forest))
 
@@ -49,11 +49,11 @@ def test_columns_that_nobody_asks_cost_nothing() -> None:
         n_records=[9, 4, 5, 2, 3],
         counts=[[4, 5], [2, 2], [2, 3], [1, 1], [1, 2]],
     )
-    asked = asked_by([tree], n)
+    asked = questions_of([tree], n)
     assert asked.flags.tolist() == [7, 99_999]
     assert asked.below.tolist() == [[0, 1], [0, 0]]
     assert asked.halves[[7, 99_999]].tolist() == [2, 2]
     assert not asked.zero_or_one().any()
-    again = asked.and_so(asked_by([], n))
+    again = asked.and_so(questions_of([], n))
     assert again.flags.tolist() == [7, 99_999]
     assert again.below.tolist() == asked.below.tolist()

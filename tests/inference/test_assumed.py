@@ -20,12 +20,18 @@ from treeaudit.defenses.count_anew import CountAnew
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.numbers import People
-from treeaudit.inference.boosted import reconstruct_boosted
+from treeaudit.inference.boosted import infer_boosted
 from treeaudit.inference.budget import Budget
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, Variable
-from treeaudit.inference.exact import reconstruct
-from treeaudit.inference.scope import assumed, certain_if, complete, maybe_rounded, people_alone
+from treeaudit.inference.exact import infer_exact
+from treeaudit.inference.scope import (
+    assumptions_of,
+    certain_if,
+    complete_trees,
+    maybe_rounded,
+    without_labels,
+)
 from treeaudit.model.tree import Tree
 from treeaudit.readers import load
 
@@ -57,7 +63,7 @@ def test_weights_that_xgboost_adds_up_are_named_in_the_sentence(rows, tmp_path) 
     path = tmp_path / "m.json"
     xgb.train(given, xgb.DMatrix(x, x.sum(axis=1), weight=weight), 10).save_model(path)
     forest = ta.load(path)
-    assert reconstruct(people_alone(forest)).n_people > N
+    assert infer_exact(without_labels(forest)).n_people > N
     report = ta.scan(path)
     assert f"given away for certain if {WEIGHTS}: " in said(report)
     assert report["TA108"].details.assumptions[:2] == (WEIGHTS, SAME)
@@ -99,7 +105,7 @@ def test_a_forest_that_keeps_growing_says_so(rows) -> None:
     assert certain_if(forest) == (SAME,)
     assert f"for certain if {SAME}: " in said(ta.scan(model))
     # Of one that does not, it is said beside all else.
-    assert assumed(ta.load(Forest(4, bootstrap=False).fit(*rows))) == (SAME,)
+    assert assumptions_of(ta.load(Forest(4, bootstrap=False).fit(*rows))) == (SAME,)
 
 
 def halved(*leaves: int) -> ta.Forest:
@@ -167,10 +173,10 @@ def test_nobody_is_certain_where_trees_show_that_values_were_missing() -> None:
         HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=1),
     ):
         whole = ta.load(model.fit(x, y))
-        assert len([*complete(whole, whole.trees)]) == whole.n_trees
+        assert len([*complete_trees(whole, whole.trees)]) == whole.n_trees
         forest = ta.load(model.fit(with_gaps(x), y))
         with pytest.raises(DataError, match="only where no value was missing"):
-            reconstruct(people_alone(forest))
+            infer_exact(without_labels(forest))
         found = next(one for one in ta.scan(model).results if one.id == "TA108")
         assert isinstance(found, Skipped)
         assert "no value was missing" in found.reason
@@ -182,7 +188,7 @@ def test_nobody_is_certain_where_trees_ask_what_is_missing(rows) -> None:
     model = Forest(4, bootstrap=False, max_depth=2, max_features=1, random_state=0)
     forest = ta.load(model.fit(np.column_stack([x, gone]), y))
     with pytest.raises(DataError, match=r"tree \d asks whether one is"):
-        reconstruct(forest)
+        infer_exact(forest)
 
 
 def test_a_column_that_is_asked_nothing_is_refused() -> None:
@@ -204,14 +210,14 @@ def test_leaves_counted_anew_tell_of_no_missing_values() -> None:
     x, y = rng.normal(size=(600, 3)), rng.integers(0, 2, 600)
     drawn = ta.load(Forest(20, random_state=0).fit(x, y))
     anew = CountAnew(values=x, labels=y).apply(drawn)
-    assert len([*complete(anew, anew.trees)]) == 20
+    assert len([*complete_trees(anew, anew.trees)]) == 20
 
 
 def test_nobody_is_certain_where_lightgbm_tells_of_missing_values(rows, tmp_path) -> None:
     path = tmp_path / "m.txt"
     lightgbm_of(with_gaps(rows[0]), rows[1]).save_model(path)
     with pytest.raises(DataError, match=r"some were of column 'Column_\d'"):
-        reconstruct(people_alone(ta.load(path)))
+        infer_exact(without_labels(ta.load(path)))
 
 
 def test_nobody_is_certain_where_catboost_tells_of_missing_values(rows, tmp_path) -> None:
@@ -225,7 +231,7 @@ def test_nobody_is_certain_where_catboost_tells_of_missing_values(rows, tmp_path
         one["has_nans"] for one in json.loads(path.read_text())["features_info"]["float_features"]
     )
     with pytest.raises(DataError, match="some were of column"):
-        reconstruct(people_alone(ta.load(path)))
+        infer_exact(without_labels(ta.load(path)))
 
 
 def test_nobody_is_certain_where_values_of_the_training_people_are_missing() -> None:
@@ -265,5 +271,5 @@ def test_a_column_that_the_file_says_held_a_two_holds_not_only_0_or_1(top, flags
     settings = {"verbose": -1, "objective": "multiclass", "num_class": 4, "num_leaves": 16} | bins
     data = lgb.Dataset(values, labels, params=bins)
     booster = lgb.train(settings | {"min_sum_hessian_in_leaf": 0}, data, 11)
-    said = reconstruct_boosted(load(booster), budget=Budget(seconds=5)).domain.assumptions
+    said = infer_boosted(load(booster), budget=Budget(seconds=5)).domain.assumptions
     assert any("hold 0 or 1" in one for one in said) is flags

@@ -11,8 +11,13 @@ from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingCla
 
 from treeaudit.errors import DataError
 from treeaudit.inference import boosted
-from treeaudit.inference.boosted import reconstruct_boosted
-from treeaudit.inference.boosted_bounds import enclosed, fulfils, nearest, nonnegative
+from treeaudit.inference.boosted import infer_boosted
+from treeaudit.inference.boosted_bounds import (
+    enclose,
+    fulfils,
+    nearest_solution,
+    nonnegative_least_squares,
+)
 from treeaudit.inference.boosted_equations import Equations, equations_of
 from treeaudit.inference.budget import OutOfBudgetError
 from treeaudit.inference.cells import Cells, refine
@@ -87,10 +92,10 @@ def test_two_rounds_by_hand() -> None:
     people = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])  # (a, b, class) = 000, 001, 010, ... 111
     assert fulfils(equations, people)
     assert not fulfils(equations, people[[1, 0, 3, 2, 4, 5, 6, 7]])
-    found = nearest(equations, never)
+    found = nearest_solution(equations, never)
     assert found is not None
     assert found.tolist() == people.tolist()
-    bounds, finished = enclosed(equations, people, never)
+    bounds, finished = enclose(equations, people, never)
     assert finished
     assert bounds.low.tolist() == bounds.high.tolist() == people.tolist()
 
@@ -113,7 +118,7 @@ def test_bounds_hold_every_table_that_fits() -> None:
     fitting = [x for x in every if fulfils(some, x)]
     assert len(fitting) > 1
     for x in fitting:
-        bounds, _ = enclosed(some, x, never)
+        bounds, _ = enclose(some, x, never)
         assert all(
             (bounds.low <= other).all() and (other <= bounds.high).all() for other in fitting
         )
@@ -126,7 +131,7 @@ def test_least_squares_above_zero() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         a, b = rng.normal(size=(30, 20)), rng.normal(size=30)
-        found = nonnegative(sparse.csc_matrix(a), b)
+        found = nonnegative_least_squares(sparse.csc_matrix(a), b)
         assert found is not None
         np.testing.assert_allclose(found, nnls(a, b)[0], atol=1e-8)
 
@@ -215,7 +220,7 @@ def held_against(forest: Forest, values: np.ndarray, labels: np.ndarray, *, know
     """
     told = read_records((values[:known], labels[:known]), forest) if known else None
     try:
-        found = reconstruct_boosted(forest, known=told)
+        found = infer_boosted(forest, known=told)
     except OutOfBudgetError:
         return 0
     except DataError as error:
@@ -256,7 +261,7 @@ def test_the_people_fulfil_every_equation_of_several_classes(library, seeds, mon
     for seed in seeds:
         forest, values, labels = of_several(seed, library)
         with suppress(DataError, OutOfBudgetError):
-            reconstruct_boosted(forest)
+            infer_boosted(forest)
         if not seen:
             continue
         cells, equations = seen.pop()
@@ -293,7 +298,7 @@ def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, monkeyp
 
     monkeypatch.setattr(boosted, "equations_of", noted)
     with suppress(DataError, OutOfBudgetError):
-        reconstruct_boosted(forest)
+        infer_boosted(forest)
     cells, whole = seen.pop()
     # Without some of the equations there are several tables.
     kept = np.flatnonzero((rng.random(len(whole.told)) < 0.6) | ~whole.tells)
@@ -308,7 +313,7 @@ def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, monkeyp
         fitting = [x for x in every if fulfils(equations, x)]
         assert truth.tolist() in [x.tolist() for x in fitting]
         for x in fitting:
-            bounds, _ = enclosed(equations, x, never)
+            bounds, _ = enclose(equations, x, never)
             assert all((bounds.low <= y).all() and (y <= bounds.high).all() for y in fitting)
 
 
@@ -354,7 +359,7 @@ def test_bounds_besides_the_known_hold_every_table_that_fits(seed: int) -> None:
         x.tolist() for x in (np.array(one) for one in product(
             *(range(int(m) + 1) for m in others.most))) if fulfils(others, x)
     ]  # fmt: skip
-    bounds, _ = enclosed(others, truth - known, never)
+    bounds, _ = enclose(others, truth - known, never)
     assert all((bounds.low <= x).all() and (x <= bounds.high).all() for x in besides)
 
 
@@ -362,7 +367,7 @@ def test_somebody_who_was_not_there_is_named() -> None:
     forest, values, labels = trained(1)
     for false in (1 - labels, np.where(np.arange(len(labels)), labels, 1 - labels)):
         with pytest.raises(DataError, match="hold"):
-            reconstruct_boosted(forest, known=read_records((values, false), forest))
+            infer_boosted(forest, known=read_records((values, false), forest))
 
 
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
@@ -380,4 +385,4 @@ def test_trees_of_parts_of_the_people_certify_nobody(tmp_path: Path) -> None:
     # This form does not tell that people were left out.
     model.save_model(tmp_path / "model.json")
     with pytest.raises(DataError, match="no people were found who fit all leaves"):
-        reconstruct_boosted(load(tmp_path / "model.json"))
+        infer_boosted(load(tmp_path / "model.json"))

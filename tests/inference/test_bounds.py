@@ -12,7 +12,7 @@ from tests.inference.tables import every_table, small, trained
 from tests.strategies import examples, one_in
 from treeaudit.inference import cells
 from treeaudit.inference.budget import Budget
-from treeaudit.inference.exact import Answer, reconstruct
+from treeaudit.inference.exact import Solution, infer_exact
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
@@ -20,7 +20,7 @@ from treeaudit.model.tree import Tree
 INF = np.inf
 
 
-def holds(answer: Answer, forest: Forest, values: np.ndarray, labels: np.ndarray) -> int:
+def holds(answer: Solution, forest: Forest, values: np.ndarray, labels: np.ndarray) -> int:
     """Hold an answer against the people; return how many are certified."""
     codes, leaf = answer.domain.codes(values), forest.apply(values)[:, : answer.n_trees]
     n_certified = 0
@@ -48,7 +48,7 @@ def holds(answer: Answer, forest: Forest, values: np.ndarray, labels: np.ndarray
 @examples(30)
 def test_the_people_are_within_the_bounds(seed) -> None:
     forest, values, labels = trained(seed)
-    answer = reconstruct(forest)
+    answer = infer_exact(forest)
     assert holds(answer, forest, values, labels) == answer.certified <= len(values)
 
 
@@ -65,13 +65,13 @@ def test_too_many_cells_are_foreseen_and_end_the_search_where_they_would(monkeyp
     values, labels = rng.random((4_000, 3)), rng.integers(0, 2, 4_000)
     trees = tuple(grid(i, 16, values, labels) for i in range(3))
     forest = Forest(trees=trees, schema=Schema.numeric(3, classes=["no", "yes"]))
-    enough = reconstruct(forest, budget=Budget(cells=10_000))
+    enough = infer_exact(forest, budget=Budget(cells=10_000))
     assert (enough.stopped, enough.n_trees, len(enough.cells)) == (None, 3, 16**3)
     for few in (1_000_000, 1):
         monkeypatch.setattr(cells, "_ENOUGH", few)
-        ended = reconstruct(forest, budget=Budget(cells=3_000))
+        ended = infer_exact(forest, budget=Budget(cells=3_000))
         assert (ended.stopped, ended.n_trees, len(ended.cells)) == ("3,000 cells", 2, 16**2)
-        again = reconstruct(forest, budget=Budget(cells=10_000))
+        again = infer_exact(forest, budget=Budget(cells=10_000))
         assert again.cells.leaf.tolist() == enough.cells.leaf.tolist()
 
 
@@ -97,14 +97,14 @@ def grid(feature: int, parts: int, values: np.ndarray, labels: np.ndarray) -> Tr
 def test_three_thousand_small_tables(first) -> None:
     for seed in range(first, first + 100):
         forest, values, labels = trained(seed, most_people=25)
-        holds(reconstruct(forest), forest, values, labels)
+        holds(infer_exact(forest), forest, values, labels)
         check_all_tables(*small(seed))
 
 
 def check_all_tables(
     forest: Forest, values: np.ndarray, labels: np.ndarray, grid: np.ndarray
 ) -> None:
-    answer = reconstruct(forest)
+    answer = infer_exact(forest)
     ends = forest.apply(values).tolist()
     for label, one in enumerate(answer.labels):
         tables = every_table(forest, grid, label)
@@ -136,7 +136,7 @@ def test_two_questions_by_hand() -> None:
     smokes = stump(0, [6, 0], [4, 1])
     old = stump(1, [9, 1], [1, 0])
     schema = Schema.numeric(["smokes", "old"], classes=["well", "ill"])
-    answer = reconstruct(Forest(trees=(smokes, old), schema=schema))
+    answer = infer_exact(Forest(trees=(smokes, old), schema=schema))
     well, ill = answer.labels
     leaves = [tuple(one) for one in answer.cells.leaf[:, well.cell].T.tolist()]
     bounds = dict(zip(leaves, zip(well.bounds.low, well.bounds.high, strict=True), strict=True))

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tests.inference.tables import small
 from tests.strategies import examples
-from treeaudit.inference.exact import reconstruct
-from treeaudit.inference.explanation import ByHand, RuledOut, by_hand
+from treeaudit.inference.exact import infer_exact
+from treeaudit.inference.explanation import Exclusion, Explanation, explain
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
@@ -30,9 +30,9 @@ def test_two_stumps_by_hand() -> None:
         schema=Schema(features=(Feature(name="a"), Feature(name="b")), classes=("no", "yes")),
         counts_are="exact",
     )
-    assert by_hand(forest, reconstruct(forest)) == ByHand(
+    assert explain(forest, infer_exact(forest)) == Explanation(
         tree=0, leaf=2, people=1, label="label = yes", rule="a > 0.5", fits=2,
-        others=(RuledOut(tree=1, leaf=1, rule="b ≤ 0.5"),), left="a > 0.5 · b > 0.5",
+        others=(Exclusion(tree=1, leaf=1, rule="b ≤ 0.5"),), left="a > 0.5 · b > 0.5",
     )  # fmt: skip
 
 
@@ -40,8 +40,8 @@ def test_two_stumps_by_hand() -> None:
 @examples(60)
 def test_what_is_shown_is_so(seed) -> None:
     forest, values, labels, grid = small(seed)
-    answer = reconstruct(forest)
-    seen = by_hand(forest, answer)
+    answer = infer_exact(forest)
+    seen = explain(forest, answer)
     if seen is None:
         return
     label = [f"label = {name}" for name in forest.schema.classes].index(seen.label)

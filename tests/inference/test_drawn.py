@@ -14,7 +14,12 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from tests.strategies import examples, one_in
 from treeaudit.defenses.strip import without_leftovers
 from treeaudit.errors import DataError
-from treeaudit.inference.bootstrap import Drawn, not_drawn, reconstruct_drawn, times_of
+from treeaudit.inference.bootstrap import (
+    BootstrapSolution,
+    infer_bootstrap,
+    not_reproducible,
+    sample_counts,
+)
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load
 
@@ -39,7 +44,7 @@ def trained(
     return load(grown), values, np.searchsorted(grown.classes_, labels)
 
 
-def holds(found: Drawn, forest: Forest, values: np.ndarray, labels: np.ndarray) -> None:
+def holds(found: BootstrapSolution, forest: Forest, values: np.ndarray, labels: np.ndarray) -> None:
     """Hold what is certain, and what may be, against the people in their order."""
     leaf, codes = forest.apply(values), found.domain.codes(values)
     mine = (leaf[found.person] == found.cells.leaf[:, found.cell].T).all(axis=1)
@@ -64,8 +69,8 @@ def holds(found: Drawn, forest: Forest, values: np.ndarray, labels: np.ndarray) 
 @examples(40)
 def test_the_people_are_within_the_bounds(seed) -> None:
     forest, values, labels = trained(seed, most_people=40)
-    if not_drawn(forest) is None:
-        holds(reconstruct_drawn(forest, times_of(forest)), forest, values, labels)
+    if not_reproducible(forest) is None:
+        holds(infer_bootstrap(forest, sample_counts(forest)), forest, values, labels)
 
 
 @pytest.mark.slow
@@ -74,8 +79,8 @@ def test_the_people_are_within_the_bounds(seed) -> None:
 def test_many_small_tables(first) -> None:
     for seed in range(first, first + 100):
         forest, values, labels = trained(seed, most_people=25)
-        if not_drawn(forest) is None:
-            holds(reconstruct_drawn(forest, times_of(forest)), forest, values, labels)
+        if not_reproducible(forest) is None:
+            holds(infer_bootstrap(forest, sample_counts(forest)), forest, values, labels)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -86,10 +91,10 @@ def test_the_bounds_hold_all_tables_that_fit(seed) -> None:
     values, labels = grid[rng.integers(0, len(grid), 3)], np.array([0, 1, rng.integers(0, 2)])
     options = {"min_samples_leaf": int(rng.integers(1, 3)), "random_state": seed}
     forest = load(RandomForestClassifier(10, **options).fit(values, labels))
-    if not_drawn(forest) is not None:
+    if not_reproducible(forest) is not None:
         pytest.skip("nothing shows that its counts are draws")
-    times = times_of(forest)
-    found = reconstruct_drawn(forest, times)
+    times = sample_counts(forest)
+    found = infer_bootstrap(forest, times)
     leaf, place = forest.apply(grid), {}
     for i, at in enumerate(zip(found.person, found.cell, found.label, strict=True)):
         place[(at[0], *found.cells.leaf[:, at[1]], at[2])] = i
@@ -128,14 +133,14 @@ def default() -> RandomForestClassifier:
 
 def test_draws_are_those_of_the_library(default) -> None:
     drawn = np.stack([np.bincount(one, minlength=40) for one in default.estimators_samples_], 1)
-    assert (times_of(load(default)) == drawn).all()
+    assert (sample_counts(load(default)) == drawn).all()
     for tree in default.estimators_:
         tree.random_state = 0
-    assert (times_of(load(default)) == drawn).all()
+    assert (sample_counts(load(default)) == drawn).all()
 
 
 def test_without_seeds_there_are_no_draws(default) -> None:
-    assert not_drawn(without_leftovers(load(default))) == (
+    assert not_reproducible(without_leftovers(load(default))) == (
         "its trees were trained on draws of the people"
     )
     for one in (default, *default.estimators_):
@@ -147,7 +152,7 @@ def test_seeds_of_other_draws_are_not_believed(default) -> None:
     forest = load(default)
     other = replace(forest, seeds=tuple(seed + 1 for seed in forest.seeds))
     with pytest.raises(DataError, match="its seeds do not draw the people whom its trees hold"):
-        times_of(other)
+        sample_counts(other)
 
 
 @pytest.mark.parametrize("name", ["adult", "compas", "default_credit"])
@@ -160,6 +165,6 @@ def test_a_default_forest_gives_its_table_back_in_order(name) -> None:
     table = pd.read_csv(path).sample(100, random_state=0)
     values, labels = table.iloc[:, :-1], table.iloc[:, -1]
     forest = load(RandomForestClassifier(random_state=0).fit(values, labels))
-    found = reconstruct_drawn(forest, times_of(forest))
+    found = infer_bootstrap(forest, sample_counts(forest))
     assert found.person[found.exact].tolist() == list(range(100))
     holds(found, forest, values.to_numpy(np.float64), labels.to_numpy())

@@ -11,7 +11,7 @@ from tests.inference.test_bounds import holds
 from tests.strategies import examples
 from treeaudit.defenses.prune_leaves import PruneLeaves
 from treeaudit.errors import DataError
-from treeaudit.inference.exact import reconstruct
+from treeaudit.inference.exact import infer_exact
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6))
@@ -35,7 +35,7 @@ def check(seed: int, k: int) -> int:
     forest = ta.load(grown.fit(values, labels))
     try:
         pruned = PruneLeaves(min_leaf=k).apply(forest)
-        answer = reconstruct(pruned)
+        answer = infer_exact(pruned)
     except DataError as error:
         assert "nothing would be left" in str(error)  # noqa: PT017  # no leaf is large enough
         return 0
@@ -50,7 +50,7 @@ def test_what_was_taken_out_is_not_taken_for_missing_values() -> None:
     grown = RandomForestClassifier(5, bootstrap=False, random_state=0).fit(values, labels)
     pruned = PruneLeaves(min_leaf=10).apply(ta.load(grown))
     with pytest.raises(DataError, match="which leaves were taken out of, hides it"):
-        reconstruct(pruned)
+        infer_exact(pruned)
 
 
 def test_method_1_does_not_protect_a_forest(tmp_path) -> None:
@@ -74,7 +74,7 @@ def test_nobody_is_certain_where_leaves_are_no_longer_there() -> None:
     forest = ta.load(grown)
     pruned = PruneLeaves(min_leaf=3, unanswered="reject").apply(forest)
     with pytest.raises(DataError, match="who was in them is not told"):
-        reconstruct(pruned)
+        infer_exact(pruned)
     for old, new in ((forest, pruned), (pruned, forest)):
         with pytest.raises(DataError, match="not told"):
             ta.difference(old, new)

@@ -17,10 +17,17 @@ from treeaudit.audit.scan import scan
 from treeaudit.defenses.strip import without_leftovers
 from treeaudit.errors import DataError
 from treeaudit.inference.budget import Budget, OutOfBudgetError
-from treeaudit.inference.evidence import Noisy, bagged, noisy, not_noisy, paths
-from treeaudit.inference.exact import reconstruct
-from treeaudit.inference.likely import Likely, error, not_likely, reconstruct_likely, records_of
-from treeaudit.inference.posterior import of_one, posterior, without
+from treeaudit.inference.evidence import (
+    NoiseEvidence,
+    bootstrap_evidence,
+    noise_evidence,
+    not_noisy,
+    paths,
+)
+from treeaudit.inference.exact import infer_exact
+from treeaudit.inference.likely import LikelyTable, error, infer_likely, not_likely, records_of
+from treeaudit.inference.posterior import posterior, posterior_of_one
+from treeaudit.inference.scope import subtract_known
 from treeaudit.model.forest import Forest, Noise
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
@@ -71,7 +78,9 @@ def with_noise(
     return made, values, labels
 
 
-def right(answer: Likely, values: np.ndarray, labels: np.ndarray, forest: Forest) -> np.ndarray:
+def right(
+    answer: LikelyTable, values: np.ndarray, labels: np.ndarray, forest: Forest
+) -> np.ndarray:
     """Tell of each likely person whether there are at least so many in the cell."""
     true = Counter(
         (*ends, label)
@@ -99,7 +108,7 @@ def test_trees_that_ask_nothing_name_nobody(tmp_path) -> None:
 def test_noise_that_leaves_nobody_tells_nothing(trees: int) -> None:
     forest, _, _ = with_noise(0, 1.0, trees=trees)
     nobody = [replace(tree, counts=np.minimum(tree.counts, 0) - 1) for tree in forest.trees]
-    answer = reconstruct_likely(replace(forest, trees=tuple(nobody)), budget=ample())
+    answer = infer_likely(replace(forest, trees=tuple(nobody)), budget=ample())
     assert answer.guess.sum() == pytest.approx(answer.n_people)
     assert np.ptp(answer.guess) == 0
 
@@ -109,7 +118,7 @@ def test_people_are_as_likely_as_is_stated(kind: str) -> None:
     stated, found = [], []
     for seed in range(8):
         forest, values, labels = drawn(seed) if kind == "draws" else with_noise(seed, 1.0)
-        answer = reconstruct_likely(forest, budget=ample(), seed=seed)
+        answer = infer_likely(forest, budget=ample(), seed=seed)
         stated.append(answer.people.probability)
         found.append(right(answer, values, labels, forest))
     level, held = np.concatenate(stated), np.concatenate(found)
@@ -126,7 +135,7 @@ def test_people_are_as_likely_as_is_stated(kind: str) -> None:
 def test_the_whole_posterior_of_few_people_is_that_of_all_tables() -> None:
     """Three places, two leaves, three people: every table is listed and weighed."""
     row = np.array([[0, 2], [0, 3], [1, 3]])
-    rows = Noisy(count=np.array([2.0, 1.0, 3.0, 0.0]), rate=np.full(4, 0.7))
+    rows = NoiseEvidence(count=np.array([2.0, 1.0, 3.0, 0.0]), rate=np.full(4, 0.7))
     weight, known = np.array([1.0, 2.0, 0.5]), np.zeros(4, np.int64)
     share = Counter()
     for people in product(range(3), repeat=3):
@@ -155,7 +164,7 @@ def test_the_whole_posterior_of_few_people_is_that_of_all_tables() -> None:
 @given(st.integers(0, 10_000))
 def test_gains_are_differences_of_logarithms_of_what_was_seen(seed: int) -> None:
     forest, _, _ = drawn(seed % 7, n=20, trees=3)
-    rows = bagged(forest.trees, 20)
+    rows = bootstrap_evidence(forest.trees, 20)
     rng = np.random.default_rng(seed)
     row = rng.integers(0, len(rows.seen), 20)
     people = rng.integers(0, 15, 20) + np.maximum(rows.seen[row], 1)
@@ -174,7 +183,7 @@ def test_gains_are_differences_of_logarithms_of_what_was_seen(seed: int) -> None
 @pytest.mark.parametrize("kind", ["draws", "noise"])
 def test_rows_that_are_alike_gain_alike(kind: str) -> None:
     forest, _, _ = drawn(2) if kind == "draws" else with_noise(2, 1.0)
-    rows = bagged(forest.trees, 30) if kind == "draws" else noisy(forest)
+    rows = bootstrap_evidence(forest.trees, 30) if kind == "draws" else noise_evidence(forest)
     assert len(np.unique(rows.alike)) < len(rows.alike)
     every, people = np.arange(len(rows.alike))[:, None], np.arange(30)
     gains = [rows.gain(*np.broadcast_arrays(row, people)) for row in (every, rows.alike[:, None])]
@@ -183,7 +192,7 @@ def test_rows_that_are_alike_gain_alike(kind: str) -> None:
 
 def test_a_row_that_says_nothing_may_hold_a_place_several_times() -> None:
     """The row of what is no node takes part as often as a path is short, and changes nothing."""
-    rows = Noisy(count=np.array([2.0, 1.0, 0.0]), rate=np.array([1.0, 1.0, 0.0]))
+    rows = NoiseEvidence(count=np.array([2.0, 1.0, 0.0]), rate=np.array([1.0, 1.0, 0.0]))
     known, options = np.zeros(3, np.int64), {"seed": 3}
     padded, plain = np.array([[0, 2, 2, 2], [0, 1, 2, 2]]), np.array([[0, 2], [0, 1]])
     several, once = (
@@ -199,11 +208,11 @@ def test_a_row_that_says_nothing_may_hold_a_place_several_times() -> None:
 def test_one_person_who_is_missing_has_the_posterior_of_the_formula(seed: int, rate: float) -> None:
     forest, values, labels = with_noise(seed % 50, rate)
     known = read_records((values[1:], labels[1:]), forest)
-    answer = reconstruct_likely(forest, known=known, budget=ample())
+    answer = infer_likely(forest, known=known, budget=ample())
     assert answer.n_people == 1
     assert answer.found.probability.sum() == pytest.approx(1)
     # The same from the definition: noise is what is left when the known and the candidate are off.
-    rows = noisy(forest)
+    rows = noise_evidence(forest)
     node = paths(forest.trees, answer.cells.leaf[:, answer.cell].T.astype(np.int64), every=False)
     row = node * 2 + answer.label[:, None]
     held = np.zeros(len(rows.count))
@@ -212,7 +221,7 @@ def test_one_person_who_is_missing_has_the_posterior_of_the_formula(seed: int, r
     left = rows.count - held
     score = np.array([abs(left).sum() - abs(left[r] - 1).sum() + abs(left[r]).sum() for r in row])
     score = -(2 * abs(left).sum() - score)
-    same = of_one(row, rows, np.ones(len(row)), held.astype(np.int64))
+    same = posterior_of_one(row, rows, np.ones(len(row)), held.astype(np.int64))
     told = np.exp(rate * (score - score.max()))
     assert same.probability == pytest.approx((told / told.sum())[same.place])
 
@@ -224,7 +233,7 @@ def test_whoever_is_certain_besides_the_known_is_there(seed: int, missing: int) 
     missing = min(missing, len(values))
     told = np.array(forest.schema.classes)[labels]
     known = read_records((values, told), forest).only(np.arange(len(values)) >= missing)
-    answer = reconstruct(without(forest, known))
+    answer = infer_exact(subtract_known(forest, known))
     assert answer.n_people == missing
     true = Counter(map(tuple, forest.apply(values[:missing]).tolist())) if missing else Counter()
     total = Counter()
@@ -252,7 +261,7 @@ def test_whoever_was_not_there_is_not_known() -> None:
     told = np.array(forest.schema.classes)[np.tile(labels, 2)]
     strangers = read_records((np.vstack([values, values]), told), forest)
     with pytest.raises(DataError, match="not in the training data"):
-        without(forest, strangers)
+        subtract_known(forest, strangers)
 
 
 def test_a_public_table_and_knowledge_tell_more() -> None:
@@ -264,7 +273,7 @@ def test_a_public_table_and_knowledge_tell_more() -> None:
         for said, options in (
             (alone, {}), (with_prior, {"prior": prior}), (informed, {"known": known}),
         ):  # fmt: skip
-            answer = reconstruct_likely(forest, budget=ample(), **options)
+            answer = infer_likely(forest, budget=ample(), **options)
             n = answer.n_people
             said.append(right(answer, values[:n], labels[:n], forest).mean())
     assert np.mean(with_prior) > np.mean(alone)
@@ -273,7 +282,7 @@ def test_a_public_table_and_knowledge_tell_more() -> None:
 
 def test_a_table_from_draws_is_near_that_of_the_people() -> None:
     forest, values, _ = drawn(1, n=40, trees=60)
-    answer = reconstruct_likely(forest, budget=ample())
+    answer = infer_likely(forest, budget=ample())
     found = records_of(answer, forest.schema)
     others, _ = table(50, 40)
     assert error(found, values) < error(others, values) / 2
@@ -282,7 +291,7 @@ def test_a_table_from_draws_is_near_that_of_the_people() -> None:
 def test_no_time_names_nobody() -> None:
     forest, _, _ = drawn(0)
     with pytest.raises(OutOfBudgetError, match="0 seconds"):
-        reconstruct_likely(forest, budget=Budget(seconds=0))
+        infer_likely(forest, budget=Budget(seconds=0))
 
 
 def test_what_says_nothing_is_said() -> None:
@@ -297,5 +306,5 @@ def test_what_says_nothing_is_said() -> None:
 def test_counts_of_inner_nodes_say_more() -> None:
     forest, _, _ = with_noise(3, 0.5)
     every = replace(forest, noise=Noise(rate=0.5, counts="nodes"))
-    answer = reconstruct_likely(every, budget=ample())
+    answer = infer_likely(every, budget=ample())
     assert len(answer.people.place) == 30

@@ -13,7 +13,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from tests.inference.test_bounds import stump
 from tests.strategies import examples, one_in
 from treeaudit.errors import DataError
-from treeaudit.inference.releases import Between, Moved, between
+from treeaudit.inference.releases import MovedPeople, ReleaseDifference, infer_difference
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.readers import load
@@ -29,7 +29,7 @@ def forest(*trees) -> Forest:
     return Forest(trees=trees, schema=PUBLIC)
 
 
-def names(moved: Moved) -> list[tuple[list[int], int, int]]:
+def names(moved: MovedPeople) -> list[tuple[list[int], int, int]]:
     """Return the leaves of each cell, its label, and how many are in it."""
     leaves = moved.cells.leaf[:, moved.cell].T.tolist()
     return sorted(zip(leaves, moved.label.tolist(), moved.people.tolist(), strict=True))
@@ -44,7 +44,7 @@ def test_the_erased_person_by_hand() -> None:
     """
     before = forest(stump(0, [6, 0], [4, 1]), stump(1, [9, 1], [1, 0]))
     after = forest(stump(0, [6, 0], [3, 1]), stump(1, [8, 1], [1, 0]))
-    found = between(before, after)
+    found = infer_difference(before, after)
     assert found.fewer == (1, 0)
     assert found.left.n_people == found.came.n_people == 0
     assert found.together is not None
@@ -52,7 +52,7 @@ def test_the_erased_person_by_hand() -> None:
     assert (label, people) == (0, 1)
     assert found.together.left.exact == found.together.left.named == 1
     assert found.together.came.n_people == 0
-    again = between(after, before)
+    again = infer_difference(after, before)
     assert again.fewer == (-1, 0)
     assert again.together is not None
     assert (again.together.left.n_people, again.together.came.n_people) == (0, 1)
@@ -60,7 +60,7 @@ def test_the_erased_person_by_hand() -> None:
 
 def test_leaves_of_one_tree_differ_by_people() -> None:
     """The same questions, 6 and 4 people and then 4 and 7: two left one leaf, three came."""
-    found = between(forest(stump(0, [6, 0], [4, 1])), forest(stump(0, [4, 0], [7, 1])))
+    found = infer_difference(forest(stump(0, [6, 0], [4, 1])), forest(stump(0, [4, 0], [7, 1])))
     assert names(found.left) == [([1], 0, 2)]
     assert names(found.came) == [([2], 0, 3)]
     assert found.together is None, "people of one label left and came"
@@ -68,7 +68,7 @@ def test_leaves_of_one_tree_differ_by_people() -> None:
 
 def test_the_same_people_twice() -> None:
     same = forest(stump(0, [6, 0], [4, 1]))
-    found = between(same, same)
+    found = infer_difference(same, same)
     assert found.together is not None
     for one in (found.left, found.came, found.together.left, found.together.came):
         assert one.n_people == 0
@@ -78,13 +78,13 @@ def test_labels_and_columns_of_both() -> None:
     """The last ill person is erased: the new model knows one label, and one column fewer."""
     schema = replace(PUBLIC, features=PUBLIC.features[1:], classes=("well",))
     after = Forest(trees=(stump(0, [9], [1]),), schema=schema)
-    found = between(forest(stump(0, [6, 0], [4, 1]), stump(1, [9, 1], [1, 0])), after)
+    found = infer_difference(forest(stump(0, [6, 0], [4, 1]), stump(1, [9, 1], [1, 0])), after)
     assert found.schema.names == ["smokes", "old"]
     assert found.fewer == (0, 1)
     assert [label for _, label, _ in names(found.left)] == [1]
     other = Forest(trees=after.trees, schema=Schema.numeric(1, classes=["well"]))
     with pytest.raises(DataError, match="no names to match them by"):
-        between(forest(stump(0, [6, 0], [4, 1])), other)
+        infer_difference(forest(stump(0, [6, 0], [4, 1])), other)
 
 
 def pair(seed: int, *, small: bool) -> tuple[Forest, Forest, np.ndarray, np.ndarray, np.ndarray]:
@@ -110,7 +110,7 @@ def pair(seed: int, *, small: bool) -> tuple[Forest, Forest, np.ndarray, np.ndar
     return *trained, values, labels, where
 
 
-def inside(found: Between, moved: Moved, k: int, values: np.ndarray) -> np.ndarray:
+def inside(found: ReleaseDifference, moved: MovedPeople, k: int, values: np.ndarray) -> np.ndarray:
     """Tell which records are in a box."""
     codes, cells, at = found.domain.codes(values), moved.cells, int(moved.cell[k])
     held = np.ones(len(values), dtype=bool)
@@ -125,13 +125,13 @@ def inside(found: Between, moved: Moved, k: int, values: np.ndarray) -> np.ndarr
     return held
 
 
-def label_of(found: Between, moved: Moved, k: int) -> int:
+def label_of(found: ReleaseDifference, moved: MovedPeople, k: int) -> int:
     return found.schema.classes[moved.label[k]]
 
 
 def check_truth(seed: int) -> None:
     old, new, values, labels, (before, after) = pair(seed, small=False)
-    found = between(old, new)
+    found = infer_difference(old, new)
     sizes = [
         sum((labels == label) & before) - sum((labels == label) & after)
         for label in found.schema.classes
@@ -175,7 +175,7 @@ def tables(model: Forest, ends: list, label: object) -> list[Counter]:
 
 def check_all_pairs(seed: int) -> None:
     old, new, values, _, _ = pair(seed, small=True)
-    found = between(old, new)
+    found = infer_difference(old, new)
     levels = values.max(axis=0).astype(int) + 1
     grid = np.array([*product(*map(range, levels))], dtype=float)
     ends = (one.apply(grid).tolist() for one in (old, new))

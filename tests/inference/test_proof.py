@@ -21,7 +21,7 @@ from treeaudit.errors import DataError
 from treeaudit.inference import checker
 from treeaudit.inference.budget import Budget
 from treeaudit.inference.checker import assumed_by, check_proof
-from treeaudit.inference.exact import reconstruct
+from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.proof import proof_of
 
 
@@ -64,7 +64,7 @@ def changed(proof: dict, rng: np.random.Generator) -> dict | None:
 
 def check(seed: int) -> None:
     forest, _, _ = trained(seed, most_people=25)
-    answer = reconstruct(forest, budget=Budget(cells=2_000))
+    answer = infer_exact(forest, budget=Budget(cells=2_000))
     proof = json.loads(json.dumps(proof_of(forest, answer)))
     assert check_proof(proof, forest) == answer.certified
     rng = np.random.default_rng(seed)

@@ -12,12 +12,12 @@ from tests.inference.test_bounds import holds
 from tests.inference.test_drawn import trained as drawn
 from tests.strategies import examples
 from treeaudit.inference import coding
-from treeaudit.inference.bootstrap import reconstruct_drawn, times_of
+from treeaudit.inference.bootstrap import infer_bootstrap, sample_counts
 from treeaudit.inference.budget import OutOfBudgetError
 from treeaudit.inference.coding import Layout
 from treeaudit.inference.domain import Domain, Variable
-from treeaudit.inference.exact import reconstruct
-from treeaudit.inference.explanation import by_hand
+from treeaudit.inference.exact import infer_exact
+from treeaudit.inference.explanation import explain
 
 
 def test_a_cell_takes_what_its_columns_take() -> None:
@@ -39,10 +39,10 @@ def test_a_cell_takes_what_its_columns_take() -> None:
 def test_little_room_ends_it_earlier_and_says_nothing_wrong(seed, room) -> None:
     forest, values, labels = trained(seed)
     with patch.object(coding, "_MOST_BYTES", room):
-        answer = reconstruct(forest)
+        answer = infer_exact(forest)
         holds(answer, forest, values, labels)
-        shown = by_hand(forest, answer)
-    whole = reconstruct(forest)
+        shown = explain(forest, answer)
+    whole = infer_exact(forest)
     assert answer.n_trees <= whole.n_trees
     if answer.n_trees < whole.n_trees:
         assert answer.stopped is not None
@@ -54,14 +54,14 @@ def test_little_room_ends_it_earlier_and_says_nothing_wrong(seed, room) -> None:
 @examples(20)
 def test_little_room_ends_the_search_for_rows(seed, room) -> None:
     forest, *_ = drawn(seed, 30)
-    times = times_of(forest)
+    times = sample_counts(forest)
     found, said = None, ""
     with patch.object(coding, "_MOST_BYTES", room):
         try:
-            found = reconstruct_drawn(forest, times)
+            found = infer_bootstrap(forest, times)
         except OutOfBudgetError as ended:
             said = str(ended)
     if found is None:
         assert said.endswith(" columns each")
     else:
-        assert len(found.cells) == len(reconstruct_drawn(forest, times).cells)
+        assert len(found.cells) == len(infer_bootstrap(forest, times).cells)

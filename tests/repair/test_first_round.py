@@ -5,8 +5,8 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 import treeaudit as ta
-from treeaudit.repair.candidates import MendFirst, tells_labels_first
-from treeaudit.repair.defend import Wanted, repair
+from treeaudit.repair.candidates import MendFirst, first_round_shows_labels
+from treeaudit.repair.defend import RepairRequest, repair
 from treeaudit.writers import to_estimator
 
 
@@ -47,7 +47,7 @@ def test_a_booster_passes_and_so_does_what_is_written(kind, classes, people, tmp
     x, y = people
     y = np.minimum(y, 1) if classes == 2 else y
     _, path = fitted(kind, x, y, tmp_path)
-    done = repair(path, Wanted(train=(x, y)))
+    done = repair(path, RepairRequest(train=(x, y)))
     assert done.before.report.verdict == "fail"
     assert done.passed, done.after.misses
     assert any(isinstance(one, MendFirst) for one in done.after.defenses)
@@ -62,7 +62,7 @@ def test_nothing_of_the_first_round_is_left_in_the_weights_of_xgboost(people, tm
     x, y = people
     _, path = fitted("XGBoost", x, np.minimum(y, 1), tmp_path)
     ta.save(MendFirst().apply(ta.load(path)), tmp_path / "safe.json")
-    assert not tells_labels_first(ta.load(tmp_path / "safe.json"))
+    assert not first_round_shows_labels(ta.load(tmp_path / "safe.json"))
     trees = json.loads((tmp_path / "safe.json").read_text())["learner"]["gradient_booster"]
     first = trees["model"]["trees"][0]
     assert len(first["base_weights"]) > 1
@@ -91,7 +91,7 @@ def test_the_class_counts_of_a_written_lightgbm_model_are_found(people, tmp_path
     bare = tmp_path / "bare.txt"
     bare.write_text("".join(kept))
     after = ta.load(bare)
-    assert tells_labels_first(after)
+    assert first_round_shows_labels(after)
     leaf = before.trees[0].is_leaf
     assert np.array_equal(after.trees[0].counts[leaf], before.trees[0].counts[leaf])
 

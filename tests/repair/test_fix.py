@@ -11,7 +11,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.repair.defend import Wanted, repair
+from treeaudit.repair.defend import RepairRequest, repair
 from treeaudit.repair.suggestion import with_fix
 from treeaudit.reports.commands import next_command
 from treeaudit.reports.fixed import fix_outcome, fix_sentence
@@ -108,7 +108,7 @@ def test_counts_tell_how_often_each_tree_alone_is_right(forest) -> None:
     assert f"each tree alone is right for {before:.2%} → " in said
     assert said.endswith("of its training people on average, by its own counts.")
     assert "right_of" not in report.to_dict()["fix"]
-    done = repair(ta.load(forest[0]), Wanted())
+    done = repair(ta.load(forest[0]), RepairRequest())
     rows = before_and_after(done.before, done.after)
     assert ("right by own counts, each tree alone, on average", f"{before:.2%}") in [
         row[:2] for row in rows
@@ -125,7 +125,7 @@ def test_figures_of_a_repair_that_draws_are_the_same_each_time() -> None:
     assert fixes[0] == fixes[1]
     assert "draws" in " ".join(fixes[0].steps)
     # What is handed out is drawn as nobody can tell.
-    given = Wanted(**wanted)
+    given = RepairRequest(**wanted)
     told = [repair(model, given, trial=trial).forest for trial in (0, 0, None, None)]
     steps = [tuple(tree.value.tobytes() for tree in forest.trees) for forest in told]
     assert steps[0] == steps[1]

@@ -7,7 +7,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, Rando
 import treeaudit as ta
 from benchmarks.together import excess
 from tests.cli.run import run
-from treeaudit.repair.defend import Wanted, repair
+from treeaudit.repair.defend import RepairRequest, repair
 from treeaudit.writers import to_estimator
 
 
@@ -27,7 +27,7 @@ def forest(noisy) -> RandomForestClassifier:
 
 @pytest.fixture(scope="module")
 def done(forest, noisy):
-    return repair(forest, Wanted(train=noisy[0], test=noisy[1]))
+    return repair(forest, RepairRequest(train=noisy[0], test=noisy[1]))
 
 
 def test_a_forest_passes_judged_together(done, forest, noisy) -> None:
@@ -63,14 +63,14 @@ def test_the_frontier_tells_what_was_tried(done, noisy) -> None:
 
 
 def test_without_test_the_training_people_tell(forest, noisy) -> None:
-    done = repair(forest, Wanted(train=noisy[0]))
+    done = repair(forest, RepairRequest(train=noisy[0]))
     assert done.passed
     assert not done.frontier[0].unseen
     assert done.frontier[0].accuracy == forest.score(*noisy[0])
 
 
 def test_without_people_it_is_said_what_judges_it(forest) -> None:
-    done = repair(forest, Wanted())
+    done = repair(forest, RepairRequest())
     assert done.after.report.verdict == "review"
     assert done.frontier == ()
     assert done.needs_people == "trees together were not judged; give --train"
@@ -78,17 +78,17 @@ def test_without_people_it_is_said_what_judges_it(forest) -> None:
 
 def test_others_people_are_an_error(forest, noisy) -> None:
     with pytest.raises(ta.DataError, match="not the training data"):
-        repair(forest, Wanted(train=noisy[1]))
+        repair(forest, RepairRequest(train=noisy[1]))
 
 
 def test_a_forest_that_saw_everybody_and_one_of_numbers(noisy) -> None:
     (x, y), _ = noisy
-    whole = repair(ExtraTreesClassifier(20, random_state=0).fit(x, y), Wanted(train=(x, y)))
+    whole = repair(ExtraTreesClassifier(20, random_state=0).fit(x, y), RepairRequest(train=(x, y)))
     assert whole.passed
     assert not any("anew" in step for one in whole.frontier for step in one.steps)
     number = x[:, 0] * 3 + x[:, 1]
     model = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(x, number)
-    done = repair(model, Wanted(train=(x, number)))
+    done = repair(model, RepairRequest(train=(x, number)))
     assert done.frontier[0].accuracy == pytest.approx(model.score(x, number))
     assert done.passed
 
@@ -132,21 +132,21 @@ def test_trees_are_put_together_only_where_all_else_passes(done, forest, noisy) 
     from treeaudit.dataclass import dataclass
     from treeaudit.findings.policy import read_policy
     from treeaudit.people.records import read_records
-    from treeaudit.repair.attempts import Counting
-    from treeaudit.repair.search import Judges
+    from treeaudit.repair.attempts import AuditOptions
+    from treeaudit.repair.search import Evaluator
 
     asked = []
 
     @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-    class Listening(Counting):
+    class Listening(AuditOptions):
         def audited(self, forest, policy, attacks=None):
             asked.append(attacks)
-            return Counting.audited(self, forest, policy, attacks)
+            return AuditOptions.audited(self, forest, policy, attacks)
 
     policy, model = read_policy("default"), ta.load(forest)
     train = read_records(noisy[0], model)
     counting = Listening(options={"train": noisy[0]})
-    judges = Judges(policy=policy, counting=counting, train=train, test=None)
+    judges = Evaluator(policy=policy, counting=counting, train=train, test=None)
     judges.judged(model, ())
     assert len(asked) == 1
     assert not {"TA106", "TA108"} & set(asked[0])

@@ -13,7 +13,7 @@ from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
 from treeaudit.findings.report import Page
-from treeaudit.inference.bootstrap import times_of
+from treeaudit.inference.bootstrap import sample_counts
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import label_text, sentence
@@ -148,10 +148,10 @@ class Case:
         Raises
         ------
         DataError
-            As `treeaudit.inference.bootstrap.times_of`, which makes the draws again.
+            As `treeaudit.inference.bootstrap.sample_counts`, which makes the draws again.
         """
         if not self._times:
-            times = times_of(self.forest)
+            times = sample_counts(self.forest)
             self._times.append(times.astype(np.min_scalar_type(int(times.max(initial=0)))))
         return self._times[0]
 

@@ -98,7 +98,7 @@ def scan(
     from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
-    from treeaudit.inference.budget import heeding_interrupts
+    from treeaudit.inference.budget import stop_on_interrupt
 
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)
@@ -147,7 +147,7 @@ def scan(
             verbose=verbose,
         )
         raise typer.Exit(0 if exit_zero else code)
-    with progress_bar(path, quiet=quiet) as progress, heeding_interrupts():
+    with progress_bar(path, quiet=quiet) as progress, stop_on_interrupt():
         audited = audit_all(request, progress, jobs)
     if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")

@@ -174,7 +174,7 @@ def _follow(
     import treeaudit as ta
     from treeaudit.errors import DataError
     from treeaudit.inference.checker import assumed_by, check_proof
-    from treeaudit.inference.scope import assumed
+    from treeaudit.inference.scope import assumptions_of
 
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     try:
@@ -185,6 +185,6 @@ def _follow(
     noun = "person" if people == 1 else "people"
     typer.echo(f"HOLDS  {people:,} {noun} for certain, where this holds:")
     missing = "no value is missing in the training data"
-    for line in (*assumed_by(content, forest), *assumed(forest), missing):
+    for line in (*assumed_by(content, forest), *assumptions_of(forest), missing):
         typer.echo(f"  {line}")
     typer.echo("what the proof says of them in words is not checked: its cells and counts are")

@@ -12,25 +12,25 @@ from treeaudit.findings.findings import SEVERITIES
 from treeaudit.findings.terms import Terms, apart, in_words, terms_of_file
 from treeaudit.rendered import Rendered
 
-__all__ = ["Change", "Changes", "Way", "changes", "failing", "not_compared", "of_attacks", "pairs"]
+__all__ = ["Change", "Changes", "Way", "changes"]
 
 Differ = Mapping[str, tuple[str, ...]]
 """The terms in which the reports differ, by check."""
 
 
-def of_attacks(known: Mapping[str, Registered], differ: Differ) -> set[str]:
+def _attacks_of(known: Mapping[str, Registered], differ: Differ) -> set[str]:
     """Return the ids of the attacks some of whose numbers rest on other things."""
     return {id_ for name, names in differ.items() if names for id_ in known[name].attacks}
 
 
-def failing(old: Mapping[str, Any], new: Mapping[str, Any], differ: Differ) -> Iterator[str]:
+def _failing(old: Mapping[str, Any], new: Mapping[str, Any], differ: Differ) -> Iterator[str]:
     """Yield the checks that fail in both reports by numbers that rest on other things."""
-    for name, pair in pairs(old["checks"], new["checks"], "name").items():
+    for name, pair in _side_by_side(old["checks"], new["checks"], "name").items():
         if differ.get(name) and all(one is not None and one["status"] == "fail" for one in pair):
             yield name
 
 
-def not_compared(
+def _not_compared(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
     differ: Differ,
@@ -38,7 +38,7 @@ def not_compared(
 ) -> Iterator[str]:
     """Say which checks are not compared, a sentence for each reason."""
     known, said = all_checks(), dict[str, list[str]]()
-    for name, pair in pairs(old["checks"], new["checks"], "name").items():
+    for name, pair in _side_by_side(old["checks"], new["checks"], "name").items():
         made = all(one is not None and one["status"] != "skipped" for one in pair)
         if made and differ.get(name):
             why = in_words(differ[name], *terms)
@@ -47,7 +47,7 @@ def not_compared(
         yield f"Not compared: {' and '.join(titles)}, as {why}."
 
 
-def pairs(
+def _side_by_side(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], key: str
 ) -> dict[str, tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]]:
     """Return what is of one name side by side, in the order of the new report."""
@@ -143,15 +143,15 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
     rows = (
         _verdict(old["verdict"], new["verdict"]),
         *checks,
-        *_findings(old, new, worse, of_attacks(known, differ)),
+        *_findings(old, new, worse, _attacks_of(known, differ)),
         *_counts(old["model"], new["model"]),
     )
-    unlike = tuple(failing(old, new, differ))
+    unlike = tuple(_failing(old, new, differ))
     return Changes(
         old=_about(old),
         new=_about(new),
         rows=rows,
-        notes=(*_notes(old, new), *not_compared(old, new, differ, terms)),
+        notes=(*_notes(old, new), *_not_compared(old, new, differ, terms)),
         unlike=unlike,
     )
 
@@ -194,7 +194,7 @@ def _checks(
     known: Mapping[str, Registered],
     differ: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Change]:
-    for name, (was, now) in pairs(old["checks"], new["checks"], "name").items():
+    for name, (was, now) in _side_by_side(old["checks"], new["checks"], "name").items():
         registered = known.get(name)
         yield Change(
             of="check",
@@ -258,7 +258,7 @@ def _attacks(known: Registered | None) -> tuple[str, ...]:
 def _findings(
     old: Mapping[str, Any], new: Mapping[str, Any], worse: Set[str], unlike: Set[str]
 ) -> Iterator[Change]:
-    for name, (was, now) in pairs(old["findings"], new["findings"], "id").items():
+    for name, (was, now) in _side_by_side(old["findings"], new["findings"], "id").items():
         way = _way_of_finding(was, now)
         # Of a forest a finding counts one tree: fewer than of a single tree is no less.
         other = name in unlike and _found(was) != "clear" and way in ("better", "gone", "same")

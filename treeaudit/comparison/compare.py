@@ -28,20 +28,19 @@ from treeaudit.stats import Estimate
 
 __all__ = [
     "Choice",
-    "Compared",
+    "ComparedModel",
     "Comparison",
-    "by_ledger",
     "choose",
+    "common_measures",
     "compare",
     "dominates",
-    "weighed",
 ]
 
 _PRIVATE = BUILT_IN["private"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Compared:
+class ComparedModel:
     """One model of a comparison.
 
     Attributes
@@ -102,7 +101,7 @@ class Compared:
         return self.explained if self.utility is None else self.utility.right_of_all
 
 
-def by_ledger(report: Report) -> tuple[Check, ...]:
+def _ledger_checks(report: Report) -> tuple[Check, ...]:
     """Return the checks of policy ``private`` where another policy asks about leaves of noise.
 
     The largest epsilon is that of the policy of the report, where it names one.
@@ -134,27 +133,27 @@ class Choice:
         Models that do not pass, are no less accurate and gave away no more of what was measured.
     """
 
-    best: Compared
-    top: Compared
-    better: tuple[Compared, ...]
+    best: ComparedModel
+    top: ComparedModel
+    better: tuple[ComparedModel, ...]
 
 
-def weighed(models: Sequence[Compared]) -> tuple[Measure, ...]:
+def common_measures(models: Sequence[ComparedModel]) -> tuple[Measure, ...]:
     """Return what was measured of all of some models."""
     return tuple(m for m in MEASURES if all(m in one.leakage.measured for one in models))
 
 
-def dominates(one: Compared, other: Compared) -> bool:
+def dominates(one: ComparedModel, other: ComparedModel) -> bool:
     """Tell whether a model is no less accurate, gave away no more, and is better in one."""
     if one.useful is None or other.useful is None:
         return False
     mine, its = one.leakage.measured, other.leakage.measured
     gains = [one.useful.value - other.useful.value]
-    gains += [its[measure].value - mine[measure].value for measure in weighed((one, other))]
+    gains += [its[measure].value - mine[measure].value for measure in common_measures((one, other))]
     return len(gains) > 1 and min(gains) >= 0 and max(gains) > 0
 
 
-def choose(models: Sequence[Compared]) -> Choice | None:
+def choose(models: Sequence[ComparedModel]) -> Choice | None:
     """Return the model to take; None where none passes.
 
     The most accurate of those that pass, unless one that cannot be told from it in accuracy gave
@@ -173,16 +172,16 @@ def choose(models: Sequence[Compared]) -> Choice | None:
     return Choice(best=best, top=top, better=tuple(worse))
 
 
-def _accuracy(model: Compared) -> float:
+def _accuracy(model: ComparedModel) -> float:
     return -1.0 if model.useful is None else model.useful.value
 
 
-def _worst(model: Compared) -> float:
+def _worst(model: ComparedModel) -> float:
     worst = model.leakage.worst
     return 1.0 if worst is None else worst.value
 
 
-def _instead_of(one: Compared, top: Compared) -> bool:
+def _instead_of(one: ComparedModel, top: ComparedModel) -> bool:
     """Tell whether a model serves as well as the most accurate one, and gives away less."""
     if one.useful is None or top.useful is None or one.useful.high < top.useful.value:
         return False
@@ -207,11 +206,11 @@ class Comparison(Rendered):
         The tables that were given, by role: what each is called and its rows.
     """
 
-    models: tuple[Compared, ...]
+    models: tuple[ComparedModel, ...]
     policy: Policy
     people: dict[str, tuple[str, int]]
 
-    def __getitem__(self, name: str) -> Compared:
+    def __getitem__(self, name: str) -> ComparedModel:
         """Return a model by its name."""
         for model in self.models:
             if model.name == name:
@@ -232,7 +231,7 @@ class Comparison(Rendered):
         return choose(self.models)
 
     @property
-    def best(self) -> Compared | None:
+    def best(self) -> ComparedModel | None:
         """The model to take; None where none passes."""
         choice = self.choice
         return None if choice is None else choice.best
@@ -319,7 +318,7 @@ def compare(
     )  # fmt: skip
 
 
-def _compared(name: str, asked: Request, request: Request) -> Compared:
+def _compared(name: str, asked: Request, request: Request) -> ComparedModel:
     """Audit one model: ``asked`` is what was given, ``request`` the same with its tables read."""
     forest = load(asked.model)
     request = replace(request, model=forest)
@@ -354,14 +353,14 @@ def _compared(name: str, asked: Request, request: Request) -> Compared:
     because = None if forest.privacy is None else unbounded_because(report.forest)
     if because is not None:
         notes.append(f"its epsilon bounds nothing: {because}")
-    return Compared(
+    return ComparedModel(
         name=name,
         report=replace(report, request=asked.kept()),
         claims=claims_of(report.table, seen),
         utility=useful,
         explained=number,
         leakage=leakage_of(report),
-        ledger=by_ledger(report),
+        ledger=_ledger_checks(report),
         notes=tuple(notes),
     )
 
@@ -388,7 +387,7 @@ def _names(models: Sequence[object]) -> list[str]:
     ]
 
 
-def _tables(rows: Sequence[Compared]) -> dict[str, tuple[str, int]]:
+def _tables(rows: Sequence[ComparedModel]) -> dict[str, tuple[str, int]]:
     found: dict[str, tuple[str, int]] = {}
     for row in rows:
         found |= row.report.people

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag
 from treeaudit.errors import DataError
 from treeaudit.inference.explanation import sentence, table
-from treeaudit.inference.releases import Between, Moved, between
+from treeaudit.inference.releases import MovedPeople, ReleaseDifference, infer_difference
 from treeaudit.inference.scope import certain_if, not_usable
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
@@ -66,7 +66,7 @@ class Difference(Rendered):
 
     old: Forest
     new: Forest
-    found: Between
+    found: ReleaseDifference
 
     @property
     def certain(self) -> int:
@@ -151,7 +151,7 @@ class Difference(Rendered):
         return f"{schema.target} = {label_text((schema.classes or ())[at])}"
 
     @property
-    def _lists(self) -> list[tuple[str, Moved, Flag]]:
+    def _lists(self) -> list[tuple[str, MovedPeople, Flag]]:
         """Who left and who came, from the list that names more, and who of them for certain."""
         found, together = self.found, self.found.together
         shown = alone = found.left, found.came
@@ -163,11 +163,11 @@ class Difference(Rendered):
         ]
 
 
-def _worth(*moved: Moved) -> tuple[int, int]:
+def _worth(*moved: MovedPeople) -> tuple[int, int]:
     return sum(one.n_people for one in moved), sum(one.exact for one in moved)
 
 
-def _boxes(moved: Moved) -> npt.NDArray[np.bytes_]:
+def _boxes(moved: MovedPeople) -> npt.NDArray[np.bytes_]:
     """Return a text for each: where, of which label, and how many."""
     cells = moved.cells.part(moved.cell)
     parts = (*cells.sets, cells.low.T, cells.high.T, moved.label[:, None], moved.people[:, None])
@@ -212,5 +212,5 @@ def difference(
         forests.append(forest)
     public = schema if schema is None or isinstance(schema, Schema) else read_schema(schema)
     first, second = forests
-    found = between(first, second, public, seconds, progress)
+    found = infer_difference(first, second, public, seconds, progress)
     return Difference(old=first, new=second, found=found)

@@ -17,7 +17,7 @@ from treeaudit.findings.request import OPTIONS, Request
 from treeaudit.output import well_formed
 from treeaudit.repair.suggestion import with_fix
 
-__all__ = ["Differs", "Verified", "verify"]
+__all__ = ["Mismatch", "Verification", "verify"]
 
 _FILES = ("train", "test", "known", "prior", "baseline")
 _NAMED = ("model", *_FILES)
@@ -25,7 +25,7 @@ _SMALL = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Differs:
+class Mismatch:
     """One entry of a report that is not what the model gives: where, what it says, what is so."""
 
     where: str
@@ -34,7 +34,7 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class Verification:
     """What became of a report when the audit was run again.
 
     Attributes
@@ -50,7 +50,7 @@ class Verified:
     """
 
     again: Report
-    differences: tuple[Differs, ...]
+    differences: tuple[Mismatch, ...]
     unsettled: tuple[str, ...]
     own_policy: bool
 
@@ -62,7 +62,7 @@ def verify(
     policy: str | None = None,
     progress: Progress | None = None,
     **given: Path | None,
-) -> tuple[Verified, ...]:
+) -> tuple[Verification, ...]:
     """Run the audit of a file again, and hold every entry of its reports against the new ones.
 
     Parameters
@@ -102,7 +102,7 @@ def verify(
 
 def _held(
     data: Mapping[str, Any], again: Report, request: Request, *, own_policy: bool
-) -> Verified:
+) -> Verification:
     if data.get("fix") is not None or data.get("frontier"):
         again = with_fix(again, train=request.train, test=request.test, target=request.target)
     # As it is written: names of files may hold bytes that are no text.
@@ -118,7 +118,7 @@ def _held(
     try:
         acceptance_of(data)
     except (KeyError, TypeError, ValueError) as error:
-        differences.append(Differs("accepted", data["accepted"], str(error)))
+        differences.append(Mismatch("accepted", data["accepted"], str(error)))
     # Whether a search was ended by time may differ, but not whether it searches.
     sides = [
         {f["id"]: f["details"] for f in form["findings"] if f.get("details")}
@@ -129,7 +129,7 @@ def _held(
         for attack, details in sides[1].items()
         if "stopped" in details and any(side.get(attack, {}).get("stopped") for side in sides)
     ]
-    return Verified(
+    return Verification(
         again=again,
         differences=tuple(differences),
         unsettled=tuple(dict.fromkeys(stopped)),
@@ -137,16 +137,16 @@ def _held(
     )
 
 
-def _beside(data: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Differs]:
+def _beside(data: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Mismatch]:
     """Tell what a report says where names are not compared, and no audit would write."""
     parts = {part: (data[part], written[part]) for part in ("tool", "request", "policy")}
     for role in written["people"]:
         parts[f"people · {role}"] = data["people"].get(role, {}), written["people"][role]
     for part, (said, true) in parts.items():
-        yield from (Differs(_under(part, key), said[key], None) for key in said if key not in true)
+        yield from (Mismatch(_under(part, key), said[key], None) for key in said if key not in true)
     asked, told = data["request"]["policy"], data["policy"]["name"]
     if isinstance(asked, str) and asked != told and not BUILT_IN.keys().isdisjoint({asked, told}):
-        yield Differs("request · policy", asked, told)
+        yield Mismatch("request · policy", asked, told)
 
 
 def _asked(
@@ -214,7 +214,7 @@ def _differences(
     said: Any,  # noqa: ANN401  # JSON
     found: Any,  # noqa: ANN401  # JSON
     names: tuple[list[str], list[str]],
-) -> Iterator[Differs]:
+) -> Iterator[Mismatch]:
     if isinstance(said, dict) and isinstance(found, dict):
         for key in dict.fromkeys((*said, *found)):
             yield from _differences(_under(where, key), said.get(key), found.get(key), names)
@@ -225,7 +225,7 @@ def _differences(
             one, other = (side.get(key) for side in sides)
             yield from _differences(_under(where, str(key)), one, other, names)
     elif not _same(said, found, names):
-        yield Differs(where, said, found)
+        yield Mismatch(where, said, found)
 
 
 def _under(where: str, key: str) -> str:

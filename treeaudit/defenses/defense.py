@@ -20,15 +20,15 @@ __all__ = [
     "Defense",
     "DefenseWords",
     "Parameter",
-    "at_most",
+    "build_defense",
     "check_not_private",
     "counts_of",
-    "made",
+    "other_methods",
     "parameters",
     "people_in",
+    "size_advice",
     "sizes",
     "takes_people",
-    "telling_less",
     "tree_by_tree",
     "weights_of",
 ]
@@ -142,11 +142,11 @@ def sizes(tree: Tree, forest: Forest) -> Float:
         return sums
     raise DataError(
         "the model does not tell how many people are in its leaves, so small ones cannot be "
-        f"found: {telling_less(tree, forest)}, or defend the model that it was made from"
+        f"found: {other_methods(tree, forest)}, or defend the model that it was made from"
     )
 
 
-def telling_less(tree: Tree, forest: Forest) -> str:
+def other_methods(tree: Tree, forest: Forest) -> str:
     """Return, as advice, the repairs that need to know of no people."""
     answers = forest.answers != "sum" and (tree.counts is not None or tree.label is not None)
     labels = answers and forest.schema.classes is not None
@@ -173,10 +173,10 @@ def check_not_private(forest: Forest, method: str) -> None:
         )
 
 
-def at_most(people: float, tree: Tree, forest: Forest) -> str:
+def size_advice(people: float, tree: Tree, forest: Forest) -> str:
     """Return the largest ``min_leaf`` that works as advice, or what works without one."""
     k = int(people)
-    return f"ask for at most {k:,} (--min-leaf {k})" if k > 1 else telling_less(tree, forest)
+    return f"ask for at most {k:,} (--min-leaf {k})" if k > 1 else other_methods(tree, forest)
 
 
 def counts_of(tree: Tree, forest: Forest) -> Float:
@@ -191,7 +191,7 @@ def counts_of(tree: Tree, forest: Forest) -> Float:
         why = forest.counts_reason or "it holds none"
         raise DataError(
             f"labels cannot be told apart without class counts ({why}): "
-            f"{telling_less(tree, forest)}"
+            f"{other_methods(tree, forest)}"
         )
     counts: Float = np.maximum(tree.counts, 0)
     return counts
@@ -276,7 +276,7 @@ def takes_people(defense: type[Defense]) -> bool:
     return any(field.name in _PEOPLE for field in fields(defense))
 
 
-def made(
+def build_defense(
     defense: type[Defense],
     given: Mapping[str, object],
     people: Records | None = None,

@@ -33,7 +33,7 @@ from treeaudit.table.labels import exceptions, nearly_certain
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-__all__ = ["MergeDiverse", "spared_in_all", "spared_in_one"]
+__all__ = ["MergeDiverse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,7 +90,7 @@ class MergeDiverse(Merging):
         none = replace(self, allowed=0.0)
         bad = [none.bad(tree, forest) for tree in trees]
         counts = [counts_of(tree, forest) for tree in trees]
-        spared = spared_in_all(trees, bad, counts, routed(forest, self.values), self.allowed)
+        spared = _exempt_in_forest(trees, bad, counts, routed(forest, self.values), self.allowed)
         return tree_by_tree(forest, lambda _, i: merged(trees[i], bad[i] & ~spared[i]))
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
@@ -115,7 +115,7 @@ class MergeDiverse(Merging):
                 )
         if not self.allowed:
             return bad
-        return bad & ~spared_in_one(tree, bad, counts, people, self.allowed)
+        return bad & ~_exempt_in_tree(tree, bad, counts, people, self.allowed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -131,7 +131,7 @@ class _Merges:
     lost: Float
 
 
-def spared_in_one(tree: Tree, bad: Flag, counts: Float, people: Float, allowed: float) -> Flag:
+def _exempt_in_tree(tree: Tree, bad: Flag, counts: Float, people: Float, allowed: float) -> Flag:
     """Choose leaves of a tree that may stay, with at most a share of its people."""
     merges = _merges(tree, bad, counts)
     home, leaf = merges.home, merges.leaf
@@ -147,7 +147,7 @@ def spared_in_one(tree: Tree, bad: Flag, counts: Float, people: Float, allowed: 
     return spared
 
 
-def spared_in_all(
+def _exempt_in_forest(
     trees: Sequence[Tree], bad: Sequence[Flag], counts: Sequence[Float], node: Int, allowed: float
 ) -> list[Flag]:
     """Choose leaves of all trees that may stay, with at most a share of all people in any.
@@ -155,7 +155,7 @@ def spared_in_all(
     Parameters
     ----------
     bad, counts
-        Per tree, as for `spared_in_one`.
+        Per tree, as for `_exempt_in_tree`.
     node
         Shape ``(n_people, n_trees)``: where everybody ends.
     """

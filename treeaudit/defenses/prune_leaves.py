@@ -6,8 +6,15 @@ from typing import Annotated, Literal
 import numpy as np
 
 from treeaudit.arrays import Flag
-from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, at_most, sizes, tree_by_tree
-from treeaudit.defenses.tree_edits import compact, levels, recount, summed, taken
+from treeaudit.defenses.defense import (
+    Bounds,
+    Defense,
+    DefenseWords,
+    size_advice,
+    sizes,
+    tree_by_tree,
+)
+from treeaudit.defenses.tree_edits import columns_at, compact, levels, recount, summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -74,7 +81,7 @@ class PruneLeaves(Defense):
             second = float(np.sort(size[leaf])[-2:][0])
             raise DataError(
                 f"no leaf holds {self.min_leaf} people or more, so nothing would be left: "
-                f"{at_most(second, tree, forest)}"
+                f"{size_advice(second, tree, forest)}"
             )
         counted = recount(tree, leaf & ~small)
         if self.unanswered == "reject":
@@ -88,7 +95,7 @@ def _answered_above(tree: Tree, stand_in: Flag) -> Tree:
     """Give nodes that hold nobody the answer of their parents."""
     source = np.where(stand_in, tree.parent, np.arange(tree.n_nodes))
     n_records = None if tree.n_records is None else np.where(stand_in, 0, tree.n_records)
-    held = taken(tree, source, ("counts", "label", "value"))
+    held = columns_at(tree, source, ("counts", "label", "value"))
     return replace(tree, n_records=n_records, spread=None, **held)
 
 

@@ -10,7 +10,7 @@ from treeaudit.defenses.defense import (
     Bounds,
     Defense,
     DefenseWords,
-    telling_less,
+    other_methods,
     tree_by_tree,
     weights_of,
 )
@@ -64,7 +64,7 @@ class RoundCounts(Defense):
         if forest.counts_are == "weighted":
             raise DataError(
                 f"the class numbers are weights, no people ({forest.counts_reason}), and cannot be "
-                f"rounded to people: {telling_less(forest.trees[0], forest)}"
+                f"rounded to people: {other_methods(forest.trees[0], forest)}"
             )
         stated = forest.counts_are in ("exact", "likely", "noisy")
         return replace(

@@ -14,7 +14,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["add_to", "averaged", "below", "compact", "levels", "recount", "summed", "taken"]
+__all__ = ["add_to", "averaged", "below", "columns_at", "compact", "levels", "recount", "summed"]
 
 
 def levels(tree: Tree) -> list[Index]:
@@ -181,11 +181,11 @@ def compact(tree: Tree, kept: Flag) -> Tree:
         low=tree.low[node],
         high=tree.high[node],
         categories=_sets(tree.categories, node),
-        **taken(tree, node, ("missing", "n_records", "counts", "label", "value")),
+        **columns_at(tree, node, ("missing", "n_records", "counts", "label", "value")),
     )
 
 
-def taken(tree: Tree, node: Index, columns: Sequence[str]) -> dict[str, Any]:
+def columns_at(tree: Tree, node: Index, columns: Sequence[str]) -> dict[str, Any]:
     """Return those of some columns that a tree has, for some of its nodes."""
     held = {name: getattr(tree, name) for name in columns}
     return {name: column[node] for name, column in held.items() if column is not None}

@@ -12,11 +12,11 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.boosted_bounds import enclosed, fulfils, nearest
+from treeaudit.inference.boosted_bounds import enclose, fulfils, nearest_solution
 from treeaudit.inference.boosted_equations import Equations, equations_of, own_and_others
-from treeaudit.inference.bounds import Bounds, settle, system_of
+from treeaudit.inference.bounds import Bounds, system_of, tightest_bounds
 from treeaudit.inference.budget import Budget, OutOfBudgetError
-from treeaudit.inference.cells import Cells, counted, refine
+from treeaudit.inference.cells import Cells, people_per_place, refine
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, domain_of
 from treeaudit.inference.scope import not_boosted
@@ -25,7 +25,7 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["Boosted", "reconstruct_boosted"]
+__all__ = ["BoostedSolution", "infer_boosted"]
 
 _CUTTING, _COUNTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 0.5, 16, 6_000_000
 _KINDS = 2
@@ -34,7 +34,7 @@ _SURPLUS, _SHARP = 20, 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Boosted:
+class BoostedSolution:
     """What a boosted classifier gives away of the table it was trained on.
 
     Attributes
@@ -95,12 +95,12 @@ class Boosted:
         return self.n_people * self.domain.bits - left
 
 
-def reconstruct_boosted(
+def infer_boosted(
     forest: Forest,
     public: Schema | None = None,
     budget: Budget | None = None,
     known: Records | None = None,
-) -> Boosted:
+) -> BoostedSolution:
     """Return what a boosted classifier gives away of the people it was trained on.
 
     Parameters
@@ -143,7 +143,7 @@ def reconstruct_boosted(
     budget.check()
     # Small systems are solved over and over: a second thread only waits.
     with threadpool_limits(limits=1, user_api="blas"):
-        found = nearest(equations, budget.over)
+        found = nearest_solution(equations, budget.over)
         if found is None:
             ended = budget.ended if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
@@ -153,12 +153,12 @@ def reconstruct_boosted(
                 f"no people were found who fit all leaves{besides}: several tables may, or the "
                 "trees were changed, or grown in another way than was assumed"
             )
-        bounds, finished = enclosed(equations, found, budget.over)
+        bounds, finished = enclose(equations, found, budget.over)
     if bounds.low.any() and not _confirmed(equations, found):
         raise DataError("too few leaves tell whether the trees were grown as assumed")
     if stopped is None and bounds.open.any():
         stopped = "sums of equations" if finished else budget.ended
-    return Boosted(
+    return BoostedSolution(
         domain=replace(
             domain,
             assumptions=(*dict.fromkeys((*forest.boosting.assumptions, *domain.assumptions)),),
@@ -218,14 +218,14 @@ def _at_most(cells: Cells, trees: Sequence[Tree], over: Callable[[], bool]) -> F
         return np.full(len(cells), np.inf)
     anybody = replace(cells, alive=np.ones((len(cells), 1), dtype=np.bool_))
     system, _ = system_of(anybody, 0, [one.astype(np.float64) for one in counts])
-    return settle(system, over).bounds.high
+    return tightest_bounds(system, over).bounds.high
 
 
 def _besides(known: Records, cells: Cells, equations: Equations) -> Equations:
     """Return the equations on the people who are not known."""
     n_classes = len(equations.most) // len(cells)
     cell, label = np.divmod(np.arange(len(equations.most)), n_classes)
-    there = counted(cells, cell, label, known)
+    there = people_per_place(cells, cell, label, known)
     if there.sum() != len(known) or equations.too_many(there):
         raise DataError(f"{known.origin} holds people who were not in the training data")
     return equations.without(there)

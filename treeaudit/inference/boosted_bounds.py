@@ -27,7 +27,7 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.inference.boosted_equations import Equations
 from treeaudit.inference.bounds import Bounds
 
-__all__ = ["enclosed", "fulfils", "nearest", "nonnegative"]
+__all__ = ["enclose", "fulfils", "nearest_solution", "nonnegative_least_squares"]
 
 _MOST_OPEN, _TRIES = 2_500, 20
 _SLACK = 1e-9
@@ -35,7 +35,7 @@ _SUM, _TYPICAL, _EVEN = 1e-12, 1e-7, 0.1
 _RIDGE = 1e-13
 
 
-def nearest(equations: Equations, over: Callable[[], bool]) -> Float | None:
+def nearest_solution(equations: Equations, over: Callable[[], bool]) -> Float | None:
     """Return the whole numbers nearest to the least squares of the equations; None without time."""
     # Not what rounding can do at worst, but what it does on the whole.
     size = abs(equations.middle).max(axis=1).toarray().ravel() * np.sqrt(equations.people + 1)
@@ -44,7 +44,9 @@ def nearest(equations: Equations, over: Callable[[], bool]) -> Float | None:
     held = equations.most > 0
     if not held.any():
         return np.zeros(len(held))
-    found = nonnegative(columns[:, np.flatnonzero(held)], weight * equations.told, over=over)
+    found = nonnegative_least_squares(
+        columns[:, np.flatnonzero(held)], weight * equations.told, over=over
+    )
     if found is None:
         return None
     whole = np.zeros(len(held))
@@ -60,7 +62,7 @@ def fulfils(equations: Equations, x: Float) -> bool:
     return bool((away <= allowed).all() and (x >= 0).all() and (x <= equations.most).all())
 
 
-def enclosed(equations: Equations, x: Float, over: Callable[[], bool]) -> tuple[Bounds, bool]:
+def enclose(equations: Equations, x: Float, over: Callable[[], bool]) -> tuple[Bounds, bool]:
     """Return bounds that hold for all numbers that fulfil the equations, and whether time was left.
 
     Parameters
@@ -102,7 +104,7 @@ def _nobody(
         more = sparse.vstack([weighted / scale, sparse.csr_matrix(wish / scale)]).tocsc()
         aim = np.zeros(more.shape[0])
         aim[-1] = 1.0
-        found = nonnegative(more, aim, ~empty, over)
+        found = nonnegative_least_squares(more, aim, ~empty, over)
         if found is None:
             return
         rest = aim - more @ found
@@ -164,7 +166,7 @@ _MOST = 1_500
 _RIDGE, _END = 1e-13, 1e-12
 
 
-def nonnegative(
+def nonnegative_least_squares(
     a: sparse.csc_matrix,
     b: Float,
     free: Flag | None = None,
@@ -182,7 +184,7 @@ def nonnegative(
     Examples
     --------
     >>> a = sparse.csc_matrix(np.array([[1.0, 1.0], [0.0, 1.0]]))
-    >>> nonnegative(a, np.array([1.0, -1.0])).round(9).tolist()
+    >>> nonnegative_least_squares(a, np.array([1.0, -1.0])).round(9).tolist()
     [1.0, 0.0]
     """
     n = a.shape[1]

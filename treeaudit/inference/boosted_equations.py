@@ -26,7 +26,7 @@ from treeaudit.inference.cells import Cells
 from treeaudit.model.boosting import Boosting
 from treeaudit.model.tree import Tree
 
-__all__ = ["Equations", "Scores", "equations_of", "own_and_others", "scores_of"]
+__all__ = ["Equations", "equations_of", "own_and_others"]
 
 _SINGLE, _DOUBLE = 2.0**-23, 2.0**-50
 """How far one addition is off, as a part of the sum."""
@@ -101,7 +101,7 @@ class Equations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scores:
+class _Scores:
     """What is known of cells before a tree: shares and curvatures, with what they may be off."""
 
     p: Float
@@ -112,7 +112,7 @@ class Scores:
     h_off: Float
 
 
-def scores_of(score: Float, k: int, largest: Float, done: int, boosting: Boosting) -> Scores:
+def _scores_of(score: Float, k: int, largest: Float, done: int, boosting: Boosting) -> _Scores:
     """Return shares and curvatures of the class of a tree.
 
     Parameters
@@ -131,10 +131,10 @@ def scores_of(score: Float, k: int, largest: Float, done: int, boosting: Boostin
     >>> from treeaudit.model.boosting import Boosting
     >>> exact = Boosting(trees=(), start=(0.0,), shift=(0.0,), rate=1, mass=lambda _: None,
     ...                  single=False, derivatives=0.0, stored=0.0)
-    >>> one = scores_of(np.log([[3.0]]), 0, np.log([3.0]), 0, exact)
+    >>> one = _scores_of(np.log([[3.0]]), 0, np.log([3.0]), 0, exact)
     >>> one.p.tolist(), one.h.tolist()
     ([0.75], [0.1875])
-    >>> three = scores_of(np.log([[3.0], [2.0], [1.0]]), 0, np.log([3.0]), 0, exact)
+    >>> three = _scores_of(np.log([[3.0], [2.0], [1.0]]), 0, np.log([3.0]), 0, exact)
     >>> three.p.round(9).tolist(), three.q.round(9).tolist()
     ([0.5], [0.5])
     """
@@ -157,7 +157,7 @@ def scores_of(score: Float, k: int, largest: Float, done: int, boosting: Boostin
     h, h_off = boosting.curve * h, boosting.curve * h_off
     if boosting.single:
         h_off = np.maximum(h_off, _FLOOR - h)
-    return Scores(p=p, p_off=p_off, q=q, q_off=q_off, h=h, h_off=h_off)
+    return _Scores(p=p, p_off=p_off, q=q, q_off=q_off, h=h, h_off=h_off)
 
 
 def equations_of(cells: Cells, trees: Sequence[Tree], boosting: Boosting) -> Equations:
@@ -186,7 +186,7 @@ def equations_of(cells: Cells, trees: Sequence[Tree], boosting: Boosting) -> Equ
         done, k = divmod(i, n_scores)
         own = k if n_scores > 1 else 1
         held, place = np.unique(leaf[i], return_inverse=True)
-        now = scores_of(score, k, largest, done, boosting)
+        now = _scores_of(score, k, largest, done, boosting)
         shift = boosting.shift[k] if done == 0 else 0.0
         v = boosting.scale * tree.value[held] - shift
         one, none = np.ones(n_cells), np.zeros(n_cells)

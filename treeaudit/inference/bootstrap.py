@@ -14,7 +14,7 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.bounds import Bounds, System, shuttle
+from treeaudit.inference.bounds import Bounds, System, propagate
 from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Coded, Layout, coded
@@ -25,13 +25,13 @@ from treeaudit.model.schema import Schema
 from treeaudit.people.drawn_labels import drawn_times
 
 __all__ = [
-    "Drawn",
-    "check_draws",
+    "BootstrapSolution",
     "check_room",
-    "not_drawn",
-    "not_draws",
-    "reconstruct_drawn",
-    "times_of",
+    "check_seeds",
+    "infer_bootstrap",
+    "not_bootstrap",
+    "not_reproducible",
+    "sample_counts",
 ]
 
 _MOST_TREES = 16
@@ -45,7 +45,7 @@ _CUTTING = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
+class BootstrapSolution:
     """What a forest gives away of the table it was trained on, row by row.
 
     Attributes
@@ -111,19 +111,19 @@ class Drawn:
         return self.n_people * self.domain.bits - float(np.log2(records).sum())
 
 
-def reconstruct_drawn(
+def infer_bootstrap(
     forest: Forest,
     times: Wide,
     public: Schema | None = None,
     budget: Budget | None = None,
-) -> Drawn:
+) -> BootstrapSolution:
     """Return what a forest gives away of each row of the table it was trained on.
 
     Parameters
     ----------
     times
         Shape ``(n_people, n_trees)``: how often each row was drawn for each tree, see
-        `treeaudit.inference.bootstrap.times_of`.
+        `treeaudit.inference.bootstrap.sample_counts`.
     public
         What is known of the columns besides the file.
     budget
@@ -153,9 +153,9 @@ def reconstruct_drawn(
     if 2 * n > _MOST_ENTRIES:
         raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
     system = _system(forest, times, cells.leaf[:, cell].T.astype(np.int64), person, label)
-    bounds = shuttle(system, budget.over)
+    bounds = propagate(system, budget.over)
     stopped = budget.ended if budget.over() else "one equation at a time"
-    return Drawn(
+    return BootstrapSolution(
         domain=replace(domain, assumptions=(_OF_SEEDS, *domain.assumptions)),
         cells=cells,
         n_people=len(times),
@@ -174,7 +174,7 @@ def check_room(forest: Forest, n_people: int) -> None:
     Raises
     ------
     OutOfBudgetError
-        As `reconstruct_drawn`, which would begin with it.
+        As `infer_bootstrap`, which would begin with it.
     """
     _check_size(forest.trees[0].n_nodes, n_people * len(forest.schema.classes or ()))
 
@@ -258,20 +258,20 @@ def _system(forest: Forest, times: Wide, leaf: Wide, person: Wide, label: Wide) 
 _MOST_DRAWS = 50_000_000
 
 
-def not_drawn(forest: Forest) -> str | None:
+def not_reproducible(forest: Forest) -> str | None:
     """Say why it is not known who was drawn for the trees of a model, or why that says nothing."""
     if forest.records_are != "bootstrap":
         return "its trees were not trained on draws"
     if forest.seeds is None:
         return not_usable(forest)
-    if (reason := not_draws(forest)) is not None:
+    if (reason := not_bootstrap(forest)) is not None:
         return reason
     if (forest.n_records or 0) * forest.n_trees > _MOST_DRAWS:
         return f"more than {_MOST_DRAWS:,} draws are not made again"
     return None
 
 
-def not_draws(forest: Forest) -> str | None:
+def not_bootstrap(forest: Forest) -> str | None:
     """Say why the leaves of a model are no draws from so many people; None where they are."""
     if forest.records_are != "bootstrap":
         return "its trees were not trained on draws"
@@ -282,7 +282,7 @@ def not_draws(forest: Forest) -> str | None:
     return None
 
 
-def times_of(forest: Forest) -> Wide:
+def sample_counts(forest: Forest) -> Wide:
     """Return how often each row was drawn for each tree, shape ``(n_people, n_trees)``.
 
     For each tree scikit-learn draws as many rows as its root holds, with replacement, from a
@@ -292,9 +292,9 @@ def times_of(forest: Forest) -> Wide:
     Raises
     ------
     DataError
-        If `not_drawn` has a reason, or if they are not.
+        If `not_reproducible` has a reason, or if they are not.
     """
-    check_draws(forest)
+    check_seeds(forest)
     n = forest.n_records or 0
     # By columns: what the first tree shows to be other draws has then not touched the others.
     times = np.zeros((n, forest.n_trees), dtype=np.int64, order="F")
@@ -303,15 +303,15 @@ def times_of(forest: Forest) -> Wide:
     return times
 
 
-def check_draws(forest: Forest) -> None:
+def check_seeds(forest: Forest) -> None:
     """Draw for the first tree alone: what shows other draws mostly shows there.
 
     Raises
     ------
     DataError
-        As `times_of`.
+        As `sample_counts`.
     """
-    if (reason := not_drawn(forest)) is not None:
+    if (reason := not_reproducible(forest)) is not None:
         raise DataError(reason)
     if len(forest.seeds or ()) != forest.n_trees:
         raise DataError(f"there are {len(forest.seeds or ()):,} seeds for {forest.n_trees:,} trees")

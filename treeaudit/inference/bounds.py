@@ -25,7 +25,16 @@ from treeaudit.errors import DataError
 from treeaudit.inference.cells import Cells
 from treeaudit.inference.scope import ANYBODY
 
-__all__ = ["Bounds", "Settled", "System", "from_pairs", "settle", "shuttle", "sweep", "system_of"]
+__all__ = [
+    "Bounds",
+    "Settled",
+    "System",
+    "pair_bounds",
+    "propagate",
+    "sweep",
+    "system_of",
+    "tightest_bounds",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -156,7 +165,7 @@ _ROUNDING = 1e-9
 """What a quotient of whole numbers may be off."""
 
 
-def shuttle(system: System, over: Callable[[], bool] = lambda: False) -> Bounds:
+def propagate(system: System, over: Callable[[], bool] = lambda: False) -> Bounds:
     """Return bounds that follow from each equation and the bounds of the other unknowns.
 
     ``high[k]`` is at most what an equation leaves for k when all others are at their lowest,
@@ -181,7 +190,7 @@ def shuttle(system: System, over: Callable[[], bool] = lambda: False) -> Bounds:
     ...     least=np.array([3.0, 2.0, 1.0, 4.0]), most=np.array([3.0, 2.0, 1.0, 4.0]),
     ...     bounds=Bounds(low=np.zeros(3), high=np.full(3, 4.0)), origin=np.arange(4),
     ... )
-    >>> shuttle(system).low.tolist(), shuttle(system).high.tolist()
+    >>> propagate(system).low.tolist(), propagate(system).high.tolist()
     ([1.0, 2.0, 2.0], [1.0, 2.0, 2.0])
     """
     bounds, rows = system.bounds, system.by_group
@@ -254,7 +263,7 @@ _LARGEST = 50_000_000
 """Leaves of one tree times leaves of the other that are looked at."""
 
 
-def from_pairs(system: System, bounds: Bounds, divided: Wide, dividing: Wide) -> Bounds:
+def pair_bounds(system: System, bounds: Bounds, divided: Wide, dividing: Wide) -> Bounds:
     """Return bounds that follow from two trees and the bounds so far.
 
     Parameters
@@ -343,7 +352,7 @@ class Settled:
     finished: bool
 
 
-def settle(system: System, over: Callable[[], bool]) -> Settled:
+def tightest_bounds(system: System, over: Callable[[], bool]) -> Settled:
     """Return the bounds that follow from a system, while there is time.
 
     Parameters
@@ -351,7 +360,7 @@ def settle(system: System, over: Callable[[], bool]) -> Settled:
     over
         Tells whether time is up; one look at every equation is always taken.
     """
-    bounds = shuttle(system, over)
+    bounds = propagate(system, over)
     if not system.groups or not bounds.open.any():
         return Settled(bounds=bounds, finished=True)
     low, high = bounds.low.copy(), bounds.high.copy()
@@ -367,11 +376,11 @@ def settle(system: System, over: Callable[[], bool]) -> Settled:
         for i in range(n):
             if over():
                 break
-            bounds = from_pairs(rest, bounds, rows[i], rows[(i + turn) % n])
+            bounds = pair_bounds(rest, bounds, rows[i], rows[(i + turn) % n])
         quiet += 1
         if (bounds.low > rest.bounds.low).any() or (bounds.high < rest.bounds.high).any():
             quiet = 0
-            bounds = shuttle(replace(rest, bounds=bounds), over)
+            bounds = propagate(replace(rest, bounds=bounds), over)
             low[at], high[at] = bounds.low, bounds.high
             at = at[bounds.open]
             rest = rest.part(bounds.open, bounds)

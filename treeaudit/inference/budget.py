@@ -13,7 +13,7 @@ from treeaudit.model.tree import Tree
 if TYPE_CHECKING:
     from threading import Event
 
-__all__ = ["Budget", "OutOfBudgetError", "heeding_interrupts"]
+__all__ = ["Budget", "OutOfBudgetError", "stop_on_interrupt"]
 
 _HEEDS: ContextVar[bool] = ContextVar("heeds", default=False)
 
@@ -47,7 +47,7 @@ class Budget:
 
     @contextmanager
     def spent(self) -> Iterator[None]:
-        """Let a first Ctrl-C meanwhile end the budget, within `heeding_interrupts`."""
+        """Let a first Ctrl-C meanwhile end the budget, within `stop_on_interrupt`."""
         import threading
 
         if not _HEEDS.get() or threading.current_thread() is not threading.main_thread():
@@ -99,7 +99,7 @@ class Budget:
 
 
 @contextmanager
-def heeding_interrupts() -> Iterator[None]:
+def stop_on_interrupt() -> Iterator[None]:
     """Let a first Ctrl-C end the search that it falls into, with what is certain so far.
 
     Searches end as if their time was over; a second Ctrl-C, or one beside them, is raised as ever.

@@ -16,7 +16,14 @@ from treeaudit.inference.coding import Coded, Layout, Words
 from treeaudit.inference.domain import Variable
 from treeaudit.people.records import Records
 
-__all__ = ["Cells", "counted", "held", "independent", "keys", "refine", "values_of"]
+__all__ = [
+    "Cells",
+    "independent_shares",
+    "leaf_keys",
+    "likeliest_codes",
+    "people_per_place",
+    "refine",
+]
 
 _MOST_PAIRS = 250_000
 _AT_ONCE = 30_000
@@ -127,14 +134,17 @@ class Cells:
         return some
 
 
-def held(counts: Float) -> Flag:
+def _occupied(counts: Float) -> Flag:
     """Tell that people of a class may be where a leaf has some: all people are in every tree."""
     flags: Flag = counts > 0
     return flags
 
 
 def refine(
-    cells: Cells, trees: Coded, holds: Holds = held, check: Callable[[int], None] = lambda _: None
+    cells: Cells,
+    trees: Coded,
+    holds: Holds = _occupied,
+    check: Callable[[int], None] = lambda _: None,
 ) -> Cells:
     """Return the cells that more trees tell apart.
 
@@ -309,7 +319,7 @@ _ANYWHERE = 0.02
 """Share of the people who may have any value, whatever the margins are."""
 
 
-def keys(leaf: Int) -> npt.NDArray[np.uint64]:
+def leaf_keys(leaf: Int) -> npt.NDArray[np.uint64]:
     """Return a number per row of leaves, the same for the same leaves: a sum of 64 bits."""
     rng = np.random.default_rng(0)
     factor = rng.integers(1, 2**63, (leaf.shape[1], 1), dtype=np.uint64) | np.uint64(1)
@@ -319,10 +329,10 @@ def keys(leaf: Int) -> npt.NDArray[np.uint64]:
     return total
 
 
-def counted(cells: Cells, cell: Wide, label: Wide, people: Records) -> Float:
+def people_per_place(cells: Cells, cell: Wide, label: Wide, people: Records) -> Float:
     """Return how many of some people are in each place: in a cell, with a class."""
     found, n_trees = np.zeros(len(cell)), len(cells.leaf)
-    person, there = keys(people.node[:, :n_trees]), keys(cells.leaf.T)
+    person, there = leaf_keys(people.node[:, :n_trees]), leaf_keys(cells.leaf.T)
     for one in np.unique(label).tolist():
         mine = np.sort(person[people.known_labels == one])
         at = np.flatnonzero(label == one)
@@ -331,7 +341,7 @@ def counted(cells: Cells, cell: Wide, label: Wide, people: Records) -> Float:
     return found
 
 
-def independent(cells: Cells, cell: Wide, label: Wide, people: Float) -> Float:
+def independent_shares(cells: Cells, cell: Wide, label: Wide, people: Float) -> Float:
     """Return shares of places as if values and label had nothing to do with each other.
 
     Parameters
@@ -352,7 +362,7 @@ def independent(cells: Cells, cell: Wide, label: Wide, people: Float) -> Float:
     return found
 
 
-def values_of(cells: Cells, cell: Wide, people: Float, chosen: Wide) -> Int:
+def likeliest_codes(cells: Cells, cell: Wide, people: Float, chosen: Wide) -> Int:
     """Return the likeliest code of every variable in some places, shape ``(n, n_variables)``."""
     return np.stack(
         [

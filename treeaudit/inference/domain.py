@@ -14,8 +14,8 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.questions import Asked, asked_by
-from treeaudit.inference.scope import assumed, complete
+from treeaudit.inference.questions import Questions, questions_of
+from treeaudit.inference.scope import assumptions_of, complete_trees
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
@@ -168,11 +168,13 @@ def domain_of(
         the training data.
     """
     features = forest.schema.features
-    asked = asked_by(complete(forest, forest.trees if trees is None else trees), len(features))
-    asked = asked.and_so(asked_by(again, len(features)))
+    asked = questions_of(
+        complete_trees(forest, forest.trees if trees is None else trees), len(features)
+    )
+    asked = asked.and_so(questions_of(again, len(features)))
     flags = asked.zero_or_one()
     known, groups = _described(public, features)
-    said = [*assumed(forest)]
+    said = [*assumptions_of(forest)]
     if public is None:
         named = forest.schema.named
         groups = (_groups if named else _unnamed_groups)(features, asked, flags)
@@ -239,7 +241,7 @@ def _whole(cuts: Float) -> bool:
     return bool((at == np.floor(at)).all())
 
 
-def _groups(features: Sequence[Feature], asked: Asked, alone: Flag) -> list[Variable]:
+def _groups(features: Sequence[Feature], asked: Questions, alone: Flag) -> list[Variable]:
     """Return the one-hot groups that names and questions agree on, longest names first."""
     by_prefix = defaultdict(list)
     for i, feature in enumerate(features):
@@ -262,7 +264,7 @@ def _groups(features: Sequence[Feature], asked: Asked, alone: Flag) -> list[Vari
     return found
 
 
-def _unnamed_groups(features: Sequence[Feature], asked: Asked, alone: Flag) -> list[Variable]:
+def _unnamed_groups(features: Sequence[Feature], asked: Questions, alone: Flag) -> list[Variable]:
     """Return the groups of which no tree asks for two, where many questions were to be expected."""
     left = np.array([_may_be_flag(one) for one in features], dtype=np.bool_) & alone
     place = asked.places(np.flatnonzero(left).tolist())

@@ -21,7 +21,15 @@ from treeaudit.inference.cells import Cells
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["Bagged", "Noisy", "bagged", "noisy", "not_noisy", "paths", "plausible"]
+__all__ = [
+    "BootstrapEvidence",
+    "NoiseEvidence",
+    "bootstrap_evidence",
+    "drop_implausible",
+    "noise_evidence",
+    "not_noisy",
+    "paths",
+]
 
 _TOO_FEW = -8.0
 """Logarithm of 0 people: fewer than were drawn is next to impossible, but chains may pass there."""
@@ -30,7 +38,7 @@ _DROPPED = 1e-5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Bagged:
+class BootstrapEvidence:
     """The draws in the leaves, a row per node and class.
 
     Attributes
@@ -70,7 +78,7 @@ class Bagged:
         With p = 2/3: that one was seen becomes likelier by 2 / 1 times 1 / 3 with a second person,
         that none was seen by 1 / 3; three draws by 2 to the power of 3, over e.
 
-        >>> rows = Bagged(
+        >>> rows = BootstrapEvidence(
         ...     seen=np.array([1, 0, -1]), draws=np.array([1.0, 0.0, 3.0]), told=np.zeros(3),
         ...     step=np.array([np.log(1 / 3), np.log(1 / 3), -1.0]),
         ...     logarithms=np.log([1e-9, 1, 2, 3]),
@@ -86,7 +94,7 @@ class Bagged:
         return gain + self.step[row]
 
 
-def bagged(trees: Sequence[Tree], n_people: int) -> Bagged:
+def bootstrap_evidence(trees: Sequence[Tree], n_people: int) -> BootstrapEvidence:
     """Return what draws in the nodes of trees say of that many people.
 
     Raises
@@ -107,7 +115,7 @@ def bagged(trees: Sequence[Tree], n_people: int) -> Bagged:
         step.append(np.where(np.broadcast_to(alone, people.shape), np.log1p(-p), -times).ravel())
     logarithms = np.log(np.maximum(np.arange(n_people + 2.0), 1.0))
     logarithms[0] = _TOO_FEW
-    return Bagged(
+    return BootstrapEvidence(
         seen=np.concatenate(seen).astype(np.int64),
         draws=np.concatenate(draws).astype(np.float64),
         told=np.concatenate(told),
@@ -116,7 +124,7 @@ def bagged(trees: Sequence[Tree], n_people: int) -> Bagged:
     )
 
 
-def plausible(cells: Cells, trees: Sequence[Tree], n_people: int) -> Cells:
+def drop_implausible(cells: Cells, trees: Sequence[Tree], n_people: int) -> Cells:
     """Return the cells without those that too many trees leave empty for somebody to be there.
 
     A tree that leaves a cell without people of a class has drawn nobody of them who is there, which
@@ -146,7 +154,7 @@ def _in_tree(draws: float, n_people: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Noisy:
+class NoiseEvidence:
     """Noisy counts, a row per node and class, and one more row that says nothing.
 
     Attributes
@@ -175,7 +183,7 @@ class Noisy:
 
         Examples
         --------
-        >>> rows = Noisy(count=np.array([2.0, -1.0, 0.0]), rate=np.array([0.5, 0.5, 0.0]))
+        >>> rows = NoiseEvidence(count=np.array([2.0, -1.0, 0.0]), rate=np.array([0.5, 0.5, 0.0]))
         >>> rows.gain(np.array([0, 0, 1, 2]), np.array([1, 2, 0, 5])).tolist()
         [0.5, -0.5, -0.5, 0.0]
         """
@@ -196,7 +204,7 @@ def not_noisy(forest: Forest) -> str | None:
     return None
 
 
-def noisy(forest: Forest) -> Noisy:
+def noise_evidence(forest: Forest) -> NoiseEvidence:
     """Return what the counts of all nodes say.
 
     Raises
@@ -212,7 +220,9 @@ def noisy(forest: Forest) -> Noisy:
     )
     if (count != np.floor(count)).any():
         raise DataError("its noisy counts are no whole numbers")
-    return Noisy(count=np.append(count, 0.0), rate=np.append(np.full(len(count), rate), 0.0))
+    return NoiseEvidence(
+        count=np.append(count, 0.0), rate=np.append(np.full(len(count), rate), 0.0)
+    )
 
 
 def paths(trees: Sequence[Tree], leaf: Wide, *, every: bool) -> Wide:

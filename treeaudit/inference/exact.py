@@ -8,7 +8,14 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.bounds import Bounds, Settled, System, settle, shuttle, system_of
+from treeaudit.inference.bounds import (
+    Bounds,
+    Settled,
+    System,
+    propagate,
+    system_of,
+    tightest_bounds,
+)
 from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Layout, coded
@@ -18,7 +25,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
-__all__ = ["Answer", "OfLabel", "Progress", "reconstruct"]
+__all__ = ["ClassSolution", "Progress", "Solution", "infer_exact"]
 
 Progress = Callable[[str, int, int], None]
 
@@ -30,7 +37,7 @@ _CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OfLabel:
+class ClassSolution:
     """What is known of the people of one class.
 
     Attributes
@@ -55,7 +62,7 @@ class OfLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answer:
+class Solution:
     """What a forest gives away of the table it was trained on.
 
     Attributes
@@ -79,7 +86,7 @@ class Answer:
 
     domain: Domain
     cells: Cells
-    labels: tuple[OfLabel, ...]
+    labels: tuple[ClassSolution, ...]
     n_trees: int
     stopped: str | None
     curve: tuple[tuple[int, int, int], ...]
@@ -123,7 +130,7 @@ class Answer:
         return sum(one.n_people for one in self.labels)
 
 
-def reconstruct(
+def infer_exact(
     forest: Forest,
     public: Schema | None = None,
     budget: Budget | None = None,
@@ -131,7 +138,7 @@ def reconstruct(
     curve: bool = False,
     domain: Domain | None = None,
     progress: Progress | None = None,
-) -> Answer:
+) -> Solution:
     """Return what a forest gives away of the people it was trained on.
 
     Every tree must have been trained on all of them and hold how many of each class are in its
@@ -206,13 +213,13 @@ def reconstruct(
             looked = _labels(cells, counts, people, _at_once)
             found.append((len(counts), *_certain(cells, looked)))
             cells = _without_empty(cells, looked)
-    labels = _labels(cells, counts, people, partial(settle, over=budget.over))
+    labels = _labels(cells, counts, people, partial(tightest_bounds, over=budget.over))
     if stopped is None and gaps and any(one.bounds.open.any() for one in labels):
         stopped = "one equation at a time"
     if stopped is None and not all(one.finished for one in labels):
         stopped = budget.ended
     found.append((len(counts), *_certain(cells, labels)))
-    return Answer(
+    return Solution(
         domain=domain,
         cells=cells,
         labels=labels,
@@ -228,7 +235,7 @@ def _labels(
     counts: Sequence[Float],
     people: Float | None,
     solve: Callable[[System], Settled],
-) -> tuple[OfLabel, ...]:
+) -> tuple[ClassSolution, ...]:
     """Return what is known of each class; worked out first where fewest cells may hold people."""
     made = {}
     order = np.argsort(cells.alive.sum(axis=0), kind="stable").tolist()
@@ -237,7 +244,7 @@ def _labels(
     for label in order:
         system, at = system_of(cells, label, counts)
         solved = solve(system)
-        made[label] = OfLabel(
+        made[label] = ClassSolution(
             n_people=int(max(people[label], solved.bounds.low.sum())),
             cell=at,
             system=system,
@@ -248,10 +255,10 @@ def _labels(
 
 
 def _at_once(system: System) -> Settled:
-    return Settled(bounds=shuttle(system), finished=True)
+    return Settled(bounds=propagate(system), finished=True)
 
 
-def _certain(cells: Cells, labels: Sequence[OfLabel]) -> tuple[int, int]:
+def _certain(cells: Cells, labels: Sequence[ClassSolution]) -> tuple[int, int]:
     """Count the people who are certain, and those with every value."""
     single = cells.n_records == 1
     low = sum(float(one.bounds.low.sum()) for one in labels)
@@ -259,7 +266,7 @@ def _certain(cells: Cells, labels: Sequence[OfLabel]) -> tuple[int, int]:
     return int(low), int(exact)
 
 
-def _without_empty(cells: Cells, labels: Sequence[OfLabel]) -> Cells:
+def _without_empty(cells: Cells, labels: Sequence[ClassSolution]) -> Cells:
     """Drop cells that certainly hold nobody."""
     alive = cells.alive.copy()
     for label, one in enumerate(labels):

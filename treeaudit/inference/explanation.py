@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.inference.bootstrap import Drawn
+from treeaudit.inference.bootstrap import BootstrapSolution
 from treeaudit.inference.cells import Cells
 from treeaudit.inference.coding import Coded, Layout, coded
 from treeaudit.inference.domain import Variable
-from treeaudit.inference.exact import Answer, OfLabel
-from treeaudit.inference.likely import Likely
+from treeaudit.inference.exact import ClassSolution, Solution
+from treeaudit.inference.likely import LikelyTable
 from treeaudit.inference.questions import chunks
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
@@ -30,16 +30,15 @@ from treeaudit.model.words import label_text, number
 if TYPE_CHECKING:
     import pandas as pd
 
-    from treeaudit.inference.boosted import Boosted
+    from treeaudit.inference.boosted import BoostedSolution
 
 __all__ = [
-    "ByHand",
-    "RuledOut",
-    "by_hand",
-    "condition",
+    "Exclusion",
+    "Explanation",
+    "explain",
     "likely_people",
     "people",
-    "people_in_order",
+    "people_by_row",
     "sentence",
     "table",
 ]
@@ -50,11 +49,11 @@ _NAMED = 3
 
 def sentence(cells: Cells, at: int) -> str:
     """Return what is known of the people in one cell, a condition a variable."""
-    texts = [condition(variable, codes) for variable, codes in cells.codes(at)]
+    texts = [_condition(variable, codes) for variable, codes in cells.codes(at)]
     return " · ".join(text for text in texts if text) or "anybody"
 
 
-def condition(variable: Variable, codes: Sequence[int]) -> str:
+def _condition(variable: Variable, codes: Sequence[int]) -> str:
     """Return what it says of somebody that one variable has one of some codes, "" where nothing.
 
     The codes of a number are in a row; the first and the last of them are enough.
@@ -69,7 +68,7 @@ def condition(variable: Variable, codes: Sequence[int]) -> str:
     return f"{variable.name} = {' or '.join(named)}{more}"
 
 
-def people(answer: "Answer | Boosted", schema: Schema) -> "pd.DataFrame":
+def people(answer: "Solution | BoostedSolution", schema: Schema) -> "pd.DataFrame":
     """Return one row per person who is certain.
 
     Returns
@@ -90,7 +89,7 @@ def people(answer: "Answer | Boosted", schema: Schema) -> "pd.DataFrame":
     )
 
 
-def people_in_order(found: Drawn, schema: Schema) -> "pd.DataFrame":
+def people_by_row(found: BootstrapSolution, schema: Schema) -> "pd.DataFrame":
     """Return one row per person who is certain as `people` does, in the order of the training.
 
     Returns
@@ -127,7 +126,7 @@ def table(
     return rows.loc[rows.index.repeat(people.astype(np.int64))].reset_index(drop=True)
 
 
-def likely_people(answer: Likely, schema: Schema) -> "pd.DataFrame":
+def likely_people(answer: LikelyTable, schema: Schema) -> "pd.DataFrame":
     """Return one row per person of the likeliest table, the likeliest first.
 
     Returns
@@ -176,7 +175,7 @@ _TRIED, _MOST_CODES, _MOST_STEPS = 30, 256, 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuledOut:
+class Exclusion:
     """What a leaf that holds nobody of the label rules out of another.
 
     Attributes
@@ -193,7 +192,7 @@ class RuledOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByHand:
+class Explanation:
     """Why so many people are certain, in leaves.
 
     Attributes
@@ -218,11 +217,11 @@ class ByHand:
     label: str
     rule: str
     fits: int
-    others: tuple[RuledOut, ...]
+    others: tuple[Exclusion, ...]
     left: str
 
 
-def by_hand(forest: Forest, answer: Answer) -> ByHand | None:
+def explain(forest: Forest, answer: Solution) -> Explanation | None:
     """Return a person who is certain by the fewest leaves; None where no few leaves show it.
 
     Only the first trees are looked through where there are very many leaves.
@@ -232,7 +231,7 @@ def by_hand(forest: Forest, answer: Answer) -> ByHand | None:
         return None
     n_nodes = list(accumulate(tree.n_nodes for tree in trees))
     code = coded(trees[: max(bisect_right(n_nodes, layout.most), 1)], layout)
-    shortest: ByHand | None = None
+    shortest: Explanation | None = None
     for label, one in enumerate(answer.labels):
         for node, at in islice(_candidates(answer, one, label, code), _TRIED):
             found = _seen(answer, code, label, node, int(one.cell[at]))
@@ -244,7 +243,9 @@ def by_hand(forest: Forest, answer: Answer) -> ByHand | None:
     return shortest
 
 
-def _candidates(answer: Answer, one: OfLabel, label: int, code: Coded) -> Iterator[tuple[int, int]]:
+def _candidates(
+    answer: Solution, one: ClassSolution, label: int, code: Coded
+) -> Iterator[tuple[int, int]]:
     """Yield leaves that hold only people of one certain cell, those that say most first."""
     single = answer.cells.n_codes[one.cell] == 1
     at = np.flatnonzero((one.bounds.low > 0) & single)
@@ -272,7 +273,7 @@ def _sizes(code: Coded, nodes: Wide) -> Float:
     return found
 
 
-def _seen(answer: Answer, code: Coded, label: int, node: int, cell: int) -> ByHand | None:
+def _seen(answer: Solution, code: Coded, label: int, node: int, cell: int) -> Explanation | None:
     layout = answer.cells.layout
     own = _box(code, layout, np.array([node]))
     codes: list[Wide] = [np.flatnonzero(one[0]) for one in own]
@@ -306,9 +307,9 @@ def _seen(answer: Answer, code: Coded, label: int, node: int, cell: int) -> ByHa
             variables, [x[box[k, x]] for box, x in zip(boxes, codes, strict=True)],
             [len(x) for x in codes],
         )  # fmt: skip
-        others.append(RuledOut(tree=tree, leaf=int(empty[k] - code.start[tree]), rule=rule))
+        others.append(Exclusion(tree=tree, leaf=int(empty[k] - code.start[tree]), rule=rule))
     tree, whole = int(code.tree[node]), [one.n_codes for one in variables]
-    return ByHand(
+    return Explanation(
         tree=tree,
         leaf=node - int(code.start[tree]),
         people=0,
@@ -355,7 +356,7 @@ def _cover(inside: Flag, open_: Flag) -> list[int] | None:
 def _text(variables: tuple[Variable, ...], codes: Sequence[Wide], whole: list[int]) -> str:
     """Return a box in words; of a number the codes are in a row."""
     texts = [
-        condition(variable, held.tolist())
+        _condition(variable, held.tolist())
         for variable, held, n in zip(variables, codes, whole, strict=True)
         if len(held) < n
     ]

@@ -24,14 +24,14 @@ from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["BOTH", "NEW", "OLD", "Releases", "on_same_terms"]
+__all__ = ["BOTH", "NEW", "OLD", "Releases", "align_schemas"]
 
 BOTH, OLD, NEW = range(3)
 """Codes of who is where."""
 _WHERE = ("in both", "in the old alone", "in the new alone")
 
 
-def on_same_terms(old: Forest, new: Forest) -> tuple[Forest, Forest]:
+def align_schemas(old: Forest, new: Forest) -> tuple[Forest, Forest]:
     """Return both with the same columns and labels, those of both.
 
     Raises

@@ -8,19 +8,39 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.bootstrap import not_draws
+from treeaudit.inference.bootstrap import not_bootstrap
 from treeaudit.inference.budget import Budget, OutOfBudgetError
-from treeaudit.inference.cells import Cells, counted, independent, refine, values_of
+from treeaudit.inference.cells import (
+    Cells,
+    independent_shares,
+    likeliest_codes,
+    people_per_place,
+    refine,
+)
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, domain_of
-from treeaudit.inference.evidence import Bagged, Noisy, bagged, noisy, not_noisy, paths, plausible
-from treeaudit.inference.posterior import Posterior, likeliest, of_one, posterior, rounds_in
+from treeaudit.inference.evidence import (
+    BootstrapEvidence,
+    NoiseEvidence,
+    bootstrap_evidence,
+    drop_implausible,
+    noise_evidence,
+    not_noisy,
+    paths,
+)
+from treeaudit.inference.posterior import (
+    Posterior,
+    affordable_rounds,
+    likeliest_table,
+    posterior,
+    posterior_of_one,
+)
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["Likely", "error", "not_likely", "reconstruct_likely", "records_of"]
+__all__ = ["LikelyTable", "error", "infer_likely", "not_likely", "records_of"]
 
 _MOST_TREES, _THINNING = 16, 10
 """Trees that are taken together, and after how many cells are thinned; doubled each time."""
@@ -32,7 +52,7 @@ _BY_MARGINS = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Likely:
+class LikelyTable:
     """Who is likely in the training data of a forest; nobody is certain.
 
     Attributes
@@ -74,10 +94,10 @@ def not_likely(forest: Forest) -> str | None:
         return "a single tree says no more than its leaves"
     if all(tree.n_nodes == 1 for tree in forest.trees):
         return "no tree asks anything"
-    return not_noisy(forest) if forest.counts_are == "noisy" else not_draws(forest)
+    return not_noisy(forest) if forest.counts_are == "noisy" else not_bootstrap(forest)
 
 
-def reconstruct_likely(
+def infer_likely(
     forest: Forest,
     public: Schema | None = None,
     budget: Budget | None = None,
@@ -86,7 +106,7 @@ def reconstruct_likely(
     prior: Records | None = None,
     n_people: int | None = None,
     seed: int = 0,
-) -> Likely:
+) -> LikelyTable:
     """Return who is likely in the training data of a forest.
 
     Parameters
@@ -125,17 +145,19 @@ def reconstruct_likely(
     each = forest.noise is not None and forest.noise.counts == "nodes"
     if len(cell) * forest.n_trees > _MOST_ENTRIES:
         raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
-    evidence: Noisy | Bagged = noisy(forest) if noise else bagged(trees, in_all)
+    evidence: NoiseEvidence | BootstrapEvidence = (
+        noise_evidence(forest) if noise else bootstrap_evidence(trees, in_all)
+    )
     n_classes, told = len(forest.schema.classes or ()), evidence.told
     row = _rows(paths(trees, _leaves(cells, cell), every=each), label, n_classes, len(told))
     taken = _rows_of(known, trees, n_classes, len(told), every=each)
-    guess = likeliest(row, np.maximum(told - taken, 0.0), n, partial(budget.over, _POINT))
-    weight = n * independent(cells, cell, label, guess)
+    guess = likeliest_table(row, np.maximum(told - taken, 0.0), n, partial(budget.over, _POINT))
+    weight = n * independent_shares(cells, cell, label, guess)
     if prior is not None:
-        people = counted(cells, cell, label, prior)
-        weight = people + _BY_MARGINS * independent(cells, cell, label, people + 1e-9)
+        people = people_per_place(cells, cell, label, prior)
+        weight = people + _BY_MARGINS * independent_shares(cells, cell, label, people + 1e-9)
     if n == 1:
-        found: Posterior | None = of_one(row, evidence, weight, taken)
+        found: Posterior | None = posterior_of_one(row, evidence, weight, taken)
     else:
         rounds = _rounds(budget, n, row.shape[1])
         start = guess + 1e-5
@@ -146,7 +168,7 @@ def reconstruct_likely(
         )  # fmt: skip
     if found is None:
         raise OutOfBudgetError(budget.ended)
-    return Likely(
+    return LikelyTable(
         domain=domain,
         cells=cells,
         n_people=n,
@@ -159,7 +181,7 @@ def reconstruct_likely(
 
 
 def _rounds(budget: Budget, n_people: int, n_equations: int) -> int:
-    rounds = rounds_in(_CHAINS * budget.seconds, n_people, n_equations)
+    rounds = affordable_rounds(_CHAINS * budget.seconds, n_people, n_equations)
     if n_people > 1 and not rounds:
         raise OutOfBudgetError(budget.ended)
     return rounds
@@ -198,12 +220,12 @@ def _cells(
 
 def _thinned(cells: Cells, trees: Sequence[Tree], n_people: int) -> Cells:
     """Return the cells without those that the first trees make implausible or very unlikely."""
-    cells = plausible(cells, trees, n_people)
+    cells = drop_implausible(cells, trees, n_people)
     label, cell = np.nonzero(cells.alive.T)
-    told, n_classes = bagged(trees, n_people).told, cells.alive.shape[1]
+    told, n_classes = bootstrap_evidence(trees, n_people).told, cells.alive.shape[1]
     row = _rows(paths(trees, _leaves(cells, cell), every=False), label, n_classes, len(told))
     alive = np.zeros_like(cells.alive)
-    alive[cell, label] = likeliest(row, told, n_people, rounds=min(len(trees) // 2, 10)) > 0
+    alive[cell, label] = likeliest_table(row, told, n_people, rounds=min(len(trees) // 2, 10)) > 0
     return replace(cells, alive=alive).part(np.flatnonzero(alive.any(axis=1)))
 
 
@@ -255,14 +277,14 @@ def error(found: Float, people: Float) -> float:
     return float(apart[pairs].mean() / n)
 
 
-def records_of(answer: Likely, schema: Schema) -> Float | None:
+def records_of(answer: LikelyTable, schema: Schema) -> Float | None:
     """Return the likeliest table as the model takes it; None where a column is a number.
 
     Of a cell of several records the likeliest one is taken; a column that no tree asks about is 0.
     """
     if any(one.cuts is not None for one in answer.domain.variables):
         return None
-    codes = values_of(answer.cells, answer.cell, answer.guess, answer.people.place)
+    codes = likeliest_codes(answer.cells, answer.cell, answer.guess, answer.people.place)
     found = np.zeros((len(codes), len(schema.features)))
     for variable, code in zip(answer.domain.variables, codes.T, strict=True):
         if variable.kind == "categories":

@@ -15,27 +15,20 @@ restoration. Lucy (1974), An iterative technique for the rectification of observ
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.defenses.tree_edits import summed
-from treeaudit.errors import DataError
-from treeaudit.model.forest import Forest
-from treeaudit.model.tree import Tree
-from treeaudit.people.records import Records
 
 __all__ = [
     "Evidence",
     "Posterior",
-    "likeliest",
-    "of_one",
+    "affordable_rounds",
+    "likeliest_table",
     "posterior",
-    "rounded",
-    "rounds_in",
-    "without",
+    "posterior_of_one",
 ]
 
 _CHAINS, _TRIED = 16, 8
@@ -80,12 +73,12 @@ class Posterior:
         return Posterior(place=self.place[:n], nth=self.nth[:n], probability=self.probability[:n])
 
 
-def rounded(guess: Float, n_people: int, offset: float = 0.5) -> Wide:
+def _spread(guess: Float, n_people: int, offset: float = 0.5) -> Wide:
     """Return the places of so many people that are spread as a guess is.
 
     Examples
     --------
-    >>> rounded(np.array([1.2, 0.1, 1.7]), 3).tolist()
+    >>> _spread(np.array([1.2, 0.1, 1.7]), 3).tolist()
     [0, 2, 2]
     """
     ends = np.cumsum(guess)
@@ -94,14 +87,14 @@ def rounded(guess: Float, n_people: int, offset: float = 0.5) -> Wide:
     return found
 
 
-def rounds_in(seconds: float, n_people: int, n_equations: int) -> int:
+def affordable_rounds(seconds: float, n_people: int, n_equations: int) -> int:
     """Return how often chains can look at each person; 0 where that is not often enough.
 
     Told from sizes alone, so that the same file gives the same answer on every machine.
 
     Examples
     --------
-    >>> [rounds_in(10, n_people, 100) for n_people in (10, 250, 1_000)]
+    >>> [affordable_rounds(10, n_people, 100) for n_people in (10, 250, 1_000)]
     [160, 128, 0]
     """
     looks = seconds * _A_SECOND / (_CHAINS * (_TRIED + 1) * (n_equations + _BESIDES))
@@ -135,7 +128,7 @@ def posterior(
     known
         Shape ``(n_rows,)``: people in each row who are known, and not asked for.
     rounds
-        How often each chain looks at each person, see `rounds_in`.
+        How often each chain looks at each person, see `affordable_rounds`.
 
     Examples
     --------
@@ -157,7 +150,7 @@ def posterior(
     alike, known, row = evidence.alike[used], known[used], (np.cumsum(used) - 1).take(row)
     n_places, n_rows, chain = len(row), len(known), np.arange(_CHAINS)
     first = n_rows * chain[:, None]
-    at = np.stack([rounded(guess, n_people, offset) for offset in rng.random(_CHAINS)])
+    at = np.stack([_spread(guess, n_people, offset) for offset in rng.random(_CHAINS)])
     held = (np.bincount(
         (row[at] + n_rows * chain[:, None, None]).ravel(), minlength=n_rows * _CHAINS
     ) + np.tile(known, _CHAINS))  # fmt: skip
@@ -246,7 +239,7 @@ _NOBODY = 0.1
 """People in a place that is left out from then on, as a share of those in a place on average."""
 
 
-def likeliest(
+def likeliest_table(
     row: Wide,
     told: Float,
     n_people: int,
@@ -274,7 +267,7 @@ def likeliest(
     Two trees part three places, 3 : 1 and 1 : 3.
 
     >>> row = np.array([[0, 2], [0, 3], [1, 3]])
-    >>> likeliest(row, np.array([3.0, 1.0, 1.0, 3.0]), 4).round(2).tolist()
+    >>> likeliest_table(row, np.array([3.0, 1.0, 1.0, 3.0]), 4).round(2).tolist()
     [1.0, 2.0, 1.0]
     """
     # Loaded late: nobody who only scans a file needs it.
@@ -299,7 +292,7 @@ def likeliest(
     return found * (n_people / total) if total else np.full(n_places, n_people / max(n_places, 1))
 
 
-def of_one(row: Wide, evidence: Evidence, weight: Float, known: Wide) -> Posterior:
+def posterior_of_one(row: Wide, evidence: Evidence, weight: Float, known: Wide) -> Posterior:
     """Return where the one person is whom nobody knows yet.
 
     Parameters
@@ -313,9 +306,10 @@ def of_one(row: Wide, evidence: Evidence, weight: Float, known: Wide) -> Posteri
     place takes its leaf from 1 to 2, which is nearer to 3; so does the second to 2. The third, in
     both, is nearer to both: e to the power of 1, 1 and 2.
 
-    >>> from treeaudit.inference.evidence import Noisy
-    >>> rows = Noisy(count=np.array([3.0, 2.0, 0.0]), rate=np.array([1.0, 1.0, 0.0]))
-    >>> found = of_one(np.array([[0, 2], [1, 2], [0, 1]]), rows, np.ones(3), np.array([1, 1, 0]))
+    >>> from treeaudit.inference.evidence import NoiseEvidence
+    >>> rows = NoiseEvidence(count=np.array([3.0, 2.0, 0.0]), rate=np.array([1.0, 1.0, 0.0]))
+    >>> leaves = np.array([[0, 2], [1, 2], [0, 1]])
+    >>> found = posterior_of_one(leaves, rows, np.ones(3), np.array([1, 1, 0]))
     >>> found.place.tolist(), found.probability.round(3).tolist()
     ([2, 0, 1], [0.576, 0.212, 0.212])
     """
@@ -324,24 +318,3 @@ def of_one(row: Wide, evidence: Evidence, weight: Float, known: Wide) -> Posteri
     share /= share.sum()
     order = np.argsort(-share, kind="stable")
     return Posterior(place=order, nth=np.ones(len(order), np.int64), probability=share[order])
-
-
-def without(forest: Forest, known: Records) -> Forest:
-    """Return a forest whose exact counts hold the people who are not known.
-
-    Raises
-    ------
-    DataError
-        If more are known in some leaf than it holds: they were not all in the training data.
-    """
-    n_classes = len(forest.schema.classes or ())
-    trees: list[Tree] = []
-    for i, tree in enumerate(forest.trees):
-        key = known.node[:, i].astype(np.int64) * n_classes + known.known_labels
-        ends = np.bincount(key, minlength=tree.n_nodes * n_classes).reshape(-1, n_classes)
-        held = summed(tree, ends.astype(np.float64))
-        counts = held if tree.counts is None else tree.counts - held
-        if (counts < 0).any():
-            raise DataError(f"{known.origin} holds people who were not in the training data")
-        trees.append(replace(tree, counts=counts, n_records=None))
-    return replace(forest, trees=tuple(trees), n_records=None)

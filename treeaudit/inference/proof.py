@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.inference.bounds import Bounds, System, from_pairs, sweep
+from treeaudit.inference.bounds import Bounds, System, pair_bounds, sweep
 from treeaudit.inference.domain import Variable
-from treeaudit.inference.exact import Answer, OfLabel
+from treeaudit.inference.exact import ClassSolution, Solution
 from treeaudit.inference.explanation import sentence
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
 
-__all__ = ["Step", "proof_of", "steps_of"]
+__all__ = ["proof_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class _Step:
     """One bound, and how often to add up which equations for it.
 
     Attributes
@@ -41,7 +41,7 @@ class Step:
     times: Mapping[int, int]
 
 
-def proof_of(forest: Forest, answer: Answer, *, public: bool = False) -> dict[str, Any]:
+def proof_of(forest: Forest, answer: Solution, *, public: bool = False) -> dict[str, Any]:
     """Return the proof that people are certain, as plain data.
 
     Parameters
@@ -64,7 +64,7 @@ def proof_of(forest: Forest, answer: Answer, *, public: bool = False) -> dict[st
             continue
         bounds = one.system.bounds
         low, high = bounds.low.copy(), bounds.high.copy()
-        for step in steps_of(one.system, one.bounds):
+        for step in _steps_of(one.system, one.bounds):
             side = low if step.side == "low" else high
             side[step.unknown] = step.value
             equations = []
@@ -96,10 +96,10 @@ def proof_of(forest: Forest, answer: Answer, *, public: bool = False) -> dict[st
 
 
 def _person(
-    answer: Answer,
+    answer: Solution,
     forest: Forest,
     label: int,
-    one: OfLabel,
+    one: ClassSolution,
     unknown: int,
     place: dict[int, int],
     low: int,
@@ -128,7 +128,7 @@ def _variable(variable: Variable) -> dict[str, Any]:
     return told | {"cuts": variable.cuts.tolist()} | finite
 
 
-def steps_of(system: System, goal: Bounds) -> list[Step]:
+def _steps_of(system: System, goal: Bounds) -> list[_Step]:
     """Return the steps to the bounds of a system, the way `treeaudit.inference.bounds` goes.
 
     The unknowns begin at 0, and at most at the least of their equations; each step counts with
@@ -150,7 +150,7 @@ class _Way:
     """The steps so far, and the bounds to which they lead."""
 
     def __init__(self, system: System) -> None:
-        self.system, self.steps = system, list[Step]()
+        self.system, self.steps = system, list[_Step]()
         self.rows = system.row.reshape(system.n_unknowns, -1)
         self.low, self.high = system.bounds.low.copy(), system.bounds.high.copy()
         order = np.argsort(system.row, kind="stable")
@@ -178,7 +178,7 @@ class _Way:
         mine = self.low if lowest else self.high
         if value > mine[unknown] if lowest else value < mine[unknown]:
             mine[unknown] = value
-            self.steps.append(Step(unknown=unknown, side=side, value=int(value), times=times))
+            self.steps.append(_Step(unknown=unknown, side=side, value=int(value), times=times))
 
     def met(self, rows: list[int]) -> Wide:
         """Return the unknowns of some equations."""
@@ -207,7 +207,7 @@ class _Way:
         one is tried.
         """
         known, before = self.bounds, len(self.steps)
-        after = from_pairs(self.system, known, self.rows[:, first], self.rows[:, second])
+        after = pair_bounds(self.system, known, self.rows[:, first], self.rows[:, second])
         new = np.flatnonzero((after.low > known.low) | (after.high < known.high))
         if not len(new):
             return False

@@ -13,7 +13,7 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree, depths_of
 
-__all__ = ["Asked", "Nodes", "asked_by", "chunks", "nodes_of", "stable_order"]
+__all__ = ["Nodes", "Questions", "chunks", "nodes_of", "questions_of", "stable_order"]
 
 _MOST_NODES = 400_000
 
@@ -132,7 +132,7 @@ _BITS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asked:
+class Questions:
     """What trees ask: thresholds per column, columns of sets, and columns below a 1 of others.
 
     ``halves`` counts the edges between 0 and 1 per column, and ``flags`` are the columns that have
@@ -146,14 +146,14 @@ class Asked:
     flags: Wide
     below: Int
 
-    def and_so(self, other: "Asked") -> "Asked":
+    def and_so(self, other: "Questions") -> "Questions":
         """Return what both ask, where neither of them is evidence besides the other."""
         flags = np.union1d(self.flags, other.flags)
         below = self.below
         if len(other.flags):
             mine, theirs = (_among(one.below, one.flags, flags) for one in (self, other))
             below = np.maximum(mine, theirs)
-        return Asked(
+        return Questions(
             cuts=tuple(map(np.union1d, self.cuts, other.cuts)),
             sets=self.sets | other.sets,
             halves=np.maximum(self.halves, other.halves),
@@ -197,7 +197,7 @@ class Asked:
         return self.below.sum(axis=1)[places].astype(np.float64), share
 
 
-def asked_by(trees: Iterable[Tree], n_features: int) -> Asked:
+def questions_of(trees: Iterable[Tree], n_features: int) -> Questions:
     """Return what trees ask about so many columns.
 
     Examples
@@ -206,7 +206,7 @@ def asked_by(trees: Iterable[Tree], n_features: int) -> Asked:
     >>> from treeaudit import load
     >>> rows, labels = [[0, 7], [0, 8], [1, 7], [1, 8]], [0, 0, 0, 1]
     >>> forest = load(DecisionTreeClassifier(random_state=0).fit(rows, labels))
-    >>> asked = asked_by(forest.trees, 2)
+    >>> asked = questions_of(forest.trees, 2)
     >>> [cuts.tolist() for cuts in asked.cuts], asked.flags.tolist()
     ([[0.5], [7.5]], [0])
     """
@@ -237,7 +237,9 @@ def asked_by(trees: Iterable[Tree], n_features: int) -> Asked:
     cuts = [np.unique(one) for one in np.split(cut[order], ends)]
     for i in np.flatnonzero(half_way).tolist():
         cuts[i] = np.union1d(cuts[i], _HALF)
-    return Asked(cuts=tuple(cuts), sets=frozenset(sets), halves=halves, flags=flags, below=below)
+    return Questions(
+        cuts=tuple(cuts), sets=frozenset(sets), halves=halves, flags=flags, below=below
+    )
 
 
 def _among(below: Int, flags: Wide, more: Wide) -> Int:

@@ -15,19 +15,19 @@ from treeaudit.inference.budget import Budget
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, domain_of
-from treeaudit.inference.exact import Answer, Progress, reconstruct
-from treeaudit.inference.joined_releases import NEW, OLD, Releases, on_same_terms
-from treeaudit.inference.scope import assumed
+from treeaudit.inference.exact import Progress, Solution, infer_exact
+from treeaudit.inference.joined_releases import NEW, OLD, Releases, align_schemas
+from treeaudit.inference.scope import assumptions_of
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 
-__all__ = ["Between", "Moved", "Together", "between"]
+__all__ = ["JointSolution", "MovedPeople", "ReleaseDifference", "infer_difference"]
 
 _BATCH = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Moved:
+class MovedPeople:
     """People who are certainly in one table alone.
 
     Attributes
@@ -63,7 +63,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Together:
+class JointSolution:
     """What both files say if of each label people only left or only came.
 
     Attributes
@@ -74,9 +74,9 @@ class Together:
         Who is in the old table alone, and in the new one.
     """
 
-    answer: Answer
-    left: Moved
-    came: Moved
+    answer: Solution
+    left: MovedPeople
+    came: MovedPeople
 
     @property
     def kept_exact(self) -> int:
@@ -85,7 +85,7 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Between:
+class ReleaseDifference:
     """What two releases give away beside each other.
 
     Attributes
@@ -104,11 +104,11 @@ class Between:
 
     domain: Domain
     schema: Schema
-    old: Answer
-    new: Answer
-    left: Moved
-    came: Moved
-    together: Together | None
+    old: Solution
+    new: Solution
+    left: MovedPeople
+    came: MovedPeople
+    together: JointSolution | None
 
     @property
     def fewer(self) -> tuple[int, ...]:
@@ -123,13 +123,13 @@ class Between:
         return next((one.stopped for one in answers if one.stopped is not None), None)
 
 
-def between(
+def infer_difference(
     old: Forest,
     new: Forest,
     public: Schema | None = None,
     seconds: float = 10.0,
     progress: Progress | None = None,
-) -> Between:
+) -> ReleaseDifference:
     """Return whose records the difference of two releases gives away.
 
     Both must hold for `treeaudit.inference.scope.not_usable`.
@@ -146,12 +146,12 @@ def between(
     DataError
         If one of them contradicts itself, or they have other columns.
     """
-    old, new = on_same_terms(old, new)
+    old, new = align_schemas(old, new)
     domain = domain_of(old, public=public, again=new.trees)
-    said = (*dict.fromkeys((*assumed(new), *domain.assumptions)),)
+    said = (*dict.fromkeys((*assumptions_of(new), *domain.assumptions)),)
     domain = replace(domain, assumptions=said)
     first, second = (
-        reconstruct(one, budget=Budget(seconds=seconds / 3), domain=domain, progress=progress)
+        infer_exact(one, budget=Budget(seconds=seconds / 3), domain=domain, progress=progress)
         for one in (old, new)
     )
     if first.gaps or second.gaps:
@@ -161,7 +161,7 @@ def between(
     both = Releases(
         old=old, new=new, domain=domain, left=np.maximum(fewer, 0), came=np.maximum(-fewer, 0)
     )
-    return Between(
+    return ReleaseDifference(
         domain=domain,
         schema=old.schema,
         old=first,
@@ -172,7 +172,7 @@ def between(
     )
 
 
-def _alone(here: Answer, there: Answer, forest: Forest) -> Moved:
+def _alone(here: Solution, there: Solution, forest: Forest) -> MovedPeople:
     """Return who must be in one table in cells where the other has room for fewer.
 
     Parameters
@@ -186,7 +186,7 @@ def _alone(here: Answer, there: Answer, forest: Forest) -> Moved:
     at = np.flatnonzero(low.any(axis=1))
     room = _room(here.cells.part(at), low[at] > 0, there, forest)
     cell, which = np.nonzero(low[at] > room)
-    return Moved(
+    return MovedPeople(
         cells=here.cells,
         cell=at[cell],
         label=which,
@@ -194,7 +194,7 @@ def _alone(here: Answer, there: Answer, forest: Forest) -> Moved:
     )
 
 
-def _room(cells: Cells, asked: Flag, answer: Answer, forest: Forest) -> Float:
+def _room(cells: Cells, asked: Flag, answer: Solution, forest: Forest) -> Float:
     """Return how many people of each class an answer allows in cells of another forest, at most."""
     if not len(cells):
         return np.zeros(asked.shape)
@@ -227,25 +227,25 @@ def _places(known: Int, asked: Int) -> Wide:
     return at[which[known.shape[1] :]]
 
 
-def _together(both: Releases, budget: Budget, progress: Progress | None) -> Together | None:
+def _together(both: Releases, budget: Budget, progress: Progress | None) -> JointSolution | None:
     """Return what both files say if nobody moved but who had to; None if some did."""
     forest, domain = both.joined()
     try:
-        answer = reconstruct(forest, budget=budget, domain=domain, progress=progress)
+        answer = infer_exact(forest, budget=budget, domain=domain, progress=progress)
     except DataError:
         return None
     cells = answer.cells
     where = cells.sets[-1, :, 0]
     boxes = replace(cells, layout=Layout.of(both.domain), sets=cells.sets[:-1])
     left, came = (_only(answer, boxes, where == 1 << code) for code in (OLD, NEW))
-    return Together(answer=answer, left=left, came=came)
+    return JointSolution(answer=answer, left=left, came=came)
 
 
-def _only(answer: Answer, boxes: Cells, here: Flag) -> Moved:
+def _only(answer: Solution, boxes: Cells, here: Flag) -> MovedPeople:
     """Return who must be in some of the cells of an answer, as boxes without who is where."""
     found = [np.flatnonzero((one.bounds.low > 0) & here[one.cell]) for one in answer.labels]
     pairs = [*zip(answer.labels, found, strict=True)]
-    return Moved(
+    return MovedPeople(
         cells=boxes,
         cell=np.concatenate([one.cell[at] for one, at in pairs]),
         label=np.repeat(np.arange(len(found)), [len(at) for at in found]),

@@ -6,23 +6,26 @@ from math import gcd
 
 import numpy as np
 
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre, all_count
 from treeaudit.model.tree import Tree
+from treeaudit.people.records import Records
 
 __all__ = [
     "ANYBODY",
-    "assumed",
+    "assumptions_of",
     "certain_if",
-    "complete",
+    "complete_trees",
     "counts_everybody",
-    "drawn_share",
-    "drawn_steps",
+    "draws_samples",
     "maybe_rounded",
     "not_boosted",
     "not_usable",
-    "people_alone",
+    "sample_share",
+    "subtract_known",
     "with_gaps",
+    "without_labels",
 ]
 
 ANYBODY = 2.0**31
@@ -88,7 +91,7 @@ def maybe_rounded(forest: Forest) -> bool:
     return common > 1
 
 
-def assumed(forest: Forest) -> tuple[str, ...]:
+def assumptions_of(forest: Forest) -> tuple[str, ...]:
     """Return everything that is taken for granted of whom the trees of a model count."""
     return tuple(dict.fromkeys((*certain_if(forest), *((_SAME,) if forest.n_trees > 1 else ()))))
 
@@ -129,7 +132,7 @@ def counts_everybody(forest: Forest) -> bool:
     return told and forest.trees[0].n_records is not None
 
 
-def people_alone(forest: Forest) -> Forest:
+def without_labels(forest: Forest) -> Forest:
     """Return a forest that tells of everybody in its leaves as of one class.
 
     Raises
@@ -154,12 +157,12 @@ def people_alone(forest: Forest) -> Forest:
     )
 
 
-def drawn_steps(forest: Forest) -> bool:
+def draws_samples(forest: Forest) -> bool:
     """Tell whether each tree of a boosting was grown on a draw, of which nothing tells."""
-    return drawn_share(forest) > 0
+    return sample_share(forest) > 0
 
 
-def drawn_share(forest: Forest) -> float:
+def sample_share(forest: Forest) -> float:
     """Return how many of the people each tree of a boosting drew; 0 where that is not told."""
     # What CatBoost calls a subsample may be weights of everybody.
     says = forest.source.library in ("LightGBM", "XGBoost", "scikit-learn")
@@ -215,7 +218,7 @@ _COUNTED_ANEW = 4.0
 _WHY = "who is certain is worked out only where no value was missing in the training data"
 
 
-def complete(forest: Forest, trees: Iterable[Tree]) -> Iterator[Tree]:
+def complete_trees(forest: Forest, trees: Iterable[Tree]) -> Iterator[Tree]:
     """Yield trees of a forest, as long as nothing tells that values were missing in training.
 
     Raises
@@ -260,3 +263,24 @@ def _not_by_size(tree: Tree, slack: float) -> bool:
     # Of sides of one size the right one is taken; and a release that never asked where missing
     # values belong sends all of them there.
     return bool(((less > 0) & left.any()).any() or ((less == 0) & left).any())
+
+
+def subtract_known(forest: Forest, known: Records) -> Forest:
+    """Return a forest whose exact counts hold the people who are not known.
+
+    Raises
+    ------
+    DataError
+        If more are known in some leaf than it holds: they were not all in the training data.
+    """
+    n_classes = len(forest.schema.classes or ())
+    trees: list[Tree] = []
+    for i, tree in enumerate(forest.trees):
+        key = known.node[:, i].astype(np.int64) * n_classes + known.known_labels
+        ends = np.bincount(key, minlength=tree.n_nodes * n_classes).reshape(-1, n_classes)
+        held = summed(tree, ends.astype(np.float64))
+        counts = held if tree.counts is None else tree.counts - held
+        if (counts < 0).any():
+            raise DataError(f"{known.origin} holds people who were not in the training data")
+        trees.append(replace(tree, counts=counts, n_records=None))
+    return replace(forest, trees=tuple(trees), n_records=None)

@@ -27,14 +27,14 @@ from treeaudit.people.verification import MisfitError
 __all__ = [
     "RECORDS",
     "Attempt",
-    "Counting",
+    "AuditOptions",
     "Repair",
     "applied",
-    "asked",
     "attacks_of",
     "attempt",
-    "counting_of",
-    "measured",
+    "attempt_of",
+    "audit_options",
+    "audited_repair",
     "n_leaves",
     "nearest_miss",
     "rank",
@@ -46,7 +46,7 @@ _SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Counting:
+class AuditOptions:
     """How the models of a repair are audited.
 
     Attributes
@@ -92,7 +92,7 @@ class Counting:
             return scan(forest, policy=policy, **asked, **self.bound)
 
 
-RECORDS = Counting()
+RECORDS = AuditOptions()
 
 
 def attacks_of(policy: Policy) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def _asks_unseen(attacks: Sequence[str]) -> bool:
     return any(TEST in attack.needs for attack in ATTACKS if attack.id in attacks)
 
 
-def counting_of(
+def audit_options(
     forest: Forest,
     *,
     train: object,
@@ -115,7 +115,7 @@ def counting_of(
     person: str | None,
     rows_per_person: int | None,
     repeats: str | None,
-) -> Counting:
+) -> AuditOptions:
     """Return what a repair is to count, and on whom, told by the model as it is.
 
     Raises
@@ -126,7 +126,7 @@ def counting_of(
     held = partial(held_table, forest=forest, target=target, person=person)
     bound = {"rows_per_person": rows_per_person}
     if train is None and person is None and repeats is None:
-        return RECORDS if rows_per_person is None else Counting(options=bound)
+        return RECORDS if rows_per_person is None else AuditOptions(options=bound)
     options: dict[str, Any] = {
         "train": None if train is None else held(train, origin="train"),
         "target": target,
@@ -136,7 +136,7 @@ def counting_of(
     }
     unit = scan(forest, policy="observe", attacks=[], **options).unit
     most = rows_per_person if unit.persons is None else unit.most
-    return Counting(
+    return AuditOptions(
         options=options,
         test=None if test is None else held(sample_table(test), origin="test"),
         bound={"rows_per_person": most},
@@ -248,7 +248,7 @@ class Repair:
     after: Attempt
     tried: tuple[Attempt, ...] = ()
     searched: bool = False
-    counting: Counting = RECORDS
+    counting: AuditOptions = RECORDS
     frontier: tuple[Tried, ...] = ()
 
     @property
@@ -315,8 +315,8 @@ def nearest_miss(done: Repair) -> str:
     return f"none of {n} repairs passes policy {policy}; nearest: {nearest} ({misses})"
 
 
-def asked(
-    forest: Forest, defenses: Sequence[Defense], policy: Policy, counting: Counting = RECORDS
+def audited_repair(
+    forest: Forest, defenses: Sequence[Defense], policy: Policy, counting: AuditOptions = RECORDS
 ) -> Attempt:
     """Return the model repaired and audited.
 
@@ -368,14 +368,14 @@ def attempt(
     forest: Forest,
     defenses: Sequence[Defense],
     policy: Policy,
-    counting: Counting = RECORDS,
+    counting: AuditOptions = RECORDS,
     attacks: Sequence[str] | None = None,
 ) -> Attempt:
     """Return a model that is what it is, audited; see `Counting.audited`."""
-    return measured(forest, counting.audited(forest, policy, attacks), defenses)
+    return attempt_of(forest, counting.audited(forest, policy, attacks), defenses)
 
 
-def measured(forest: Forest, report: Report, defenses: Sequence[Defense] = ()) -> Attempt:
+def attempt_of(forest: Forest, report: Report, defenses: Sequence[Defense] = ()) -> Attempt:
     """Return a model that is what it is, with its audit."""
     return Attempt(
         defenses=tuple(defenses),

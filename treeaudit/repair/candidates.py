@@ -23,9 +23,16 @@ from treeaudit.people.drawn_digits import newton_of_people
 from treeaudit.people.predictions import said_by_nodes
 from treeaudit.people.records import Records, routed
 from treeaudit.people.steps import column_of_each_tree, told_of
-from treeaudit.repair.attempts import Attempt, Counting, asked
+from treeaudit.repair.attempts import Attempt, AuditOptions, audited_repair
 
-__all__ = ["ChosenTrees", "MendFirst", "helpful", "merging_for", "tells_labels_first", "tries"]
+__all__ = [
+    "ChosenTrees",
+    "MendFirst",
+    "first_round_shows_labels",
+    "merges_for",
+    "trees_by_benefit",
+    "try_candidates",
+]
 
 _MOST_NUMBERS = 400_000_000
 """People times classes times pairs of trees that are looked at for an order."""
@@ -61,7 +68,7 @@ class ChosenTrees(Defense):
         return chosen(forest, self.kept)
 
 
-def helpful(forest: Forest, train: Records) -> list[int]:
+def trees_by_benefit(forest: Forest, train: Records) -> list[int]:
     """Return all trees in the order in which each adds most right answers to those before it.
 
     Of trees that add as many, the one that gives most weight to what is right comes first. Where
@@ -132,7 +139,7 @@ class MendFirst(Defense):
         DataError
             If there is no such round, or what is left of it does not tell people.
         """
-        if not tells_labels_first(forest):
+        if not first_round_shows_labels(forest):
             raise DataError("mend-first needs a boosting whose first round tells labels")
         # One that tells another class from all others is of the round too, told or not.
         told = [i for i, tree in enumerate(forest.trees) if tree.counts is not None]
@@ -166,7 +173,7 @@ class MendFirst(Defense):
         return merged if merged.n_nodes > 1 else _level(tree)
 
 
-def tells_labels_first(forest: Forest) -> bool:
+def first_round_shows_labels(forest: Forest) -> bool:
     """Tell whether a model is a boosting of which some trees tell labels, and others steps."""
     told = {tree.counts is not None for tree in forest.trees}
     return forest.answers == "sum" and len(told) == 2
@@ -187,12 +194,12 @@ _WIDER = (1, 2, 4, 10)
 _FEWER = (0.75, 0.5, 0.25, 0.1)
 
 
-def tries(
+def try_candidates(
     forest: Forest,
     policy: Policy,
     before: Attempt,
     progress: Callable[[str, int, int], None] | None,
-    counting: Counting,
+    counting: AuditOptions,
     train: Records | None = None,
     trial: int | None = None,
 ) -> list[Attempt]:
@@ -219,7 +226,7 @@ def tries(
         if all_rounds and tried and _too_many(tried[-1]):
             continue
         try:
-            tried.append(asked(forest, defenses, policy, counting))
+            tried.append(audited_repair(forest, defenses, policy, counting))
         except DataError as error:
             reasons.append(str(error))
         if progress is not None:
@@ -253,10 +260,10 @@ def _plans(
 ) -> Iterator[tuple[Defense, ...]]:
     """Yield combinations, the mildest first: none, which takes out leftovers alone."""
     yield ()
-    merging: list[tuple[Defense, ...]] = [merging_for(policy, forest.n_trees)]
-    if merging[0] and tells_labels_first(forest):
+    merging: list[tuple[Defense, ...]] = [merges_for(policy, forest.n_trees)]
+    if merging[0] and first_round_shows_labels(forest):
         first = sum(tree.counts is not None for tree in forest.trees)
-        each = tuple(one for one in merging_for(policy, first) if isinstance(one, MergeDiverse))
+        each = tuple(one for one in merges_for(policy, first) if isinstance(one, MergeDiverse))
         merging = [(MendFirst(merging=each),), (MendFirst(),)]
     merging = [one for one in merging if one]
     if not {"min-leaf", "max-unique-people", "max-small-leaf-people"} & set(policy.values):
@@ -291,7 +298,7 @@ def _mends(defenses: Sequence[Defense]) -> bool:
     return any(isinstance(one, MendFirst) for one in defenses)
 
 
-def merging_for(policy: Policy, trees: int = 1, **people: object) -> tuple[Defense, ...]:
+def merges_for(policy: Policy, trees: int = 1, **people: object) -> tuple[Defense, ...]:
     """Return what leaves a label certain, or nearly, for no more people than a policy allows.
 
     Each tree has its part of the share, unless people tell who they are in all of them.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
-from treeaudit.defenses.defense import made, parameters, takes_people
+from treeaudit.defenses.defense import build_defense, parameters, takes_people
 from treeaudit.dp.bounded import promises
 from treeaudit.errors import DataError, near
 from treeaudit.findings.judging import fails_for_good
@@ -19,26 +19,26 @@ from treeaudit.people.utility import Utility, utility
 from treeaudit.readers import load
 from treeaudit.repair.attempts import (
     Attempt,
-    Counting,
+    AuditOptions,
     Repair,
     applied,
-    asked,
     attempt,
-    counting_of,
-    measured,
+    attempt_of,
+    audit_options,
+    audited_repair,
     nearest_miss,
     rank,
 )
-from treeaudit.repair.candidates import tries
-from treeaudit.repair.search import Candidate, Judges, right, search, searchable
+from treeaudit.repair.candidates import try_candidates
+from treeaudit.repair.search import Candidate, Evaluator, accuracy_on, search, searchable
 
-__all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
+__all__ = ["RepairRequest", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RepairRequest:
     """How a model shall be repaired: the parameters of `defend`."""
 
     method: str | None = None
@@ -54,9 +54,9 @@ class Wanted:
     rows_per_person: int | None = None
     repeats: str | None = None
 
-    def counting(self, forest: Forest) -> Counting:
+    def counting(self, forest: Forest) -> AuditOptions:
         """Return what is to be counted as one."""
-        return counting_of(
+        return audit_options(
             forest,
             train=self.train,
             test=self.test,
@@ -66,7 +66,7 @@ class Wanted:
             repeats=self.repeats,
         )
 
-    def by_file_alone(self) -> "Wanted":
+    def by_file_alone(self) -> "RepairRequest":
         """Return the same without anybody's records: so a private model is repaired.
 
         What comes of it is then made of answers that its ledger counts, and of nothing else.
@@ -110,7 +110,7 @@ class Wanted:
         people = None
         if self.train is not None and takes_people(kind):
             people = read_records(self.train, forest, target=self.target, person=self.person)
-        return made(kind, given, people)
+        return build_defense(kind, given, people)
 
 
 def defend(
@@ -186,7 +186,7 @@ def defend(
     """
     done = repair(
         model,
-        Wanted(
+        RepairRequest(
             method=method,
             min_leaf=min_leaf,
             parameters=parameters,
@@ -208,7 +208,7 @@ def defend(
 
 def repair(
     model: object,
-    wanted: Wanted,
+    wanted: RepairRequest,
     *,
     known: Report | None = None,
     progress: Progress | None = None,
@@ -239,12 +239,12 @@ def repair(
     defenses = wanted.defenses(forest)
     wanted = wanted.by_file_alone() if promises(forest) else wanted
     counting = wanted.counting(forest)
-    before = measured(forest, known) if known else attempt(forest, (), policy, counting)
+    before = attempt_of(forest, known) if known else attempt(forest, (), policy, counting)
     whole, counting = counting, replace(counting, by_policy=known is not None)
     # With the people of leaves that do not tell them, where they were counted.
     forest = replace(forest, trees=before.report.forest.trees)
     if not wanted.searched or before.report.verdict == "pass":
-        after = asked(forest, defenses, policy, counting)
+        after = audited_repair(forest, defenses, policy, counting)
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
     if fails_for_good(before.report.checks):
         return Repair(before=before, after=before, searched=True, counting=whole)
@@ -253,7 +253,7 @@ def repair(
         tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
     else:
         train = _read(counting.train, forest, wanted)
-        tried = tries(forest, policy, before, progress, counting, train, trial)
+        tried = try_candidates(forest, policy, before, progress, counting, train, trial)
     best = min(tried, key=lambda one: rank(one, before))
     passed = [one for one in frontier if one.told.passed]
     chosen = max(passed, key=lambda one: (one.told.accuracy or 0.0, one.told.trees), default=None)
@@ -275,10 +275,10 @@ def repair(
 
 def _frontier(
     forest: Forest,
-    wanted: Wanted,
+    wanted: RepairRequest,
     before: Attempt,
     progress: Progress | None,
-    counting: Counting,
+    counting: AuditOptions,
 ) -> list[Candidate]:
     """Search the repairs of a forest; nothing where there are no people or no forest."""
     if counting.train is None:
@@ -286,19 +286,19 @@ def _frontier(
     train, test = (_read(data, forest, wanted) for data in (counting.train, counting.test))
     if train is None or not searchable(forest, train):
         return []
-    if test is not None and right(forest, test) is None:
+    if test is not None and accuracy_on(forest, test) is None:
         test = None
-    judges = Judges(policy=wanted.resolved(), counting=counting, train=train, test=test)
+    judges = Evaluator(policy=wanted.resolved(), counting=counting, train=train, test=test)
     return search(forest, judges, before, progress)
 
 
-def _read(data: object, forest: Forest, wanted: Wanted) -> Records | None:
+def _read(data: object, forest: Forest, wanted: RepairRequest) -> Records | None:
     if data is None:
         return None
     return read_records(data, forest, target=wanted.target, person=wanted.person)
 
 
-def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:
+def sweep(model: object, sizes: Sequence[int], wanted: RepairRequest) -> list[Attempt]:
     """Repair a model once for each k: what privacy costs.
 
     A size that the model cannot reach ends the sweep.
@@ -314,7 +314,7 @@ def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:
     counting = wanted.counting(forest)
     for defenses in plans:
         try:
-            attempts.append(asked(forest, defenses, policy, counting))
+            attempts.append(audited_repair(forest, defenses, policy, counting))
         except DataError:
             if not attempts:
                 raise

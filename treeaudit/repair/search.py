@@ -26,10 +26,10 @@ from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
 from treeaudit.people.records import Records, routed
 from treeaudit.people.units import changed_target
-from treeaudit.repair.attempts import Attempt, Counting, applied, attacks_of, attempt, n_leaves
-from treeaudit.repair.candidates import ChosenTrees, helpful, merging_for
+from treeaudit.repair.attempts import Attempt, AuditOptions, applied, attacks_of, attempt, n_leaves
+from treeaudit.repair.candidates import ChosenTrees, merges_for, trees_by_benefit
 
-__all__ = ["DEAR", "Candidate", "Judges", "right", "search", "searchable"]
+__all__ = ["DEAR", "Candidate", "Evaluator", "accuracy_on", "search", "searchable"]
 
 DEAR = (Composition.id, Reconstruction.id)
 """What trees give away together: looked for only where everything before finds nothing."""
@@ -44,7 +44,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judges:
+class Evaluator:
     """Who a repair is held against.
 
     Attributes
@@ -58,13 +58,13 @@ class Judges:
     """
 
     policy: Policy
-    counting: Counting
+    counting: AuditOptions
     train: Records
     test: Records | None
 
     def accuracy(self, forest: Forest) -> float | None:
         """Return how often a model is right for those whom it is not to give away, or others."""
-        return right(forest, self.test or self.train)
+        return accuracy_on(forest, self.test or self.train)
 
     def judged(self, forest: Forest, defenses: tuple[Defense, ...]) -> Attempt:
         """Return a repair audited; by what is dear only where everything cheaper passes."""
@@ -107,10 +107,10 @@ class Judges:
 def searchable(forest: Forest, train: Records) -> bool:
     """Tell whether trees can be taken out of a model and its answers be told from the others."""
     alone = forest.n_trees > 1 and len(forest.members) < 2 and forest.tree_classes is None
-    return alone and right(forest, train) is not None
+    return alone and accuracy_on(forest, train) is not None
 
 
-def right(forest: Forest, people: Records) -> float | None:
+def accuracy_on(forest: Forest, people: Records) -> float | None:
     """Return the share of people answered rightly, or R² of a number; None where neither is told.
 
     The people may have been routed through another model of the same columns.
@@ -158,7 +158,7 @@ class _Made:
 
 
 def search(
-    forest: Forest, judges: Judges, before: Attempt, progress: Progress | None = None
+    forest: Forest, judges: Evaluator, before: Attempt, progress: Progress | None = None
 ) -> list[Candidate]:
     """Return all repairs that were tried, the model itself first."""
     return _Search(forest, judges, before, progress).found()
@@ -168,7 +168,7 @@ class _Search:
     """What was tried so far."""
 
     def __init__(
-        self, forest: Forest, judges: Judges, before: Attempt, progress: Progress | None
+        self, forest: Forest, judges: Evaluator, before: Attempt, progress: Progress | None
     ) -> None:
         # Every try starts from the same trees: they are built once.
         self._forest = replace(forest, trees=tuple(forest.trees))
@@ -251,7 +251,7 @@ class _Search:
     def _merging(self, **people: object) -> tuple[Defense, ...]:
         if not self._forest.schema.classes:
             return ()
-        return merging_for(self._judges.policy, self._forest.n_trees, **people)
+        return merges_for(self._judges.policy, self._forest.n_trees, **people)
 
     def _sizing(self, place: _Place) -> tuple[Defense, ...]:
         train = self._judges.train
@@ -270,7 +270,7 @@ class _Search:
             else:
                 sized = applied(self._forest, self._sizing(place))
                 try:
-                    order = helpful(applied(sized, self._merging()), self._judges.train)
+                    order = trees_by_benefit(applied(sized, self._merging()), self._judges.train)
                 except DataError:
                     order = list(range(self._forest.n_trees))
                 self._smallest[place.anew] = place.column

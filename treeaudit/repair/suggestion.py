@@ -18,9 +18,9 @@ from treeaudit.people.sheet import read_table
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import attempt, misses_of
-from treeaudit.repair.defend import Wanted, repair, utility_on
+from treeaudit.repair.defend import RepairRequest, repair, utility_on
 from treeaudit.repair.release import own_suffix, release
-from treeaudit.repair.search import right
+from treeaudit.repair.search import accuracy_on
 from treeaudit.writers import repaired_suffix, save
 
 __all__ = ["with_fix"]
@@ -84,7 +84,7 @@ def with_fix(
     if together and (unit.records or 0) * trees > _MOST_PAIRS:
         return replace(report, unrepaired=True)
     numbers = report.forest.schema.classes is None
-    wanted = Wanted(
+    wanted = RepairRequest(
         policy=report.policy,
         train=train if by_people or together or numbers else None,
         test=test if together else None,
@@ -130,7 +130,7 @@ def with_fix(
     pairs = (unit.records or 0) * trees
     if train is not None and pairs <= _MOST_PAIRS and not _told_by_counts(report.forest):
         people = read_records(train, report.forest, target=target, person=request.person)
-        shares = [right(one.forest, people) for one in (done.before, done.after)]
+        shares = [accuracy_on(one.forest, people) for one in (done.before, done.after)]
         if people.labels is not None and None not in shares:
             fix = replace(fix, right=(shares[0], shares[1]), answered=True)
     if test is not None and report.forest.schema.classes is not None:
@@ -183,7 +183,7 @@ def _is_written(forest: Forest, repaired: Forest) -> bool:
     return True
 
 
-def _released(report: Report, wanted: Wanted, people: _People) -> Report:
+def _released(report: Report, wanted: RepairRequest, people: _People) -> Report:
     """Return the report with the promise of `release`, if the file that it writes fares better."""
     forest, policy = report.forest, report.policy
     if not forest.leftovers.found and forest.source.canonical is not False:

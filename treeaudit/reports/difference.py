@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from treeaudit.attacks.differencing import Differencing
 from treeaudit.comparison.differencing import Difference
-from treeaudit.inference.exact import Answer
-from treeaudit.inference.releases import Moved
+from treeaudit.inference.exact import Solution
+from treeaudit.inference.releases import MovedPeople
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
 from treeaudit.output import check_free, suffix_of, write_file
@@ -70,7 +70,7 @@ def to_dict(difference: Difference) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _model(forest: Forest, answer: Answer) -> dict[str, Any]:
+def _model(forest: Forest, answer: Solution) -> dict[str, Any]:
     return {
         "path": forest.source.path,
         "sha256": forest.source.sha256,
@@ -83,7 +83,7 @@ def _model(forest: Forest, answer: Answer) -> dict[str, Any]:
     }
 
 
-def _moved(moved: Moved) -> dict[str, int]:
+def _moved(moved: MovedPeople) -> dict[str, int]:
     return {"people": moved.n_people, "named": moved.named, "exact": moved.exact}
 
 
