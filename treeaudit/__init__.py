@@ -85,7 +85,7 @@ __all__ = [
 _HOME = {
     "audit.scan": "scan",
     "comparison.compare": "Comparison compare",
-    "comparison.difference": "Difference difference",
+    "comparison.differencing": "Difference difference",
     "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
     "TreeauditError UnsafeModelError UnsupportedModelError",
     "findings.findings": "Check Control Evidence Finding Skipped",

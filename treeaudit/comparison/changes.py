@@ -130,10 +130,7 @@ class Changes(Rendered):
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
     """Return what changed between two JSON reports.
 
-    Raises
-    ------
-    KeyError, TypeError, AttributeError, ValueError
-        If one of them is not whole.
+    Raises KeyError, TypeError, AttributeError, ValueError if one of them is not whole.
     """
     known = all_checks()
     terms = terms_of_file(old), terms_of_file(new)

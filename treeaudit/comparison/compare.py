@@ -41,38 +41,18 @@ _PRIVATE = BUILT_IN["private"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComparedModel:
-    """One model of a comparison.
+    """One model of a comparison."""
 
-    Attributes
-    ----------
-    name
-        What to call it: its file name, or a number.
-    report
-        Its audit.
-    claims
-        What the file claims, and what of that is true where there is training
-        data.
-    utility
-        What it is good for on unseen people, or None.
-    explained
-        R² of a number that it predicts on unseen people, or None.
-    leakage
-        What was measured of its people.
-    ledger
-        The checks of policy ``private``, where noise bounds what the model gives away and
-        the policy could therefore not be checked; empty elsewhere.
-    notes
-        What could not be done for it, one sentence each.
-    """
-
-    name: str
-    report: Report
-    claims: Claims
-    utility: Utility | None
-    explained: Estimate | None = None
-    leakage: Leakage = field(default_factory=Leakage)
+    name: str  # What to call it: its file name, or a number
+    report: Report  # Its audit
+    claims: Claims  # What the file claims, and what of that is true where there is training data
+    utility: Utility | None  # What it is good for on unseen people, or None
+    explained: Estimate | None = None  # R² of a number that it predicts on unseen people, or None
+    leakage: Leakage = field(default_factory=Leakage)  # What was measured of its people
+    # The checks of policy ``private``, where noise bounds what the model gives away and the
+    # policy could therefore not be checked; empty elsewhere
     ledger: tuple[Check, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # What could not be done for it, one sentence each
 
     @property
     def epsilon(self) -> float | None:
@@ -121,20 +101,11 @@ def _ledger_checks(report: Report) -> tuple[Check, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Choice:
-    """The model to take, and what speaks for others.
+    """The model to take, and what speaks for others."""
 
-    Attributes
-    ----------
-    best
-        The model to take, of those that pass.
-    top
-        The most accurate of those that pass; it may be the same.
-    better
-        Models that do not pass, are no less accurate and gave away no more of what was measured.
-    """
-
-    best: ComparedModel
-    top: ComparedModel
+    best: ComparedModel  # The model to take, of those that pass
+    top: ComparedModel  # The most accurate of those that pass; it may be the same
+    # Models that do not pass, are no less accurate and gave away no more of what was measured
     better: tuple[ComparedModel, ...]
 
 

@@ -44,24 +44,14 @@ MEASURES: dict[Measure, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leakage:
-    """What an attacker has of a model beyond the guess; each None where it was not measured.
+    """What an attacker has of a model beyond the guess; each None where it was not measured."""
 
-    Attributes
-    ----------
-    auc
-        How well members are told from unseen people: 0.5 is a coin.
-    membership
-        The same as an advantage, ``2 auc - 1``.
-    attribute
-        How much more often the hidden values of the worst column are found than for unseen
-        people and without the model, whichever is less.
-    certified
-        Share of the people whom the leaves of all trees together give away for certain.
-    """
-
-    auc: Estimate | None = None
-    membership: Estimate | None = None
+    auc: Estimate | None = None  # How well members are told from unseen people: 0.5 is a coin
+    membership: Estimate | None = None  # The same as an advantage, ``2 auc - 1``
+    # How much more often the hidden values of the worst column are found than for unseen
+    # people and without the model, whichever is less
     attribute: Estimate | None = None
+    # Share of the people whom the leaves of all trees together give away for certain
     certified: Estimate | None = None
 
     @property
@@ -139,38 +129,19 @@ def _advantage(auc: Estimate) -> Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """Claims of the worst tree of a model, each beside what is true of them.
+    """Claims of the worst tree of a model, each beside what is true of them."""
 
-    Attributes
-    ----------
-    told
-        Whether the file tells how many people are in its leaves at all.
-    smallest
-        People in the smallest leaf; None where the file does not tell.
-    alone
-        Leaves that claim to hold one person.
-    alone_true
-        Those in which exactly one training person ends; None without training
-        data.
-    certain
-        People in leaves that claim to hold one label only.
-    certain_true
-        Training people who end in such a leaf and have its label; None without.
-    sizes
-        People per leaf of the tree with most people alone, smallest first.
-    alone_expected, certain_expected
-        How many of ``alone`` and ``certain`` to expect to be true under the
-        noise, as if nothing had been done to the counts after it; None for
-        counts without known noise.
-    """
-
-    told: bool
-    smallest: int | None
-    alone: int
+    told: bool  # Whether the file tells how many people are in its leaves at all
+    smallest: int | None  # People in the smallest leaf; None where the file does not tell
+    alone: int  # Leaves that claim to hold one person
+    # Those in which exactly one training person ends; None without training data
     alone_true: int | None
-    certain: int
+    certain: int  # People in leaves that claim to hold one label only
+    # Training people who end in such a leaf and have its label; None without
     certain_true: int | None
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # People per leaf of the tree with most people alone, smallest first
+    # How many of ``alone`` and ``certain`` to expect to be true under the noise, as if
+    # nothing had been done to the counts after it; None for counts without known noise
     alone_expected: float | None = None
     certain_expected: float | None = None
 

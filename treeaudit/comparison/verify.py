@@ -35,24 +35,13 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What became of a report when the audit was run again.
+    """What became of a report when the audit was run again."""
 
-    Attributes
-    ----------
-    again
-        The new audit.
-    differences
-        What the report says otherwise.
-    unsettled
-        Attacks whose searches were ended by time, and therefore need not find the same again.
-    own_policy
-        Whether the thresholds were taken as the report states them.
-    """
-
-    again: Report
-    differences: tuple[Mismatch, ...]
+    again: Report  # The new audit
+    differences: tuple[Mismatch, ...]  # What the report says otherwise
+    # Attacks whose searches were ended by time, and therefore need not find the same again
     unsettled: tuple[str, ...]
-    own_policy: bool
+    own_policy: bool  # Whether the thresholds were taken as the report states them
 
 
 def verify(

@@ -87,11 +87,8 @@ class Defense:
     def apply(self, forest: Forest) -> Forest:
         """Return the repaired model; the one given is left as it is.
 
-        Raises
-        ------
-        DataError
-            If the model does not tell what the defense needs, or cannot be made
-            what it asks for; for a tree, when that tree is asked for.
+        Raises DataError if the model does not tell what the defense needs, or cannot be made what
+        it asks for; for a tree, when that tree is asked for.
         """
         return tree_by_tree(forest, lambda tree, _: self.changed(tree, forest))
 
@@ -105,10 +102,7 @@ def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
 
     Counts that were added up anew no longer carry the noise that was drawn: no `Noise` is stated.
 
-    Raises
-    ------
-    DataError
-        If a tree cannot be changed, when it is asked for; names the tree.
+    Raises DataError if a tree cannot be changed, when it is asked for; names the tree.
     """
     trees = forest.trees
 
@@ -129,10 +123,7 @@ def sizes(tree: Tree, forest: Forest) -> Float:
     Noisy counts are summed as they are: what is done with them afterwards costs
     no privacy. Draws with replacement are no people.
 
-    Raises
-    ------
-    DataError
-        If the model does not tell.
+    Raises DataError if the model does not tell.
     """
     if tree.n_records is not None:
         return tree.n_records.astype(np.float64)
@@ -156,10 +147,7 @@ def other_methods(tree: Tree, forest: Forest) -> str:
 def check_not_private(forest: Forest, method: str) -> None:
     """Refuse to decide about a private model by the very people whom its epsilon protects.
 
-    Raises
-    ------
-    DataError
-        If its ledger promises something that would no longer hold.
+    Raises DataError if its ledger promises something that would no longer hold.
     """
     if forest.privacy is None:
         return
@@ -182,10 +170,7 @@ def size_advice(people: float, tree: Tree, forest: Forest) -> str:
 def counts_of(tree: Tree, forest: Forest) -> Float:
     """Return the class counts of each node, none below zero.
 
-    Raises
-    ------
-    DataError
-        If the model holds none.
+    Raises DataError if the model holds none.
     """
     if tree.counts is None:
         why = forest.counts_reason or "it holds none"
@@ -283,10 +268,7 @@ def build_defense(
 ) -> Defense:
     """Return a defense with its parameters set.
 
-    Raises
-    ------
-    DataError
-        If it has no such parameter, or a value cannot be.
+    Raises DataError if it has no such parameter, or a value cannot be.
     """
     known = parameters(defense)
     for name, value in given.items():

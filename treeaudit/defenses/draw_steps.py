@@ -69,11 +69,8 @@ class DrawSteps(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model with the steps that draws tell.
 
-        Raises
-        ------
-        DataError
-            If there are no people, the steps do not follow from them, or the file has no place
-            to say that they are of draws.
+        Raises DataError if there are no people, the steps do not follow from them, or the file has
+        no place to say that they are of draws.
         """
         if self.values is None or (self.labels is None and self.targets is None):
             raise DataError("whom to draw only the training data tells: give it with --train")
@@ -124,10 +121,7 @@ class DrawSteps(Defense):
 def _stated(forest: Forest, share: float) -> dict[str, object]:
     """Return the parameters by which a file says that its trees are of draws.
 
-    Raises
-    ------
-    DataError
-        If it has none.
+    Raises DataError if it has none.
     """
     if forest.answers == "sum":
         match forest.source.library:

@@ -59,11 +59,8 @@ class IntersectK(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model whose intersected groups are large enough.
 
-        Raises
-        ------
-        DataError
-            If there is no training data, even the roots hold fewer people, or the model is
-            private.
+        Raises DataError if there is no training data, even the roots hold fewer people, or the
+        model is private.
         """
         if self.values is None:
             raise DataError(

@@ -45,10 +45,7 @@ class MergeSiblings(Merging):
 def sizes_for(tree: Tree, forest: Forest, min_leaf: int) -> Float:
     """Return the people in each node of a tree that holds enough of them.
 
-    Raises
-    ------
-    DataError
-        If even the root holds too few; names how many can be asked for.
+    Raises DataError if even the root holds too few; names how many can be asked for.
     """
     size = sizes(tree, forest)
     if size[0] < min_leaf:

@@ -58,11 +58,8 @@ class PruneLeaves(Defense):
         The number of training records goes too: with it, the total of those
         who were taken out would be known.
 
-        Raises
-        ------
-        DataError
-            If the model does not tell how many people are in its leaves, or
-            none of them is large enough.
+        Raises DataError if the model does not tell how many people are in its leaves, or none of
+        them is large enough.
         """
         pruned = tree_by_tree(forest, lambda tree, _: self.changed(tree, forest))
         return replace(pruned, n_records=None)

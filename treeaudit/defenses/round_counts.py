@@ -56,10 +56,8 @@ class RoundCounts(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model with rounded counts.
 
-        Raises
-        ------
-        DataError
-            If its counts are weights; or, when a tree is asked for, if a leaf holds fewer people.
+        Raises DataError if its counts are weights; or, when a tree is asked for, if a leaf holds
+        fewer people.
         """
         if forest.counts_are == "weighted":
             raise DataError(

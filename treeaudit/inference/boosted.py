@@ -35,34 +35,18 @@ _SURPLUS, _SHARP = 20, 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BoostedSolution:
-    """What a boosted classifier gives away of the table it was trained on.
+    """What a boosted classifier gives away of the table it was trained on."""
 
-    Attributes
-    ----------
-    domain
-        What a record is, with the assumptions.
-    cells
-        What the trees tell apart.
-    bounds, likely
-        How many people of class c of K there must, may and are likely to be in cell i, at K i + c.
-    n_people
-        All of them.
-    n_classes
-        How many there are: K.
-    n_trees
-        The first so many trees were used.
-    stopped
-        What kept it from an end, in words; None where nothing did.
-    """
-
-    domain: Domain
-    cells: Cells
+    domain: Domain  # What a record is, with the assumptions
+    cells: Cells  # What the trees tell apart
+    # How many people of class c of K there must, may and are likely to be in cell i, at K i +
+    # c
     bounds: Bounds
     likely: Float
-    n_people: int
-    n_classes: int
-    n_trees: int
-    stopped: str | None
+    n_people: int  # All of them
+    n_classes: int  # How many there are: K
+    n_trees: int  # The first so many trees were used
+    stopped: str | None  # What kept it from an end, in words; None where nothing did
 
     @property
     def certified(self) -> int:
@@ -103,6 +87,10 @@ def infer_boosted(
 ) -> BoostedSolution:
     """Return what a boosted classifier gives away of the people it was trained on.
 
+    Raises OutOfBudgetError if it ended before anything was known. Raises DataError if `not_boosted`
+    has a reason, no people were found who fit all leaves, too few leaves show that it was trained
+    as assumed, or some of the known were not in the training data.
+
     Parameters
     ----------
     public
@@ -112,14 +100,6 @@ def infer_boosted(
     known
         People of the training data who are known, with labels: the others are sought, and what is
         returned is of them alone.
-
-    Raises
-    ------
-    OutOfBudgetError
-        If it ended before anything was known.
-    DataError
-        If `not_boosted` has a reason, no people were found who fit all leaves, too few leaves
-        show that it was trained as assumed, or some of the known were not in the training data.
     """
     from threadpoolctl import threadpool_limits
 

@@ -41,34 +41,17 @@ _OWN = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Equations:
-    """``least <= sum a x <= most`` on whole numbers x of 0 and more.
+    """``least <= sum a x <= most`` on whole numbers x of 0 and more."""
 
-    Attributes
-    ----------
-    middle, width
-        Shape ``(n_rows, n_unknowns)``: each a is no further from ``middle`` than ``width``.
-    told
-        The middle between least and most.
-    off
-        How far they are from it.
-    people
-        No more people than so many are in a row.
-    most
-        No more people than so many are in a cell, per unknown.
-    n_people
-        All of them.
-    tells
-        Which rows tell more than numbers of people.
-    """
-
+    # Shape ``(n_rows, n_unknowns)``: each a is no further from ``middle`` than ``width``
     middle: sparse.csr_matrix
     width: sparse.csr_matrix
-    told: Float
-    off: Float
-    people: Float
-    most: Float
-    n_people: float
-    tells: np.ndarray
+    told: Float  # The middle between least and most
+    off: Float  # How far they are from it
+    people: Float  # No more people than so many are in a row
+    most: Float  # No more people than so many are in a cell, per unknown
+    n_people: float  # All of them
+    tells: np.ndarray  # Which rows tell more than numbers of people
 
     def errors(self, most: Float) -> Float:
         """Return how far ``middle @ x`` may be from ``told``, if no x is above some numbers."""
@@ -163,10 +146,7 @@ def _scores_of(score: Float, k: int, largest: Float, done: int, boosting: Boosti
 def equations_of(cells: Cells, trees: Sequence[Tree], boosting: Boosting) -> Equations:
     """Return the equations on the people of each cell: unknown K i + c is class c of K in cell i.
 
-    Raises
-    ------
-    DataError
-        If the first tree of a class holds no class counts.
+    Raises DataError if the first tree of a class holds no class counts.
     """
     n_scores = len(boosting.start)
     n_classes = max(n_scores, 2)
@@ -240,10 +220,7 @@ def equations_of(cells: Cells, trees: Sequence[Tree], boosting: Boosting) -> Equ
 def own_and_others(tree: Tree, k: int, n_scores: int) -> Float:
     """Return how many people of its class, and others, a first tree holds, ``(n_nodes, 2)``.
 
-    Raises
-    ------
-    DataError
-        If the tree does not tell.
+    Raises DataError if the tree does not tell.
     """
     if tree.counts is None:
         raise DataError("the first tree holds no class counts")

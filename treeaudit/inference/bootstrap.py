@@ -46,35 +46,18 @@ _CUTTING = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BootstrapSolution:
-    """What a forest gives away of the table it was trained on, row by row.
+    """What a forest gives away of the table it was trained on, row by row."""
 
-    Attributes
-    ----------
-    domain
-        What a record is, with the assumptions.
-    cells
-        What the trees tell apart and may hold somebody.
-    n_people
-        Rows of the training table.
-    n_trees
-        All trees: with fewer, nothing is told.
-    person, cell, label
-        Shape ``(n_unknowns,)``: the row, the cell and the class of each unknown.
-    bounds
-        Whether the row must be, and may be, in the cell with the class.
-    stopped
-        What kept it from an end, in words; None where nothing did.
-    """
-
-    domain: Domain
-    cells: Cells
-    n_people: int
-    n_trees: int
+    domain: Domain  # What a record is, with the assumptions
+    cells: Cells  # What the trees tell apart and may hold somebody
+    n_people: int  # Rows of the training table
+    n_trees: int  # All trees: with fewer, nothing is told
+    # Shape ``(n_unknowns,)``: the row, the cell and the class of each unknown
     person: Wide
     cell: Wide
     label: Wide
-    bounds: Bounds
-    stopped: str | None
+    bounds: Bounds  # Whether the row must be, and may be, in the cell with the class
+    stopped: str | None  # What kept it from an end, in words; None where nothing did
 
     @property
     def certain(self) -> Flag:
@@ -119,6 +102,9 @@ def infer_bootstrap(
 ) -> BootstrapSolution:
     """Return what a forest gives away of each row of the table it was trained on.
 
+    Raises OutOfBudgetError if it ended before all trees were put together: nothing is known then.
+    Raises DataError if the leaves contradict each other, the draws or what is assumed.
+
     Parameters
     ----------
     times
@@ -128,13 +114,6 @@ def infer_bootstrap(
         What is known of the columns besides the file.
     budget
         As `Budget` says unless told.
-
-    Raises
-    ------
-    OutOfBudgetError
-        If it ended before all trees were put together: nothing is known then.
-    DataError
-        If the leaves contradict each other, the draws or what is assumed.
     """
     budget = Budget() if budget is None else budget
     n_classes = len(forest.schema.classes or ())
@@ -171,10 +150,7 @@ def infer_bootstrap(
 def check_room(forest: Forest, n_people: int) -> None:
     """Refuse so many people that the first tree alone has too many places for them.
 
-    Raises
-    ------
-    OutOfBudgetError
-        As `infer_bootstrap`, which would begin with it.
+    Raises OutOfBudgetError as `infer_bootstrap`, which would begin with it.
     """
     _check_size(forest.trees[0].n_nodes, n_people * len(forest.schema.classes or ()))
 
@@ -289,10 +265,7 @@ def sample_counts(forest: Forest) -> Wide:
     generator that starts from the tree's seed. The draws are those of the file only where each
     tree holds as many distinct people as are drawn.
 
-    Raises
-    ------
-    DataError
-        If `not_reproducible` has a reason, or if they are not.
+    Raises DataError if `not_reproducible` has a reason, or if they are not.
     """
     check_seeds(forest)
     n = forest.n_records or 0
@@ -306,10 +279,7 @@ def sample_counts(forest: Forest) -> Wide:
 def check_seeds(forest: Forest) -> None:
     """Draw for the first tree alone: what shows other draws mostly shows there.
 
-    Raises
-    ------
-    DataError
-        As `sample_counts`.
+    Raises DataError as `sample_counts`.
     """
     if (reason := not_reproducible(forest)) is not None:
         raise DataError(reason)

@@ -56,32 +56,22 @@ class System:
 
     A is kept by unknowns, in compressed sparse columns: unknown j is in the equations
     ``row[start[j]:start[j + 1]]``, at least in one.
-
-    Attributes
-    ----------
-    start, row
-        As above.
-    weight
-        What an unknown counts in each of its equations, above 0; None where it is 1 everywhere.
-    least, most
-        Shape ``(n_rows,)``: the same where a leaf tells its number exactly.
-    bounds
-        What is known of the unknowns already.
-    origin
-        Shape ``(n_rows,)``: where a row comes from, as the caller counts; for leaves the node,
-        counted over all trees.
-    groups
-        Above 0 where the rows come in so many groups, one a tree, each unknown is in exactly one
-        row of each, in that order; without weights, and ``least`` is ``most``.
     """
 
+    # As above
     start: Wide
     row: Wide
+    # What an unknown counts in each of its equations, above 0; None where it is 1 everywhere
     weight: Float | None = None
+    # Shape ``(n_rows,)``: the same where a leaf tells its number exactly
     least: Float
     most: Float
-    bounds: Bounds
+    bounds: Bounds  # What is known of the unknowns already
+    # Shape ``(n_rows,)``: where a row comes from, as the caller counts; for leaves the node,
+    # counted over all trees
     origin: Wide
+    # Above 0 where the rows come in so many groups, one a tree, each unknown is in exactly
+    # one row of each, in that order; without weights, and ``least`` is ``most``
     groups: int = 0
 
     @property
@@ -171,15 +161,12 @@ def propagate(system: System, over: Callable[[], bool] = lambda: False) -> Bound
     ``high[k]`` is at most what an equation leaves for k when all others are at their lowest,
     ``low[k]`` at least what is left when all others are at their highest; until nothing moves.
 
+    Raises DataError if no whole numbers fulfil the equations.
+
     Parameters
     ----------
     over
         Tells whether to stop before that: the bounds are valid after every step.
-
-    Raises
-    ------
-    DataError
-        If no whole numbers fulfil the equations.
 
     Examples
     --------
@@ -209,10 +196,7 @@ def propagate(system: System, over: Callable[[], bool] = lambda: False) -> Bound
 def sweep(system: System, bounds: Bounds) -> Bounds:
     """Return the bounds after one look at every equation.
 
-    Raises
-    ------
-    DataError
-        If no whole numbers fulfil the equations.
+    Raises DataError if no whole numbers fulfil the equations.
     """
     rows = system.by_group
     high = np.minimum(bounds.high, _most(system, rows, bounds.low))
@@ -338,18 +322,10 @@ def _of_others(value: Float, by: Wide, of: Wide, r: Wide, s: Wide) -> Float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Settled:
-    """Bounds, and whether there was time for everything.
+    """Bounds, and whether there was time for everything."""
 
-    Attributes
-    ----------
-    bounds
-        Of every unknown.
-    finished
-        Whether no step says more; otherwise time ended it.
-    """
-
-    bounds: Bounds
-    finished: bool
+    bounds: Bounds  # Of every unknown
+    finished: bool  # Whether no step says more; otherwise time ended it
 
 
 def tightest_bounds(system: System, over: Callable[[], bool]) -> Settled:

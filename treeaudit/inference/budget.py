@@ -80,10 +80,7 @@ class Budget:
     def check(self, share: float = 1.0, cells: int = 0) -> None:
         """Raise where a share of the seconds is gone, or cells are too many.
 
-        Raises
-        ------
-        OutOfBudgetError
-            With the budget that has ended.
+        Raises OutOfBudgetError with the budget that has ended.
         """
         if cells > self.cells:
             raise OutOfBudgetError(f"{self.cells:,} cells")

@@ -40,28 +40,15 @@ people of a class."""
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:
-    """Boxes of a domain that trees tell apart; no two share a record.
+    """Boxes of a domain that trees tell apart; no two share a record."""
 
-    Attributes
-    ----------
-    layout
-        Where the variables are.
-    sets
-        Shape ``(n_sets, n_cells, n_words)``: code sets.
-    low, high
-        Shape ``(n_numbers, n_cells)``: codes from ``low`` to ``high - 1``.
-    leaf
-        Shape ``(n_trees, n_cells)``: the leaf of each tree so far, as a node of the tree.
-    alive
-        Shape ``(n_cells, n_classes)``: whether people of a class may be in the cell.
-    """
-
-    layout: Layout
-    sets: Words
+    layout: Layout  # Where the variables are
+    sets: Words  # Shape ``(n_sets, n_cells, n_words)``: code sets
+    # Shape ``(n_numbers, n_cells)``: codes from ``low`` to ``high - 1``
     low: Int
     high: Int
-    leaf: Int
-    alive: Flag
+    leaf: Int  # Shape ``(n_trees, n_cells)``: the leaf of each tree so far, as a node of the tree
+    alive: Flag  # Shape ``(n_cells, n_classes)``: whether people of a class may be in the cell
 
     def __len__(self) -> int:
         """Return how many cells there are."""
@@ -148,6 +135,8 @@ def refine(
 ) -> Cells:
     """Return the cells that more trees tell apart.
 
+    Raises OutOfBudgetError if they are more than may be held together.
+
     Parameters
     ----------
     holds
@@ -155,11 +144,6 @@ def refine(
     check
         Called with how many cells there are so far, or with how many there will be at least as
         a sample says; what it raises ends the work.
-
-    Raises
-    ------
-    OutOfBudgetError
-        If they are more than may be held together.
     """
     found: list[Cells] = []
     step = max(min(_MOST_PAIRS, cells.layout.most) // trees.n_trees, 1)

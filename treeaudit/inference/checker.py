@@ -31,10 +31,7 @@ Box = tuple[int, ...]
 def check_proof(proof: Mapping[str, Any], forest: Forest) -> int:
     """Return how many people a proof shows to have been in the training data.
 
-    Raises
-    ------
-    DataError
-        If it is no proof, it is one of another file, or a step does not follow.
+    Raises DataError if it is no proof, it is one of another file, or a step does not follow.
     """
     try:
         return _check(proof, forest)

@@ -12,7 +12,7 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.inference.budget import OutOfBudgetError
 from treeaudit.inference.domain import Domain
-from treeaudit.inference.questions import Nodes, nodes_of, stable_order
+from treeaudit.inference.questions import Nodes, nodes_of
 from treeaudit.inference.scope import ANYBODY
 from treeaudit.model.tree import Tree
 
@@ -27,29 +27,17 @@ _MOST_BYTES = 1 << 29
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layout:
-    """Where each variable of a domain is in the arrays of boxes.
+    """Where each variable of a domain is in the arrays of boxes."""
 
-    Attributes
-    ----------
-    domain
-        The domain.
-    is_number
-        Shape ``(n_variables + 1,)``; the last entry stands for no variable.
-    row
-        The variable's row among the sets, or among the numbers; as long.
-    n_sets, n_words, n_numbers
-        Variables with sets of codes, words per set, and numbers.
-    kind
-        Of the words.
-    """
-
-    domain: Domain
+    domain: Domain  # The domain
+    # Shape ``(n_variables + 1,)``; the last entry stands for no variable
     is_number: npt.NDArray[np.bool_]
-    row: Wide
+    row: Wide  # The variable's row among the sets, or among the numbers; as long
+    # Variables with sets of codes, words per set, and numbers
     n_sets: int
     n_words: int
     n_numbers: int
-    kind: type[np.unsignedinteger[Any]]
+    kind: type[np.unsignedinteger[Any]]  # Of the words
 
     @classmethod
     def of(cls, domain: Domain) -> "Layout":
@@ -77,10 +65,7 @@ class Layout:
     def check(self, boxes: int) -> None:
         """Refuse more boxes than may be held together.
 
-        Raises
-        ------
-        OutOfBudgetError
-            With how many of how many columns these are.
+        Raises OutOfBudgetError with how many of how many columns these are.
         """
         if boxes > self.most:
             columns = len(self.domain.variables)
@@ -110,39 +95,23 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Coded:
-    """Some trees in terms of a domain, their nodes in a row.
+    """Some trees in terms of a domain, their nodes in a row."""
 
-    Attributes
-    ----------
-    start
-        Shape ``(n_trees + 1,)``: the nodes of tree t are ``start[t]`` to ``start[t + 1]``.
-    counts
-        Shape ``(n_nodes, n_classes)``.
-    tree
-        The tree of every node.
-    child
-        Shape ``(most children, n_nodes)``; -1 where there is none.
-    gaps
-        Whether some records that reach a node go to none of its children.
-    number, row
-        Which variable leads into a node: whether it is a number, and its row.
-    sets, low, high
-        The box of every node, shapes ``(n_sets, n_nodes, n_words)`` and ``(n_numbers, n_nodes)``:
-        code sets, and codes from ``low`` to ``high - 1``.
-    edge, edge_low, edge_high
-        Of the variable that leads into a node, what the node's box lets in.
-    """
-
+    # Shape ``(n_trees + 1,)``: the nodes of tree t are ``start[t]`` to ``start[t + 1]``
     start: Wide
-    tree: Int
-    counts: Float
-    child: Int
-    gaps: bool
+    tree: Int  # The tree of every node
+    counts: Float  # Shape ``(n_nodes, n_classes)``
+    child: Int  # Shape ``(most children, n_nodes)``; -1 where there is none
+    gaps: bool  # Whether some records that reach a node go to none of its children
+    # Which variable leads into a node: whether it is a number, and its row
     number: npt.NDArray[np.bool_]
     row: Wide
+    # The box of every node, shapes ``(n_sets, n_nodes, n_words)`` and ``(n_numbers,
+    # n_nodes)``: code sets, and codes from ``low`` to ``high - 1``
     sets: Words
     low: Int
     high: Int
+    # Of the variable that leads into a node, what the node's box lets in
     edge: Words
     edge_low: Int
     edge_high: Int
@@ -164,13 +133,9 @@ class Coded:
 def coded(trees: Sequence[Tree], layout: Layout) -> Coded:
     """Put trees in terms of a domain.
 
-    Raises
-    ------
-    DataError
-        If the children of a node ask about different variables or share a value, so that
-        leaves are no parts of the domain; or if the counts of a tree's leaves do not add up.
-    OutOfBudgetError
-        If they have more nodes than may be held together.
+    Raises DataError if the children of a node ask about different variables or share a value, so
+    that leaves are no parts of the domain; or if the counts of a tree's leaves do not add up.
+    Raises OutOfBudgetError if they have more nodes than may be held together.
     """
     layout.check(sum(tree.n_nodes for tree in trees))
     nodes = nodes_of(trees)
@@ -233,7 +198,7 @@ def _edges(nodes: Nodes, layout: Layout, variable: Wide) -> tuple[Words, Int, In
     own = np.zeros((n, layout.n_words), dtype=layout.kind)
     first, last = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     inside = nodes.parent >= 0
-    order = stable_order(np.where(inside, variable, -1))
+    order = np.argsort(np.where(inside, variable, -1), kind="stable")
     ends = np.cumsum(np.bincount(variable[inside], minlength=len(layout.domain.variables)))
     ends = np.concatenate([[0], ends]) + int((~inside).sum())
     with_sets = np.bincount(nodes.owner, minlength=n) > 0

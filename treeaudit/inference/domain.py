@@ -25,36 +25,21 @@ __all__ = ["Domain", "Variable", "domain_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Variable:
-    """One thing of which a record has exactly one value; the values have codes 0, 1, ….
+    """One thing of which a record has exactly one value; the values have codes 0, 1, …."""
 
-    Attributes
-    ----------
-    name
-        Untrusted text.
-    features
-        The columns of the model that hold it; several for a one-hot group.
-    kind
-        ``categories``: one column of codes. ``one-hot``: code i is a 1 in the i-th column and 0
-        in the others, and one more code, where there is one, is 0 in all; a column of 0 and 1 is
-        a group of one. ``number``: code i is the interval above ``cuts[i - 1]`` up to ``cuts[i]``.
-    values
-        The names of the codes; empty for numbers.
-    cuts
-        Ascending thresholds that the trees ask about; None unless a number.
-    low, high
-        Public bounds of a number; infinite where there are none.
-    whole
-        Whether a number takes whole values only.
-    """
-
-    name: str
-    features: tuple[int, ...]
+    name: str  # Untrusted text
+    features: tuple[int, ...]  # The columns of the model that hold it; several for a one-hot group
+    # ``categories``: one column of codes. ``one-hot``: code i is a 1 in the i-th column and 0
+    # in the others, and one more code, where there is one, is 0 in all; a column of 0 and 1
+    # is a group of one. ``number``: code i is the interval above ``cuts[i - 1]`` up to
+    # ``cuts[i]``.
     kind: Literal["categories", "one-hot", "number"]
-    values: tuple[str, ...] = ()
-    cuts: Float | None = None
+    values: tuple[str, ...] = ()  # The names of the codes; empty for numbers
+    cuts: Float | None = None  # Ascending thresholds that the trees ask about; None unless a number
+    # Public bounds of a number; infinite where there are none
     low: float = -math.inf
     high: float = math.inf
-    whole: bool = False
+    whole: bool = False  # Whether a number takes whole values only
 
     @property
     def n_codes(self) -> int:
@@ -82,24 +67,13 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Domain:
-    """The records that there can be: every combination of the values of the variables.
+    """The records that there can be: every combination of the values of the variables."""
 
-    Attributes
-    ----------
-    variables
-        Those that some tree asks about.
-    silent
-        Names of the columns that no tree asks about.
-    assumptions
-        What the file does not say and every answer rests on, a sentence each.
-    single_precision
-        Whether numbers are compared as 32-bit numbers.
-    """
-
-    variables: tuple[Variable, ...]
-    silent: tuple[str, ...] = ()
+    variables: tuple[Variable, ...]  # Those that some tree asks about
+    silent: tuple[str, ...] = ()  # Names of the columns that no tree asks about
+    # What the file does not say and every answer rests on, a sentence each
     assumptions: tuple[str, ...] = ()
-    single_precision: bool = False
+    single_precision: bool = False  # Whether numbers are compared as 32-bit numbers
 
     @property
     def bits(self) -> float:
@@ -151,6 +125,9 @@ def domain_of(
 ) -> Domain:
     """Return the domain that trees of a forest ask about.
 
+    Raises DataError if the public schema names a column that the model does not have, or values
+    were missing in the training data.
+
     Parameters
     ----------
     trees
@@ -160,12 +137,6 @@ def domain_of(
         group of one-hot columns, named ``COLUMN_CATEGORY`` with any of the usual signs between.
     again
         Trees of another release: they ask too, but are no second evidence of what nobody asks.
-
-    Raises
-    ------
-    DataError
-        If the public schema names a column that the model does not have, or values were missing in
-        the training data.
     """
     features = forest.schema.features
     asked = questions_of(

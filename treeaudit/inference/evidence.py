@@ -39,27 +39,14 @@ _DROPPED = 1e-5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BootstrapEvidence:
-    """The draws in the leaves, a row per node and class.
+    """The draws in the leaves, a row per node and class."""
 
-    Attributes
-    ----------
-    seen
-        Different people of the class in the tree where the node holds no others; -1 elsewhere.
-    draws
-        How often people of the class were drawn.
-    told
-        About how many people are in each row: ``d / p``, or ``b N / m``.
-    step
-        What a person adds whom no draw shows: ``log(1 - p)``, or ``-m / N``.
-    logarithms
-        Of 0, 1, 2, … people.
-    """
-
+    # Different people of the class in the tree where the node holds no others; -1 elsewhere
     seen: Wide
-    draws: Float
-    told: Float
-    step: Float
-    logarithms: Float
+    draws: Float  # How often people of the class were drawn
+    told: Float  # About how many people are in each row: ``d / p``, or ``b N / m``
+    step: Float  # What a person adds whom no draw shows: ``log(1 - p)``, or ``-m / N``
+    logarithms: Float  # Of 0, 1, 2, … people
 
     @property
     def alike(self) -> Wide:
@@ -97,10 +84,7 @@ class BootstrapEvidence:
 def bootstrap_evidence(trees: Sequence[Tree], n_people: int) -> BootstrapEvidence:
     """Return what draws in the nodes of trees say of that many people.
 
-    Raises
-    ------
-    DataError
-        If a tree does not hold how many people and draws it was trained on.
+    Raises DataError if a tree does not hold how many people and draws it was trained on.
     """
     seen, draws, told, step = [], [], [], []
     for tree in trees:
@@ -155,18 +139,10 @@ def _in_tree(draws: float, n_people: int) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoiseEvidence:
-    """Noisy counts, a row per node and class, and one more row that says nothing.
+    """Noisy counts, a row per node and class, and one more row that says nothing."""
 
-    Attributes
-    ----------
-    count
-        What the file tells.
-    rate
-        Of the noise; 0 where a row says nothing.
-    """
-
-    count: Float
-    rate: Float
+    count: Float  # What the file tells
+    rate: Float  # Of the noise; 0 where a row says nothing
 
     @property
     def told(self) -> Float:
@@ -207,10 +183,7 @@ def not_noisy(forest: Forest) -> str | None:
 def noise_evidence(forest: Forest) -> NoiseEvidence:
     """Return what the counts of all nodes say.
 
-    Raises
-    ------
-    DataError
-        If `not_noisy` has a reason, or if counts are no whole numbers.
+    Raises DataError if `not_noisy` has a reason, or if counts are no whole numbers.
     """
     if (reason := not_noisy(forest)) is not None:
         raise DataError(reason)

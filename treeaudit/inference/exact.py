@@ -38,58 +38,28 @@ _CURVE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassSolution:
-    """What is known of the people of one class.
+    """What is known of the people of one class."""
 
-    Attributes
-    ----------
-    cell
-        Shape ``(n_unknowns,)``: the cell of each unknown, in `Answer.cells`.
-    system
-        The equations.
-    bounds
-        No fewer and no more than so many people in each cell.
-    n_people
-        All people of the class; no fewer, where leaves were taken out.
-    finished
-        Whether time did not end the search for bounds.
-    """
-
-    n_people: int
-    cell: Wide
-    system: System
-    bounds: Bounds
-    finished: bool = True
+    n_people: int  # All people of the class; no fewer, where leaves were taken out
+    cell: Wide  # Shape ``(n_unknowns,)``: the cell of each unknown, in `Answer.cells`
+    system: System  # The equations
+    bounds: Bounds  # No fewer and no more than so many people in each cell
+    finished: bool = True  # Whether time did not end the search for bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Solution:
-    """What a forest gives away of the table it was trained on.
+    """What a forest gives away of the table it was trained on."""
 
-    Attributes
-    ----------
-    domain
-        What a record is, with the assumptions.
-    cells
-        What the trees tell apart and may hold somebody.
-    labels
-        One entry per class.
-    n_trees
-        The first so many trees were used.
-    stopped
-        What kept it from an end, in words; None where nothing did.
-    curve
-        After so many trees: people who were certain, and those with every value, from single
-        equations alone; the last entry is the answer.
-    gaps
-        Whether leaves were taken out of the trees, so that there are more people than these.
-    """
-
-    domain: Domain
-    cells: Cells
-    labels: tuple[ClassSolution, ...]
-    n_trees: int
-    stopped: str | None
+    domain: Domain  # What a record is, with the assumptions
+    cells: Cells  # What the trees tell apart and may hold somebody
+    labels: tuple[ClassSolution, ...]  # One entry per class
+    n_trees: int  # The first so many trees were used
+    stopped: str | None  # What kept it from an end, in words; None where nothing did
+    # After so many trees: people who were certain, and those with every value, from single
+    # equations alone; the last entry is the answer
     curve: tuple[tuple[int, int, int], ...]
+    # Whether leaves were taken out of the trees, so that there are more people than these
     gaps: bool = False
 
     @property
@@ -144,6 +114,8 @@ def infer_exact(
     Every tree must have been trained on all of them and hold how many of each class are in its
     leaves: `treeaudit.inference.scope.not_usable` tells.
 
+    Raises DataError if the leaves contradict each other or what is assumed.
+
     Parameters
     ----------
     public
@@ -156,11 +128,6 @@ def infer_exact(
         That of the columns, where it is known; ``public`` is then not looked at.
     progress
         Called with what is being done, steps done and steps in all.
-
-    Raises
-    ------
-    DataError
-        If the leaves contradict each other or what is assumed.
     """
     budget = Budget() if budget is None else budget
     forest = with_gaps(forest)

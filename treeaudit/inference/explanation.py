@@ -176,19 +176,12 @@ _TRIED, _MOST_CODES, _MOST_STEPS = 30, 256, 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exclusion:
-    """What a leaf that holds nobody of the label rules out of another.
+    """What a leaf that holds nobody of the label rules out of another."""
 
-    Attributes
-    ----------
-    tree, leaf
-        Where it is.
-    rule
-        What its people would be like, as far as the other leaf leaves it open.
-    """
-
+    # Where it is
     tree: int
     leaf: int
-    rule: str
+    rule: str  # What its people would be like, as far as the other leaf leaves it open
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,11 +34,8 @@ _WHERE = ("in both", "in the old alone", "in the new alone")
 def align_schemas(old: Forest, new: Forest) -> tuple[Forest, Forest]:
     """Return both with the same columns and labels, those of both.
 
-    Raises
-    ------
-    DataError
-        If a column has other categories in one than in the other, or columns without names are
-        not as many.
+    Raises DataError if a column has other categories in one than in the other, or columns without
+    names are not as many.
     """
     schemas = old.schema, new.schema
     named = all(one.named for one in schemas)
@@ -77,21 +74,13 @@ def _on(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Releases:
-    """An old and a new release, on the same terms, where of each label some left or some came.
+    """An old and a new release, on the same terms, where of each label some left or some came."""
 
-    Attributes
-    ----------
-    old, new
-        The models.
-    domain
-        Of both.
-    left, came
-        Shape ``(n_classes,)``: how many of each label; one of both is 0.
-    """
-
+    # The models
     old: Forest
     new: Forest
-    domain: Domain
+    domain: Domain  # Of both
+    # Shape ``(n_classes,)``: how many of each label; one of both is 0
     left: Float
     came: Float
 

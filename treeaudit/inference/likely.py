@@ -53,34 +53,17 @@ _BY_MARGINS = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LikelyTable:
-    """Who is likely in the training data of a forest; nobody is certain.
+    """Who is likely in the training data of a forest; nobody is certain."""
 
-    Attributes
-    ----------
-    domain
-        What a record is, with the assumptions.
-    cells
-        What the trees tell apart.
-    n_people
-        People in the training data who are not known.
-    cell, label
-        Shape ``(n_places,)``: the places that people may be in.
-    guess
-        Shape ``(n_places,)``: how many are in each in the likeliest table.
-    found
-        How likely people are.
-    noise
-        Whether counts are noisy; draws otherwise.
-    """
-
-    domain: Domain
-    cells: Cells
-    n_people: int
+    domain: Domain  # What a record is, with the assumptions
+    cells: Cells  # What the trees tell apart
+    n_people: int  # People in the training data who are not known
+    # Shape ``(n_places,)``: the places that people may be in
     cell: Wide
     label: Wide
-    guess: Float
-    found: Posterior
-    noise: bool
+    guess: Float  # Shape ``(n_places,)``: how many are in each in the likeliest table
+    found: Posterior  # How likely people are
+    noise: bool  # Whether counts are noisy; draws otherwise
 
     @property
     def people(self) -> Posterior:
@@ -109,6 +92,9 @@ def infer_likely(
 ) -> LikelyTable:
     """Return who is likely in the training data of a forest.
 
+    Raises OutOfBudgetError if it ended before how likely people are had settled. Raises DataError
+    if `not_likely` has a reason, or if what is known does not fit.
+
     Parameters
     ----------
     public
@@ -121,13 +107,6 @@ def infer_likely(
         People of the population, with labels, who are not in the training data.
     n_people
         People in the training data, where it is public; else as the file tells.
-
-    Raises
-    ------
-    OutOfBudgetError
-        If it ended before how likely people are had settled.
-    DataError
-        If `not_likely` has a reason, or if what is known does not fit.
     """
     if (reason := not_likely(forest)) is not None:
         raise DataError(reason)

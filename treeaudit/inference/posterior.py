@@ -54,19 +54,12 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Posterior:
-    """How likely people are, the likeliest first.
+    """How likely people are, the likeliest first."""
 
-    Attributes
-    ----------
-    place, nth
-        The n-th person in a place, counted from 1; nobody who is in no table is listed.
-    probability
-        That there are at least so many people in the place.
-    """
-
+    # The n-th person in a place, counted from 1; nobody who is in no table is listed
     place: Wide
     nth: Wide
-    probability: Float
+    probability: Float  # That there are at least so many people in the place
 
     def first(self, n: int) -> "Posterior":
         """Return the n likeliest people, as many as there are in the table."""

@@ -25,20 +25,13 @@ __all__ = ["proof_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """One bound, and how often to add up which equations for it.
+    """One bound, and how often to add up which equations for it."""
 
-    Attributes
-    ----------
-    unknown, side, value
-        No fewer (``low``) or no more (``high``) than so many.
-    times
-        By row of the system.
-    """
-
+    # No fewer (``low``) or no more (``high``) than so many
     unknown: int
     side: str
     value: int
-    times: Mapping[int, int]
+    times: Mapping[int, int]  # By row of the system
 
 
 def proof_of(forest: Forest, answer: Solution, *, public: bool = False) -> dict[str, Any]:

@@ -13,40 +13,27 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree, depths_of
 
-__all__ = ["Nodes", "Questions", "chunks", "nodes_of", "questions_of", "stable_order"]
+__all__ = ["Nodes", "Questions", "chunks", "nodes_of", "questions_of"]
 
 _MOST_NODES = 400_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Nodes:
-    """The nodes of some trees, tree after tree, parents before children.
+    """The nodes of some trees, tree after tree, parents before children."""
 
-    Attributes
-    ----------
-    start
-        Shape ``(n_trees + 1,)``: the nodes of tree t are ``start[t]`` to ``start[t + 1]``.
-    parent
-        In these arrays; -1 at the roots.
-    feature, low, high
-        As in `Tree`.
-    owner, code
-        Every category code that leads into a node, by node.
-    counts
-        Shape ``(n_nodes, n_classes)``.
-    levels
-        Nodes of depth 1, 2, …, ascending.
-    """
-
+    # Shape ``(n_trees + 1,)``: the nodes of tree t are ``start[t]`` to ``start[t + 1]``
     start: Wide
-    parent: Wide
+    parent: Wide  # In these arrays; -1 at the roots
+    # As in `Tree`
     feature: Int
     low: Float
     high: Float
+    # Every category code that leads into a node, by node
     owner: Wide
     code: Int
-    counts: Float
-    levels: tuple[Wide, ...]
+    counts: Float  # Shape ``(n_nodes, n_classes)``
+    levels: tuple[Wide, ...]  # Nodes of depth 1, 2, …, ascending
 
     @property
     def n_trees(self) -> int:
@@ -62,10 +49,7 @@ class Nodes:
 def nodes_of(trees: Sequence[Tree]) -> Nodes:
     """Put trees that hold class counts in a row.
 
-    Raises
-    ------
-    DataError
-        If a tree holds none.
+    Raises DataError if a tree holds none.
     """
     start = np.concatenate([[0], np.cumsum([tree.n_nodes for tree in trees])])
     first = np.repeat(start[:-1], np.diff(start))
@@ -80,7 +64,7 @@ def nodes_of(trees: Sequence[Tree]) -> Nodes:
             owners.append(at + np.repeat(np.arange(tree.n_nodes), np.diff(tree.categories.start)))
             codes.append(tree.categories.codes)
     depth = depths_of(parent)
-    order = stable_order(depth)
+    order = np.argsort(depth, kind="stable")
     ends = np.cumsum(np.bincount(depth))
     return Nodes(
         start=start,
@@ -93,20 +77,6 @@ def nodes_of(trees: Sequence[Tree]) -> Nodes:
         counts=np.concatenate(counts),
         levels=tuple(order[a:b] for a, b in pairwise(ends.tolist())),
     )
-
-
-def stable_order(keys: Int | Wide) -> Wide:
-    """Return the stable order of keys: numpy sorts those that fit in 16 bits by their digits.
-
-    Examples
-    --------
-    >>> stable_order(np.array([2, -1, 2, 0])).tolist()
-    [1, 3, 0, 2]
-    """
-    bounds = np.iinfo(np.int16)
-    small = bounds.min <= keys.min(initial=0) and keys.max(initial=0) <= bounds.max
-    order: Wide = np.argsort(keys.astype(np.int16) if small else keys, kind="stable")
-    return order
 
 
 def chunks(trees: Iterable[Tree], most: int = _MOST_NODES) -> Iterator[list[Tree]]:

@@ -28,22 +28,13 @@ _BATCH = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MovedPeople:
-    """People who are certainly in one table alone.
+    """People who are certainly in one table alone."""
 
-    Attributes
-    ----------
-    cells
-        Boxes of the domain.
-    cell, label
-        Shape ``(n,)``: where they are, and their class.
-    people
-        No fewer than so many.
-    """
-
-    cells: Cells
+    cells: Cells  # Boxes of the domain
+    # Shape ``(n,)``: where they are, and their class
     cell: Wide
     label: Wide
-    people: Wide
+    people: Wide  # No fewer than so many
 
     @property
     def n_people(self) -> int:
@@ -64,17 +55,10 @@ class MovedPeople:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JointSolution:
-    """What both files say if of each label people only left or only came.
+    """What both files say if of each label people only left or only came."""
 
-    Attributes
-    ----------
-    answer
-        Of both tables, see `Releases`.
-    left, came
-        Who is in the old table alone, and in the new one.
-    """
-
-    answer: Solution
+    answer: Solution  # Of both tables, see `Releases`
+    # Who is in the old table alone, and in the new one
     left: MovedPeople
     came: MovedPeople
 
@@ -86,28 +70,17 @@ class JointSolution:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReleaseDifference:
-    """What two releases give away beside each other.
+    """What two releases give away beside each other."""
 
-    Attributes
-    ----------
-    domain
-        Of both, with the assumptions.
-    schema
-        The columns and labels of both.
-    old, new
-        What each gives away alone.
-    left, came
-        Who is for certain in the old table alone, and in the new one.
-    together
-        The same where nobody moved but who had to; None where the files show that some did.
-    """
-
-    domain: Domain
-    schema: Schema
+    domain: Domain  # Of both, with the assumptions
+    schema: Schema  # The columns and labels of both
+    # What each gives away alone
     old: Solution
     new: Solution
+    # Who is for certain in the old table alone, and in the new one
     left: MovedPeople
     came: MovedPeople
+    # The same where nobody moved but who had to; None where the files show that some did
     together: JointSolution | None
 
     @property
@@ -134,17 +107,14 @@ def infer_difference(
 
     Both must hold for `treeaudit.inference.scope.not_usable`.
 
+    Raises DataError if one of them contradicts itself, or they have other columns.
+
     Parameters
     ----------
     public
         What is known of the columns besides the files.
     seconds
         A third each for the old, the new, and both together.
-
-    Raises
-    ------
-    DataError
-        If one of them contradicts itself, or they have other columns.
     """
     old, new = align_schemas(old, new)
     domain = domain_of(old, public=public, again=new.trees)

@@ -135,10 +135,7 @@ def counts_everybody(forest: Forest) -> bool:
 def without_labels(forest: Forest) -> Forest:
     """Return a forest that tells of everybody in its leaves as of one class.
 
-    Raises
-    ------
-    DataError
-        When a tree is asked for that does not say how many people are in its leaves.
+    Raises DataError when a tree is asked for that does not say how many people are in its leaves.
     """
 
     def build(i: int) -> Tree:
@@ -221,11 +218,8 @@ _WHY = "who is certain is worked out only where no value was missing in the trai
 def complete_trees(forest: Forest, trees: Iterable[Tree]) -> Iterator[Tree]:
     """Yield trees of a forest, as long as nothing tells that values were missing in training.
 
-    Raises
-    ------
-    DataError
-        If the file says so of a column that a tree asks about, or if a tree shows it: scikit-learn
-        sends what was never missing to the larger side.
+    Raises DataError if the file says so of a column that a tree asks about, or if a tree shows it:
+    scikit-learn sends what was never missing to the larger side.
     """
     features = forest.schema.features
     gaps = np.array([one.had_missing for one in features], dtype=np.bool_)
@@ -268,10 +262,8 @@ def _not_by_size(tree: Tree, slack: float) -> bool:
 def subtract_known(forest: Forest, known: Records) -> Forest:
     """Return a forest whose exact counts hold the people who are not known.
 
-    Raises
-    ------
-    DataError
-        If more are known in some leaf than it holds: they were not all in the training data.
+    Raises DataError if more are known in some leaf than it holds: they were not all in the training
+    data.
     """
     n_classes = len(forest.schema.classes or ())
     trees: list[Tree] = []

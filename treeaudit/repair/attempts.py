@@ -47,25 +47,15 @@ _SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AuditOptions:
-    """How the models of a repair are audited.
+    """How the models of a repair are audited."""
 
-    Attributes
-    ----------
-    options
-        Of `treeaudit.scan`.
-    test
-        Unseen people; None without. They are in the audits where a policy asks about them.
-    bound
-        The same where a repair leaves people out or rounds their number, so that the
-        training data no longer fits: the most records of one person.
-    by_policy
-        Whether only the attacks that the policy asks are run.
-    """
-
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # Of `treeaudit.scan`
+    # Unseen people; None without. They are in the audits where a policy asks about them.
     test: object = None
+    # The same where a repair leaves people out or rounds their number, so that the training
+    # data no longer fits: the most records of one person
     bound: Mapping[str, Any] = field(default_factory=dict)
-    by_policy: bool = False
+    by_policy: bool = False  # Whether only the attacks that the policy asks are run
 
     @property
     def train(self) -> object:
@@ -118,10 +108,8 @@ def audit_options(
 ) -> AuditOptions:
     """Return what a repair is to count, and on whom, told by the model as it is.
 
-    Raises
-    ------
-    DataError
-        If the people do not fit the model, or what was said of persons does not fit either.
+    Raises DataError if the people do not fit the model, or what was said of persons does not fit
+    either.
     """
     held = partial(held_table, forest=forest, target=target, person=person)
     bound = {"rows_per_person": rows_per_person}
@@ -192,27 +180,13 @@ def _held(tree: Tree) -> Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attempt:
-    """One way to repair a model.
+    """One way to repair a model."""
 
-    Attributes
-    ----------
-    defenses
-        What was done.
-    forest
-        The repaired model.
-    report
-        Its audit.
-    accuracy
-        Of the people in its leaves, by its class counts; None without.
-    leaves
-        Of all trees.
-    """
-
-    defenses: tuple[Defense, ...]
-    forest: Forest
-    report: Report
-    accuracy: float | None
-    leaves: int
+    defenses: tuple[Defense, ...]  # What was done
+    forest: Forest  # The repaired model
+    report: Report  # Its audit
+    accuracy: float | None  # Of the people in its leaves, by its class counts; None without
+    leaves: int  # Of all trees
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -227,28 +201,16 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Repair:
-    """A model before and after, and what was tried.
+    """A model before and after, and what was tried."""
 
-    Attributes
-    ----------
-    before, after
-        The model as it was and as it is. Where nothing passed the policy,
-        ``after`` is the nearest miss.
-    tried
-        Every attempt of a search, in the order of the tries.
-    searched
-        Whether a policy was searched for, or the steps were asked for.
-    counting
-        What is one in all of these audits.
-    frontier
-        What was tried of a forest with people at hand, the model as it is first.
-    """
-
+    # The model as it was and as it is. Where nothing passed the policy, ``after`` is the
+    # nearest miss.
     before: Attempt
     after: Attempt
-    tried: tuple[Attempt, ...] = ()
-    searched: bool = False
-    counting: AuditOptions = RECORDS
+    tried: tuple[Attempt, ...] = ()  # Every attempt of a search, in the order of the tries
+    searched: bool = False  # Whether a policy was searched for, or the steps were asked for
+    counting: AuditOptions = RECORDS  # What is one in all of these audits
+    # What was tried of a forest with people at hand, the model as it is first
     frontier: tuple[Tried, ...] = ()
 
     @property
@@ -320,10 +282,7 @@ def audited_repair(
 ) -> Attempt:
     """Return the model repaired and audited.
 
-    Raises
-    ------
-    DataError
-        If a defense cannot be applied, or leaves nothing but roots.
+    Raises DataError if a defense cannot be applied, or leaves nothing but roots.
     """
     done = attempt(applied(forest, defenses), defenses, policy, counting)
     if done.leaves == done.forest.n_trees and n_leaves(forest) > forest.n_trees:

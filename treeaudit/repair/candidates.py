@@ -134,10 +134,7 @@ class MendFirst(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model without such labels in its first round.
 
-        Raises
-        ------
-        DataError
-            If there is no such round, or what is left of it does not tell people.
+        Raises DataError if there is no such round, or what is left of it does not tell people.
         """
         if not first_round_shows_labels(forest):
             raise DataError("mend-first needs a boosting whose first round tells labels")

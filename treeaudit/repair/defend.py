@@ -85,11 +85,8 @@ class RepairRequest:
     def defenses(self, forest: Forest) -> list[Defense]:
         """Return what is asked for, in the order in which it is done.
 
-        Raises
-        ------
-        DataError
-            If there is no such method, it does not take what is given, or the
-            people do not fit the model.
+        Raises DataError if there is no such method, it does not take what is given, or the people
+        do not fit the model.
         """
         rounding = [] if self.round_counts is None else [RoundCounts(base=self.round_counts)]
         stripping = [Strip()] if self.strip else []
@@ -219,6 +216,8 @@ def repair(
     A search that finds nothing returns its nearest miss and does not raise. A private model is
     repaired and audited by its file alone: else its epsilon would no longer hold.
 
+    Raises DataError if what was asked for cannot be done.
+
     Parameters
     ----------
     known
@@ -229,11 +228,6 @@ def repair(
     trial
         A seed for what a search draws, where its figures alone are kept: they are the same each
         time then, and anybody can draw the model. None for a model that is written.
-
-    Raises
-    ------
-    DataError
-        If what was asked for cannot be done.
     """
     forest, policy = load(model), wanted.resolved()
     defenses = wanted.defenses(forest)
@@ -303,10 +297,7 @@ def sweep(model: object, sizes: Sequence[int], wanted: RepairRequest) -> list[At
 
     A size that the model cannot reach ends the sweep.
 
-    Raises
-    ------
-    DataError
-        If not even the first size can be reached, or the method takes no size.
+    Raises DataError if not even the first size can be reached, or the method takes no size.
     """
     forest, policy = load(model), wanted.resolved()
     plans = [replace(wanted, min_leaf=k).defenses(forest) for k in sizes]
@@ -327,10 +318,7 @@ def utility_on(
 ) -> Utility | None:
     """Return how useful a model is to unseen people, or None where the file does not tell.
 
-    Raises
-    ------
-    DataError
-        If the data does not fit the model, or has no labels.
+    Raises DataError if the data does not fit the model, or has no labels.
     """
     if not averages(forest):
         return None

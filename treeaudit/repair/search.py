@@ -45,21 +45,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evaluator:
-    """Who a repair is held against.
-
-    Attributes
-    ----------
-    counting
-        How it is audited.
-    train
-        The training people.
-    test
-        Unseen people, whose answers say how accurate it is; the training people's do without.
-    """
+    """Who a repair is held against."""
 
     policy: Policy
-    counting: AuditOptions
-    train: Records
+    counting: AuditOptions  # How it is audited
+    train: Records  # The training people
+    # Unseen people, whose answers say how accurate it is; the training people's do without
     test: Records | None
 
     def accuracy(self, forest: Forest) -> float | None:

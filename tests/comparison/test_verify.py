@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.comparison import verified
+from treeaudit.comparison import verify
 from treeaudit.findings.acceptance import accepted_report
 
 
@@ -73,10 +73,10 @@ def forged(value):
 
 def test_every_entry_that_is_changed_is_found(model, report, monkeypatch) -> None:
     data = json.loads(report.read_text())
-    again = verified.verify([data], model)[0].again
-    monkeypatch.setattr(verified, "audit_all", lambda *_: [again])
-    monkeypatch.setattr(verified, "with_fix", lambda one, **_: one)
-    assert not verified.verify([data], model)[0].differences
+    again = verify.verify([data], model)[0].again
+    monkeypatch.setattr(verify, "audit_all", lambda *_: [again])
+    monkeypatch.setattr(verify, "with_fix", lambda one, **_: one)
+    assert not verify.verify([data], model)[0].differences
     free = {"tool", "request", "schema_version"}
     asked = {("model", "path"), ("policy", "source"), ("policy", "name"), ("model", "sha256")}
     seen = 0
@@ -86,7 +86,7 @@ def test_every_entry_that_is_changed_is_found(model, report, monkeypatch) -> Non
         *above, last = path
         place = functools.reduce(lambda part, step: part[step], above, data)
         true, place[last] = place[last], forged(place[last])
-        assert verified.verify([data], model)[0].differences, path
+        assert verify.verify([data], model)[0].differences, path
         place[last] = true
         seen += 1
     assert seen > 300
