@@ -54,6 +54,6 @@ def test_columns_that_nobody_asks_cost_nothing() -> None:
     assert asked.below.tolist() == [[0, 1], [0, 0]]
     assert asked.halves[[7, 99_999]].tolist() == [2, 2]
     assert not asked.zero_or_one().any()
-    again = asked.and_so(questions_of([], n))
+    again = asked.union(questions_of([], n))
     assert again.flags.tolist() == [7, 99_999]
     assert again.below.tolist() == asked.below.tolist()

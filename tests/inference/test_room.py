@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.inference.tables import trained
-from tests.inference.test_bounds import holds
 from tests.inference.test_bootstrap import trained as drawn
+from tests.inference.test_bounds import holds
 from tests.strategies import examples
 from treeaudit.inference import coding
 from treeaudit.inference.bootstrap import infer_bootstrap, sample_counts

@@ -1,7 +1,8 @@
 """Who must be in the training data of a boosted classifier.
 
-`treeaudit.inference.boosted_equations` says what its leaves are: equations. `enclosure` finds whole
-numbers of people that fulfil all of them, and proves which others do.
+`treeaudit.inference.boosted_equations` turns leaves into equations;
+`treeaudit.inference.boosted_bounds` finds whole numbers of people that fulfil all of them, and
+proves which others do.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,8 +29,8 @@ from treeaudit.people.records import Records
 __all__ = ["BoostedSolution", "infer_boosted"]
 
 _CUTTING, _COUNTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 0.5, 16, 6_000_000
-_KINDS = 2
-"""Equations a leaf."""
+_PER_LEAF = 2
+"""Equations of a leaf."""
 _SURPLUS, _SHARP = 20, 1e-3
 
 
@@ -39,8 +40,7 @@ class BoostedSolution:
 
     domain: Domain  # What a record is, with the assumptions
     cells: Cells  # What the trees tell apart
-    # How many people of class c of K there must, may and are likely to be in cell i, at K i +
-    # c
+    # How many people of class c of K must, may and are likely to be in cell i, at K i + c
     bounds: Bounds
     likely: Float
     n_people: int  # All of them
@@ -70,12 +70,11 @@ class BoostedSolution:
     @property
     def bits(self) -> float:
         """Bits that the file gives away of the records, no fewer (labels apart)."""
-        size, left = np.repeat(self.cells.n_codes, self.n_classes), 0.0
-        bounds = self.bounds
+        size, bounds = np.repeat(self.cells.n_codes, self.n_classes), self.bounds
         open_records = float(size[bounds.open].sum())
-        unsettled = max(self.n_people - float(bounds.low.sum()), 0.0)
+        uncertain = max(self.n_people - float(bounds.low.sum()), 0.0)
         left = float(bounds.low @ np.log2(size))
-        left += unsettled * float(np.log2(open_records)) if open_records else 0.0
+        left += uncertain * float(np.log2(open_records)) if open_records else 0.0
         return self.n_people * self.domain.bits - left
 
 
@@ -95,11 +94,8 @@ def infer_boosted(
     ----------
     public
         What is known of the columns besides the file.
-    budget
-        As `Budget` says unless told.
     known
-        People of the training data who are known, with labels: the others are sought, and what is
-        returned is of them alone.
+        People of the training data who are known, with labels: only the others are sought.
     """
     from threadpoolctl import threadpool_limits
 
@@ -116,25 +112,25 @@ def infer_boosted(
     n_trees = len(cells.leaf)
     original = forest.trees[:n_trees]
     equations = equations_of(cells, original, forest.boosting)
-    fewest = np.repeat(_at_most(cells, original, partial(budget.over, _COUNTING)), n_classes)
+    fewest = np.repeat(_largest_counts(cells, original, partial(budget.over, _COUNTING)), n_classes)
     equations = replace(equations, most=np.minimum(equations.most, fewest))
     if known is not None:
-        equations = _besides(known, cells, equations)
+        equations = _without_known(known, cells, equations)
     budget.check()
     # Small systems are solved over and over: a second thread only waits.
     with threadpool_limits(limits=1, user_api="blas"):
-        found = nearest_solution(equations, budget.over)
-        if found is None:
+        people = nearest_solution(equations, budget.over)
+        if people is None:
             ended = budget.ended if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
-        if not fulfils(equations, found):
+        if not fulfils(equations, people):
             besides = "" if known is None else f", besides those of {known.origin},"
             raise DataError(
                 f"no people were found who fit all leaves{besides}: several tables may, or the "
                 "trees were changed, or grown in another way than was assumed"
             )
-        bounds, finished = enclose(equations, found, budget.over)
-    if bounds.low.any() and not _confirmed(equations, found):
+        bounds, finished = enclose(equations, people, budget.over)
+    if bounds.low.any() and not _confirmed(equations, people):
         raise DataError("too few leaves tell whether the trees were grown as assumed")
     if stopped is None and bounds.open.any():
         stopped = "sums of equations" if finished else budget.ended
@@ -145,7 +141,7 @@ def infer_boosted(
         ),
         cells=cells,
         bounds=bounds,
-        likely=found,
+        likely=people,
         n_people=int(equations.n_people),
         n_classes=n_classes,
         n_trees=n_trees,
@@ -177,7 +173,7 @@ def _cells(
         try:
             budget.check(_CUTTING)
             cut = refine(cells, coded(some, layout), check=partial(budget.check, _CUTTING))
-            if len(cut) * (done + len(some)) * n_classes * _KINDS > _MOST_ENTRIES:
+            if len(cut) * (done + len(some)) * n_classes * _PER_LEAF > _MOST_ENTRIES:
                 raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
         except OutOfBudgetError as ended:
             if batch > 1:
@@ -191,17 +187,17 @@ def _cells(
     return cells, None
 
 
-def _at_most(cells: Cells, trees: Sequence[Tree], over: Callable[[], bool]) -> Float:
+def _largest_counts(cells: Cells, trees: Sequence[Tree], over: Callable[[], bool]) -> Float:
     """Return how many people of any class are in each cell at most, by how many leaves hold."""
     counts = [tree.n_records[:, None] for tree in trees if tree.n_records is not None]
     if len(counts) < len(trees):
         return np.full(len(cells), np.inf)
     anybody = replace(cells, alive=np.ones((len(cells), 1), dtype=np.bool_))
     system, _ = system_of(anybody, 0, [one.astype(np.float64) for one in counts])
-    return tightest_bounds(system, over).bounds.high
+    return tightest_bounds(system, over)[0].high
 
 
-def _besides(known: Records, cells: Cells, equations: Equations) -> Equations:
+def _without_known(known: Records, cells: Cells, equations: Equations) -> Equations:
     """Return the equations on the people who are not known."""
     n_classes = len(equations.most) // len(cells)
     cell, label = np.divmod(np.arange(len(equations.most)), n_classes)
@@ -211,12 +207,11 @@ def _besides(known: Records, cells: Cells, equations: Equations) -> Equations:
     return equations.without(there)
 
 
-def _confirmed(equations: Equations, found: Float) -> bool:
-    """Tell whether numbers fulfil many more equations than any would.
+def _confirmed(equations: Equations, people: Float) -> bool:
+    """Tell whether many more equations hold than there are unknowns.
 
-    That trees were grown as assumed shows where many more equations hold than there are
-    unknowns, each to a thousandth: by chance none of them would.
+    By chance none would hold to a thousandth, had the trees been grown in another way.
     """
     size = abs(equations.middle).max(axis=1).toarray().ravel()
-    sharp = equations.tells & (equations.errors(found) < _SHARP * size * (1 + equations.people))
-    return int(sharp.sum()) >= int((found > 0).sum()) + _SURPLUS
+    sharp = equations.tells & (equations.errors(people) < _SHARP * size * (1 + equations.people))
+    return int(sharp.sum()) >= int((people > 0).sum()) + _SURPLUS

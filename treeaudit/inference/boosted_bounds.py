@@ -65,10 +65,7 @@ def fulfils(equations: Equations, x: Float) -> bool:
 def enclose(equations: Equations, x: Float, over: Callable[[], bool]) -> tuple[Bounds, bool]:
     """Return bounds that hold for all numbers that fulfil the equations, and whether time was left.
 
-    Parameters
-    ----------
-    x
-        Numbers that do: nothing is proved by them, but they tell what to try.
+    The numbers ``x`` do: nothing is proved by them, but they show what to try.
     """
     low, high = np.zeros(len(x)), equations.most.copy()
     for _ in range(_TRIES):
@@ -115,8 +112,7 @@ def _nobody(
             s = s - doubt
             against = float(np.maximum(-s, 0) @ (high - low)[open_])
             room = float(y @ told + np.abs(y) @ error) + against
-            with np.errstate(divide="ignore", invalid="ignore"):
-                most = np.where(s > 0, room / s, np.inf)
+            most = np.divide(room, s, out=np.full(len(s), np.inf), where=s > 0)
             most = np.floor(most * (1 + _SLACK) + _SLACK)
             # What counted against the bound was everybody else.
             high[open_] = np.minimum(high[open_], low[open_] + np.maximum(most, 0))
@@ -174,12 +170,7 @@ def nonnegative_least_squares(
 ) -> Float | None:
     """Return x of 0 and more with the least ``norm(a @ x - b)``; None where that takes too much.
 
-    Parameters
-    ----------
-    free
-        Which x may be below 0.
-    over
-        Tells whether time is up.
+    ``free`` are the x that may be below 0; ``over`` tells whether time is up.
 
     Examples
     --------
@@ -241,9 +232,12 @@ def _inside(
             x[at] = goal
             break
         here = x[at]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(below, here / (here - goal), np.inf)
-        step = float(np.nanmin(share))
+        # Who is at 0 and is to stay there leaves at once.
+        moves = here - np.where(below, goal, here - 1.0)
+        share = np.where(
+            below, np.divide(here, moves, out=np.zeros_like(here), where=moves != 0), np.inf
+        )
+        step = float(share.min())
         x[at] = here + step * (goal - here)
         kept = ~(below & (share <= step * (1 + 1e-12)))
         x[at[~kept]] = 0.0

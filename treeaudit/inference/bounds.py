@@ -27,7 +27,6 @@ from treeaudit.inference.scope import ANYBODY
 
 __all__ = [
     "Bounds",
-    "Settled",
     "System",
     "pair_bounds",
     "propagate",
@@ -320,25 +319,14 @@ def _of_others(value: Float, by: Wide, of: Wide, r: Wide, s: Wide) -> Float:
     return np.where(own, second.take(s), least.take(s))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Settled:
-    """Bounds, and whether there was time for everything."""
+def tightest_bounds(system: System, over: Callable[[], bool]) -> tuple[Bounds, bool]:
+    """Return the bounds that follow from a system, and whether time sufficed to find all.
 
-    bounds: Bounds  # Of every unknown
-    finished: bool  # Whether no step says more; otherwise time ended it
-
-
-def tightest_bounds(system: System, over: Callable[[], bool]) -> Settled:
-    """Return the bounds that follow from a system, while there is time.
-
-    Parameters
-    ----------
-    over
-        Tells whether time is up; one look at every equation is always taken.
+    ``over`` tells whether time is up; one look at every equation is always taken.
     """
     bounds = propagate(system, over)
     if not system.groups or not bounds.open.any():
-        return Settled(bounds=bounds, finished=True)
+        return bounds, True
     low, high = bounds.low.copy(), bounds.high.copy()
     at: Wide = np.flatnonzero(bounds.open)
     rest = system.part(bounds.open, bounds)
@@ -346,7 +334,7 @@ def tightest_bounds(system: System, over: Callable[[], bool]) -> Settled:
     # Each round pairs every tree with another one; n - 1 rounds without news are all pairs.
     while quiet < n - 1 and rest.n_unknowns:
         if over():
-            return Settled(bounds=Bounds(low=low, high=high), finished=False)
+            return Bounds(low=low, high=high), False
         turn = turn % (n - 1) + 1
         bounds, rows = rest.bounds, rest.by_group
         for i in range(n):
@@ -360,4 +348,4 @@ def tightest_bounds(system: System, over: Callable[[], bool]) -> Settled:
             low[at], high[at] = bounds.low, bounds.high
             at = at[bounds.open]
             rest = rest.part(bounds.open, bounds)
-    return Settled(bounds=Bounds(low=low, high=high), finished=True)
+    return Bounds(low=low, high=high), True

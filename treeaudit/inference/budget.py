@@ -6,26 +6,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from threading import Event, current_thread, main_thread
 
 from treeaudit.model.tree import Tree
 
-if TYPE_CHECKING:
-    from threading import Event
-
 __all__ = ["Budget", "OutOfBudgetError", "stop_on_interrupt"]
 
-_HEEDS: ContextVar[bool] = ContextVar("heeds", default=False)
+_INTERRUPTIBLE: ContextVar[bool] = ContextVar("interruptible", default=False)
 
 
 class OutOfBudgetError(Exception):
     """A budget has ended; says which, in words."""
-
-
-def _event() -> "Event":
-    import threading
-
-    return threading.Event()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,19 +34,17 @@ class Budget:
     seconds: float = 10.0
     cells: int = 2_000_000
     _begun: float = field(default_factory=time.process_time, repr=False)
-    _asked: "Event" = field(default_factory=_event, repr=False)
+    _interrupted: Event = field(default_factory=Event, repr=False)
 
     @contextmanager
     def spent(self) -> Iterator[None]:
         """Let a first Ctrl-C meanwhile end the budget, within `stop_on_interrupt`."""
-        import threading
-
-        if not _HEEDS.get() or threading.current_thread() is not threading.main_thread():
+        if not _INTERRUPTIBLE.get() or current_thread() is not main_thread():
             yield
             return
 
         def ask(*_: object) -> None:
-            self._asked.set()
+            self._interrupted.set()
             signal.signal(signal.SIGINT, before)
 
         before = signal.signal(signal.SIGINT, ask)
@@ -67,21 +56,20 @@ class Budget:
     @property
     def ended(self) -> str:
         """What ended the search, in words, where `over` says so."""
-        return "it was interrupted" if self._asked.is_set() else f"{self.seconds:.3g} seconds"
+        return "it was interrupted" if self._interrupted.is_set() else f"{self.seconds:.3g} seconds"
 
     def over(self, share: float = 1.0) -> bool:
-        """Tell whether a share of the seconds is gone, or somebody asked for an end."""
-        return self._asked.is_set() or time.process_time() - self._begun > share * self.seconds
+        """Tell whether a share of the seconds is gone, or it was interrupted."""
+        return (
+            self._interrupted.is_set() or time.process_time() - self._begun > share * self.seconds
+        )
 
     def anew(self, share: float) -> "Budget":
-        """Return a budget of a share of the seconds from now on; who ends one ends both."""
+        """Return a budget of a share of the seconds from now on; an interrupt ends both."""
         return replace(self, seconds=share * self.seconds, _begun=time.process_time())
 
     def check(self, share: float = 1.0, cells: int = 0) -> None:
-        """Raise where a share of the seconds is gone, or cells are too many.
-
-        Raises OutOfBudgetError with the budget that has ended.
-        """
+        """Raise OutOfBudgetError if a share of the seconds is gone, or cells are too many."""
         if cells > self.cells:
             raise OutOfBudgetError(f"{self.cells:,} cells")
         if self.over(share):
@@ -101,8 +89,8 @@ def stop_on_interrupt() -> Iterator[None]:
 
     Searches end as if their time was over; a second Ctrl-C, or one beside them, is raised as ever.
     """
-    token = _HEEDS.set(True)
+    token = _INTERRUPTIBLE.set(True)
     try:
         yield
     finally:
-        _HEEDS.reset(token)
+        _INTERRUPTIBLE.reset(token)

@@ -139,31 +139,31 @@ def domain_of(
         Trees of another release: they ask too, but are no second evidence of what nobody asks.
     """
     features = forest.schema.features
-    asked = questions_of(
+    questions = questions_of(
         complete_trees(forest, forest.trees if trees is None else trees), len(features)
     )
-    asked = asked.and_so(questions_of(again, len(features)))
-    flags = asked.zero_or_one()
+    questions = questions.union(questions_of(again, len(features)))
+    flags = questions.zero_or_one()
     known, groups = _described(public, features)
-    said = [*assumptions_of(forest)]
+    assumptions = [*assumptions_of(forest)]
     if public is None:
         named = forest.schema.named
-        groups = (_groups if named else _unnamed_groups)(features, asked, flags)
+        groups = (_groups if named else _unnamed_groups)(features, questions, flags)
         dots = "…" if named else ""
         why = "so say their names, and no tree asks" if named else "no tree asks"
-        said += [
+        assumptions += [
             f"at most one of the {len(one.features)} columns {one.name}{dots} is 1: {why} for a "
             "second after a first"
             for one in groups
         ]
     grouped = {i for one in groups for i in one.features}
-    alone = [i for i in range(len(features)) if i not in grouped and asked.about(i)]
+    alone = [i for i in range(len(features)) if i not in grouped and questions.about(i)]
     binary = [i for i in alone if flags[i] and _may_be_flag(features[i])]
     binary = [i for i in binary if i not in known]
-    variables = [one for one in groups if any(asked.about(i) for i in one.features)]
-    counted = []
+    variables = [one for one in groups if any(questions.about(i) for i in one.features)]
+    whole = []
     for i in alone:
-        feature, cuts = known.get(i, features[i]), asked.cuts[i]
+        feature, cuts = known.get(i, features[i]), questions.cuts[i]
         if i in binary:
             one = Variable(name=feature.name, features=(i,), kind="one-hot", values=("1", "0"))
         elif features[i].categories is not None:
@@ -179,19 +179,19 @@ def domain_of(
                 high=math.inf if feature.high is None else feature.high,
                 whole=len(cuts) >= _CUTS and _whole(cuts),
             )
-            counted += [i] if one.whole else []
+            whole += [i] if one.whole else []
         variables.append(one)
-    only = "0.5" if asked.half_way else "between the two"
+    only = "0.5" if questions.half_way else "between the two"
     for columns, what in ((binary, f"0 or 1: their only threshold is {only}"),
-                          (counted, "whole numbers: so say their thresholds")):  # fmt: skip
+                          (whole, "whole numbers: so say their thresholds")):  # fmt: skip
         if columns:
-            said.append(f"{_some([features[i].name for i in columns])} {what}")
-    said.append("no value is missing in the training data")
+            assumptions.append(f"{_some([features[i].name for i in columns])} {what}")
+    assumptions.append("no value is missing in the training data")
     used = {i for one in variables for i in one.features}
     return Domain(
         variables=tuple(sorted(variables, key=lambda one: one.features)),
         silent=tuple(f.name for i, f in enumerate(features) if i not in used),
-        assumptions=tuple(said),
+        assumptions=tuple(assumptions),
         single_precision=forest.single_precision,
     )
 
@@ -212,11 +212,11 @@ def _whole(cuts: Float) -> bool:
     return bool((at == np.floor(at)).all())
 
 
-def _groups(features: Sequence[Feature], asked: Questions, alone: Flag) -> list[Variable]:
+def _groups(features: Sequence[Feature], questions: Questions, alone: Flag) -> list[Variable]:
     """Return the one-hot groups that names and questions agree on, longest names first."""
     by_prefix = defaultdict(list)
     for i, feature in enumerate(features):
-        if _may_be_flag(feature) and (alone[i] or not asked.about(i)):
+        if _may_be_flag(feature) and (alone[i] or not questions.about(i)):
             for sign in _SIGNS.finditer(feature.name):
                 if sign.start() and sign.end() < len(feature.name):
                     by_prefix[feature.name[: sign.start()]].append(i)
@@ -224,10 +224,10 @@ def _groups(features: Sequence[Feature], asked: Questions, alone: Flag) -> list[
     taken: set[int] = set()
     for prefix, columns in sorted(by_prefix.items(), key=lambda one: (-len(one[0]), one[0])):
         members = [i for i in columns if i not in taken]
-        place = asked.places(members)
-        below = asked.below[place]
+        place = questions.places(members)
+        below = questions.below[place]
         believed = below.sum() >= _QUESTIONS and not below[:, place].any()
-        if len(members) < 2 or not believed or not any(map(asked.about, members)):
+        if len(members) < 2 or not believed or not any(map(questions.about, members)):
             continue
         taken |= {*members}
         values = [_SIGNS.sub("", features[i].name[len(prefix) :], count=1) for i in members]
@@ -235,12 +235,14 @@ def _groups(features: Sequence[Feature], asked: Questions, alone: Flag) -> list[
     return found
 
 
-def _unnamed_groups(features: Sequence[Feature], asked: Questions, alone: Flag) -> list[Variable]:
+def _unnamed_groups(
+    features: Sequence[Feature], questions: Questions, alone: Flag
+) -> list[Variable]:
     """Return the groups of which no tree asks for two, where many questions were to be expected."""
     left = np.array([_may_be_flag(one) for one in features], dtype=np.bool_) & alone
-    place = asked.places(np.flatnonzero(left).tolist())
-    features = [features[i] for i in asked.flags[place].tolist()]
-    n_below, share = asked.expected(place)
+    place = questions.places(np.flatnonzero(left).tolist())
+    features = [features[i] for i in questions.flags[place].tolist()]
+    n_below, share = questions.expected(place)
     left = np.ones(len(place), dtype=np.bool_)
 
     def expected(i: int | Wide, other: Wide) -> Float:
@@ -248,7 +250,7 @@ def _unnamed_groups(features: Sequence[Feature], asked: Questions, alone: Flag) 
 
     def apart(i: int, other: Wide) -> Flag:
         mine, others = place[i], place[other]
-        together = asked.below[mine, others] + asked.below[others, mine]
+        together = questions.below[mine, others] + questions.below[others, mine]
         return np.asarray((together == 0) & (expected(i, other) >= _EXPECTED / 10))
 
     found = []
@@ -264,7 +266,7 @@ def _unnamed_groups(features: Sequence[Feature], asked: Questions, alone: Flag) 
         other = expected(members[:, None], members[None]).sum(axis=1) - expected(members, members)
         if len(members) >= _FEWEST and (other >= _EXPECTED).all():
             names = [features[i].name for i in members.tolist()]
-            title, columns = f"{names[0]} … {names[-1]}", asked.flags[place[members]].tolist()
+            title, columns = f"{names[0]} … {names[-1]}", questions.flags[place[members]].tolist()
             found.append(_one_hot(title, columns, [*names, "none of these"]))
     return found
 

@@ -10,7 +10,6 @@ from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.inference.bounds import (
     Bounds,
-    Settled,
     System,
     propagate,
     system_of,
@@ -177,7 +176,7 @@ def infer_exact(
         if progress is not None:
             progress("putting trees together", len(counts), forest.n_trees)
         if len(counts) in stops and len(counts) < n_trees and not budget.over(_LOOKING):
-            looked = _labels(cells, counts, people, _at_once)
+            looked = _labels(cells, counts, people, _by_propagation)
             found.append((len(counts), *_certain(cells, looked)))
             cells = _without_empty(cells, looked)
     labels = _labels(cells, counts, people, partial(tightest_bounds, over=budget.over))
@@ -201,28 +200,28 @@ def _labels(
     cells: Cells,
     counts: Sequence[Float],
     people: Float | None,
-    solve: Callable[[System], Settled],
+    solve: Callable[[System], tuple[Bounds, bool]],
 ) -> tuple[ClassSolution, ...]:
     """Return what is known of each class; worked out first where fewest cells may hold people."""
-    made = {}
+    solutions = {}
     order = np.argsort(cells.alive.sum(axis=0), kind="stable").tolist()
     if people is None:
         return ()
     for label in order:
         system, at = system_of(cells, label, counts)
-        solved = solve(system)
-        made[label] = ClassSolution(
-            n_people=int(max(people[label], solved.bounds.low.sum())),
+        bounds, finished = solve(system)
+        solutions[label] = ClassSolution(
+            n_people=int(max(people[label], bounds.low.sum())),
             cell=at,
             system=system,
-            bounds=solved.bounds,
-            finished=solved.finished,
+            bounds=bounds,
+            finished=finished,
         )
-    return tuple(made[label] for label in sorted(made))
+    return tuple(solutions[label] for label in sorted(solutions))
 
 
-def _at_once(system: System) -> Settled:
-    return Settled(bounds=propagate(system), finished=True)
+def _by_propagation(system: System) -> tuple[Bounds, bool]:
+    return propagate(system), True
 
 
 def _certain(cells: Cells, labels: Sequence[ClassSolution]) -> tuple[int, int]:

@@ -103,7 +103,7 @@ _BITS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Questions:
-    """What trees ask: thresholds per column, columns of sets, and columns below a 1 of others.
+    """Questions of trees: thresholds per column, columns of sets, and columns below a 1 of others.
 
     ``halves`` counts the edges between 0 and 1 per column, and ``flags`` are the columns that have
     any. ``below[i, j]`` counts the edges of the j-th of them below those on which the i-th is above
@@ -116,8 +116,8 @@ class Questions:
     flags: Wide
     below: Int
 
-    def and_so(self, other: "Questions") -> "Questions":
-        """Return what both ask, where neither of them is evidence besides the other."""
+    def union(self, other: "Questions") -> "Questions":
+        """Return the questions of both, if neither of them is evidence besides the other."""
         flags = np.union1d(self.flags, other.flags)
         below = self.below
         if len(other.flags):
@@ -168,7 +168,7 @@ class Questions:
 
 
 def questions_of(trees: Iterable[Tree], n_features: int) -> Questions:
-    """Return what trees ask about so many columns.
+    """Return the questions of trees about so many columns.
 
     Examples
     --------
