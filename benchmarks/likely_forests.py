@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.forests import LABELS
 from treeaudit.defenses.strip import without_leftovers
 from treeaudit.inference.budget import Budget
-from treeaudit.inference.likely import error, infer_likely, records_of
+from treeaudit.inference.likely import infer_likely, records_of, table_error
 from treeaudit.model.forest import Forest, Noise
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
@@ -118,8 +118,8 @@ def measured(
     truth = people.drop(columns=label).to_numpy(np.float64)
     if found is None:
         raise RuntimeError("a column was taken for a number")
-    other = error(fresh.drop(columns=label).to_numpy(np.float64), truth)
-    return error(found, truth), other, float(answer.people.probability.sum()), seconds
+    other = table_error(fresh.drop(columns=label).to_numpy(np.float64), truth)
+    return table_error(found, truth), other, float(answer.people.probability.sum()), seconds
 
 
 def private(table: pd.DataFrame, label: str, epsilon: int, rng: np.random.Generator) -> Forest:

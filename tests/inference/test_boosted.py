@@ -103,16 +103,16 @@ def test_two_rounds_by_hand() -> None:
 def test_bounds_hold_every_table_that_fits() -> None:
     equations = by_hand()
     # Without the numbers of the second tree but its people there are several tables.
-    kept = np.flatnonzero(~equations.tells)
+    kept = np.flatnonzero(~equations.informative)
     some = Equations(
         middle=equations.middle[kept],
         width=equations.width[kept],
-        told=equations.told[kept],
-        off=equations.off[kept],
+        target=equations.target[kept],
+        tolerance=equations.tolerance[kept],
         people=equations.people[kept],
         most=equations.most,
         n_people=equations.n_people,
-        tells=equations.tells[kept],
+        informative=equations.informative[kept],
     )
     every = [np.array(x, float) for x in product(*(range(int(m) + 1) for m in some.most))]
     fitting = [x for x in every if fulfils(some, x)]
@@ -270,7 +270,9 @@ def test_the_people_fulfil_every_equation_of_several_classes(library, seeds, mon
         people = np.zeros(len(equations.most))
         cell = np.array([at[tuple(one)] for one in leaf.tolist()])
         np.add.at(people, len(equations.most) // len(cells) * cell + labels, 1)
-        assert fulfils(replace(equations, off=equations.off / 2, width=equations.width / 2), people)
+        assert fulfils(
+            replace(equations, tolerance=equations.tolerance / 2, width=equations.width / 2), people
+        )
         swapped = people.reshape(len(cells), -1)[:, ::-1].ravel()
         assert not fulfils(equations, swapped)
 
@@ -301,7 +303,7 @@ def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, monkeyp
         infer_boosted(forest)
     cells, whole = seen.pop()
     # Without some of the equations there are several tables.
-    kept = np.flatnonzero((rng.random(len(whole.told)) < 0.6) | ~whole.tells)
+    kept = np.flatnonzero((rng.random(len(whole.target)) < 0.6) | ~whole.informative)
     some = replace(whole, **{name: getattr(whole, name)[kept] for name in
                    ("middle", "width", "told", "off", "people", "tells")})  # fmt: skip
     every = tables(some.most, 6)

@@ -25,7 +25,13 @@ from treeaudit.inference.evidence import (
     paths,
 )
 from treeaudit.inference.exact import infer_exact
-from treeaudit.inference.likely import LikelyTable, error, infer_likely, not_likely, records_of
+from treeaudit.inference.likely import (
+    LikelyTable,
+    infer_likely,
+    not_likely,
+    records_of,
+    table_error,
+)
 from treeaudit.inference.posterior import posterior, posterior_of_one
 from treeaudit.inference.scope import subtract_known
 from treeaudit.model.forest import Forest, Noise
@@ -166,17 +172,17 @@ def test_gains_are_differences_of_logarithms_of_what_was_seen(seed: int) -> None
     forest, _, _ = drawn(seed % 7, n=20, trees=3)
     rows = bootstrap_evidence(forest.trees, 20)
     rng = np.random.default_rng(seed)
-    row = rng.integers(0, len(rows.seen), 20)
-    people = rng.integers(0, 15, 20) + np.maximum(rows.seen[row], 1)
+    row = rng.integers(0, len(rows.distinct), 20)
+    people = rng.integers(0, 15, 20) + np.maximum(rows.distinct[row], 1)
     people = np.minimum(people, 19)
     p = 1 - (1 - 1 / 20) ** 20
     told = [
         binom.logpmf(d, a + 1, p) - binom.logpmf(d, a, p)
         if d >= 0
         else poisson.logpmf(b, a + 1) - poisson.logpmf(b, a)
-        for d, b, a in zip(rows.seen[row], rows.draws[row], people, strict=True)
+        for d, b, a in zip(rows.distinct[row], rows.draws[row], people, strict=True)
     ]
-    fits = people >= rows.seen[row]
+    fits = people >= rows.distinct[row]
     assert rows.gain(row, people)[fits] == pytest.approx(np.array(told)[fits])
 
 
@@ -184,9 +190,10 @@ def test_gains_are_differences_of_logarithms_of_what_was_seen(seed: int) -> None
 def test_rows_that_are_alike_gain_alike(kind: str) -> None:
     forest, _, _ = drawn(2) if kind == "draws" else with_noise(2, 1.0)
     rows = bootstrap_evidence(forest.trees, 30) if kind == "draws" else noise_evidence(forest)
-    assert len(np.unique(rows.alike)) < len(rows.alike)
-    every, people = np.arange(len(rows.alike))[:, None], np.arange(30)
-    gains = [rows.gain(*np.broadcast_arrays(row, people)) for row in (every, rows.alike[:, None])]
+    assert len(np.unique(rows.equal_rows)) < len(rows.equal_rows)
+    every, people = np.arange(len(rows.equal_rows))[:, None], np.arange(30)
+    first = rows.equal_rows[:, None]
+    gains = [rows.gain(*np.broadcast_arrays(row, people)) for row in (every, first)]
     assert (gains[0] == gains[1]).all()
 
 
@@ -285,7 +292,7 @@ def test_a_table_from_draws_is_near_that_of_the_people() -> None:
     answer = infer_likely(forest, budget=ample())
     found = records_of(answer, forest.schema)
     others, _ = table(50, 40)
-    assert error(found, values) < error(others, values) / 2
+    assert table_error(found, values) < table_error(others, values) / 2
 
 
 def test_no_time_names_nobody() -> None:

@@ -1,30 +1,24 @@
 """Who must be in the training data of a forest: bounds that follow from its leaves.
 
-Every leaf is one linear equation on the table that the forest was trained on: how many people of
-each class are in the part of the domain that the leaf covers. The steps, each a module:
+Every leaf is one linear equation on the training table: how many people of each class are in the
+part of the domain that the leaf covers. In the order of the work:
 
 ``scope``
-    Which models it holds for.
-``complete``
-    Whether values were missing in training, for which nothing below holds.
-``domain``, ``recognition``
-    The public domain: `Variable` and `Domain`, read off the file, with what is assumed.
-``nodes``, ``coding``
-    Trees in a row, and in terms of the domain: `Layout`, `Coded`, with the box of every node.
-``cells``
-    `Cells`: what all trees so far tell apart, as boxes; those with nobody are dropped tree by tree.
-``system``
-    `System`: whole numbers x with ``least <= A x <= most`` and `Bounds` on x. Unknown is how many
-    people of one class are in a cell; each leaf is an equation.
-``shuttle``, ``pairs``
-    Bounds from single equations, and from pairs of trees.
-``settle``
-    All of these while there is time.
-``answer``
-    `reconstruct`: the whole way, within a `Budget`, to an `Answer`.
-``rounds``, ``nonnegative``, ``enclosure``, ``boosted``
-    Boosted classifiers: equations, a table that fulfils them, what they prove, the whole way.
+    Which models it holds for, and what it assumes.
+``domain``, ``questions``
+    The public domain, read off the file, and what trees ask about columns.
+``coding``, ``cells``
+    Trees in terms of the domain; the boxes that all trees so far tell apart.
+``bounds``
+    ``least <= A x <= most`` on whole numbers of people per cell, and bounds on x.
+``exact``, ``bootstrap``, ``boosted``, ``likely``
+    The whole way within a `Budget`: exact counts of everybody, bootstrap samples from known
+    seeds, boosted classifiers (``boosted_equations``, ``boosted_bounds``), and probable people
+    behind unknown samples or noise (``evidence``, ``posterior``).
+``releases``, ``joined_releases``
+    Who is in one of two releases alone (TA107).
+``explanation``, ``proof``, ``checker``
+    Who is certain, in words; proofs, and a checker that shares no code with what finds them.
 
-All take and return frozen data. Whoever has other equations (draws that are known, rounded or
-noisy counts) makes a `System` with intervals and weights, and gives `refine` another ``holds``.
+All take and return frozen data.
 """

@@ -213,5 +213,7 @@ def _confirmed(equations: Equations, people: Float) -> bool:
     By chance none would hold to a thousandth, had the trees been grown in another way.
     """
     size = abs(equations.middle).max(axis=1).toarray().ravel()
-    sharp = equations.tells & (equations.errors(people) < _SHARP * size * (1 + equations.people))
+    sharp = equations.informative & (
+        equations.errors(people) < _SHARP * size * (1 + equations.people)
+    )
     return int(sharp.sum()) >= int((people > 0).sum()) + _SURPLUS

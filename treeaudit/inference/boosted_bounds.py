@@ -39,13 +39,13 @@ def nearest_solution(equations: Equations, over: Callable[[], bool]) -> Float | 
     """Return the whole numbers nearest to the least squares of the equations; None without time."""
     # Not what rounding can do at worst, but what it does on the whole.
     size = abs(equations.middle).max(axis=1).toarray().ravel() * np.sqrt(equations.people + 1)
-    weight = 1 / (equations.off + _TYPICAL * size + _SUM)
+    weight = 1 / (equations.tolerance + _TYPICAL * size + _SUM)
     columns = (sparse.diags(weight) @ equations.middle).tocsc()
     held = equations.most > 0
     if not held.any():
         return np.zeros(len(held))
     found = nonnegative_least_squares(
-        columns[:, np.flatnonzero(held)], weight * equations.told, over=over
+        columns[:, np.flatnonzero(held)], weight * equations.target, over=over
     )
     if found is None:
         return None
@@ -57,8 +57,10 @@ def nearest_solution(equations: Equations, over: Callable[[], bool]) -> Float | 
 def fulfils(equations: Equations, x: Float) -> bool:
     """Tell whether numbers fulfil every equation."""
     size = abs(equations.middle) @ x
-    allowed = equations.off + equations.width @ x + _SUM * (1 + np.abs(equations.told) + size)
-    away = np.abs(equations.middle @ x - equations.told)
+    allowed = (
+        equations.tolerance + equations.width @ x + _SUM * (1 + np.abs(equations.target) + size)
+    )
+    away = np.abs(equations.middle @ x - equations.target)
     return bool((away <= allowed).all() and (x >= 0).all() and (x <= equations.most).all())
 
 
@@ -92,7 +94,7 @@ def _nobody(
     columns = equations.middle.tocsc()[:, open_]
     weighted = (sparse.diags(weight) @ columns).tocsc()
     size = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=0)).ravel())
-    told = equations.told - equations.middle @ low
+    told = equations.target - equations.middle @ low
     wish = np.where(empty & (size > 0), size, 0.0)
     scale = float(wish.max(initial=0.0))
     for _ in range(_TRIES):
@@ -144,7 +146,7 @@ def _somebody(
     s = y @ columns
     size = np.abs(y)
     away = np.abs(s - np.eye(len(open_))) + _SUM * (size @ abs(columns))
-    middle = y @ (equations.told - equations.middle @ low)
+    middle = y @ (equations.target - equations.middle @ low)
     room = size @ error + away @ (high - low)[open_] + _SLACK * (1 + np.abs(middle))
     high[open_] = np.minimum(high[open_], low[open_] + np.floor(middle + room))
     low[open_] = np.maximum(low[open_], low[open_] + np.ceil(middle - room))

@@ -46,24 +46,24 @@ class Equations:
     # Shape ``(n_rows, n_unknowns)``: each a is no further from ``middle`` than ``width``
     middle: sparse.csr_matrix
     width: sparse.csr_matrix
-    told: Float  # The middle between least and most
-    off: Float  # How far they are from it
+    target: Float  # The middle between least and most
+    tolerance: Float  # How far they are from it
     people: Float  # No more people than so many are in a row
     most: Float  # No more people than so many are in a cell, per unknown
     n_people: float  # All of them
-    tells: np.ndarray  # Which rows tell more than numbers of people
+    informative: np.ndarray  # Which rows tell more than numbers of people
 
     def errors(self, most: Float) -> Float:
-        """Return how far ``middle @ x`` may be from ``told``, if no x is above some numbers."""
+        """Return how far ``middle @ x`` may be from ``target``, if no x is above some numbers."""
         widest = self.width.max(axis=1).toarray().ravel()
         size = abs(self.middle).max(axis=1).toarray().ravel() * self.people
         wide = np.minimum(self.width @ most, widest * self.people)
-        found: Float = self.off + wide + _OWN * (1 + np.abs(self.told) + size)
+        found: Float = self.tolerance + wide + _OWN * (1 + np.abs(self.target) + size)
         return found
 
     def too_many(self, known: Float) -> bool:
         """Tell whether some people alone are more than an equation leaves room for."""
-        most = self.told + self.off + self.width @ known + _OWN * (1 + np.abs(self.told))
+        most = self.target + self.tolerance + self.width @ known + _OWN * (1 + np.abs(self.target))
         adds = self.middle.min(axis=1).toarray().ravel() >= 0
         over = self.middle @ known * (1 - _OWN) > most
         return bool((known > self.most).any() or (adds & over).any())
@@ -76,8 +76,8 @@ class Equations:
         held, size = self.middle @ known, abs(self.middle) @ known
         return replace(
             self,
-            told=self.told - held,
-            off=self.off + self.width @ known + _OWN * (1 + np.abs(self.told) + size),
+            target=self.target - held,
+            tolerance=self.tolerance + self.width @ known + _OWN * (1 + np.abs(self.target) + size),
             most=self.most - known,
             n_people=self.n_people - float(known.sum()),
         )
@@ -281,10 +281,10 @@ class _Rows:
         return Equations(
             middle=middle,
             width=width,
-            told=told[kept],
-            off=off[kept],
+            target=told[kept],
+            tolerance=off[kept],
             people=people[kept],
             most=most,
             n_people=n_people,
-            tells=tells[kept],
+            informative=tells[kept],
         )

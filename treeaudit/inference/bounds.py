@@ -122,12 +122,7 @@ class System:
 def system_of(cells: Cells, label: int, counts: Sequence[Float]) -> tuple[System, Wide]:
     """Return the equations on the people of one class, and the cells that are its unknowns.
 
-    Parameters
-    ----------
-    label
-        The class.
-    counts
-        Class counts of the nodes of every tree of the cells.
+    ``counts`` are the class counts of the nodes of every tree of the cells.
     """
     at = np.flatnonzero(cells.alive[:, label])
     start = np.concatenate([[0], np.cumsum([len(one) for one in counts])])
@@ -162,10 +157,7 @@ def propagate(system: System, over: Callable[[], bool] = lambda: False) -> Bound
 
     Raises DataError if no whole numbers fulfil the equations.
 
-    Parameters
-    ----------
-    over
-        Tells whether to stop before that: the bounds are valid after every step.
+    ``over`` tells whether to stop before that: the bounds are valid after every step.
 
     Examples
     --------

@@ -42,17 +42,17 @@ class BootstrapEvidence:
     """The draws in the leaves, a row per node and class."""
 
     # Different people of the class in the tree where the node holds no others; -1 elsewhere
-    seen: Wide
+    distinct: Wide
     draws: Float  # How often people of the class were drawn
-    told: Float  # About how many people are in each row: ``d / p``, or ``b N / m``
+    estimate: Float  # About how many people are in each row: ``d / p``, or ``b N / m``
     step: Float  # What a person adds whom no draw shows: ``log(1 - p)``, or ``-m / N``
     logarithms: Float  # Of 0, 1, 2, … people
 
     @property
-    def alike(self) -> Wide:
-        """Return for each row the first that says the same, whoever is in it."""
-        draws = np.where(self.seen < 0, self.draws, 0.0)
-        return first_alike(self.seen, draws, self.step)
+    def equal_rows(self) -> Wide:
+        """Return for each row the first with the same likelihood."""
+        draws = np.where(self.distinct < 0, self.draws, 0.0)
+        return first_alike(self.distinct, draws, self.step)
 
     def gain(self, row: Wide, people: Wide) -> Float:
         """Return what one person more in rows with so many adds to the log-likelihood.
@@ -66,17 +66,17 @@ class BootstrapEvidence:
         that none was seen by 1 / 3; three draws by 2 to the power of 3, over e.
 
         >>> rows = BootstrapEvidence(
-        ...     seen=np.array([1, 0, -1]), draws=np.array([1.0, 0.0, 3.0]), told=np.zeros(3),
-        ...     step=np.array([np.log(1 / 3), np.log(1 / 3), -1.0]),
+        ...     distinct=np.array([1, 0, -1]), draws=np.array([1.0, 0.0, 3.0]),
+        ...     estimate=np.zeros(3), step=np.array([np.log(1 / 3), np.log(1 / 3), -1.0]),
         ...     logarithms=np.log([1e-9, 1, 2, 3]),
         ... )
         >>> np.exp(rows.gain(np.array([0, 1, 2]), np.array([1, 1, 1]))).round(3).tolist()
         [0.667, 0.333, 2.943]
         """
-        log, seen = self.logarithms, self.seen[row]
+        log, distinct = self.logarithms, self.distinct[row]
         more = log[people + 1]
-        gain: Float = more - log[np.maximum(people + 1 - np.maximum(seen, 0), 0)]
-        if (mixed := seen < 0).any():
+        gain: Float = more - log[np.maximum(people + 1 - np.maximum(distinct, 0), 0)]
+        if (mixed := distinct < 0).any():
             gain = np.where(mixed, self.draws[row] * (more - log[people]), gain)
         return gain + self.step[row]
 
@@ -86,23 +86,23 @@ def bootstrap_evidence(trees: Sequence[Tree], n_people: int) -> BootstrapEvidenc
 
     Raises DataError if a tree does not hold how many people and draws it was trained on.
     """
-    seen, draws, told, step = [], [], [], []
+    distinct, draws, estimate, step = [], [], [], []
     for tree in trees:
         if tree.counts is None or tree.n_records is None:
             raise DataError("a tree does not hold how many people it was trained on")
         alone = np.count_nonzero(tree.counts, axis=1, keepdims=True) <= 1
         people = np.where(tree.counts > 0, tree.n_records[:, None], 0)
-        seen.append(np.where(alone, people, -1).ravel())
+        distinct.append(np.where(alone, people, -1).ravel())
         times, p = _draws(tree) / n_people, _in_tree(_draws(tree), n_people)
         draws.append(tree.counts.ravel())
-        told.append(np.where(alone, people / p, tree.counts / times).ravel())
+        estimate.append(np.where(alone, people / p, tree.counts / times).ravel())
         step.append(np.where(np.broadcast_to(alone, people.shape), np.log1p(-p), -times).ravel())
     logarithms = np.log(np.maximum(np.arange(n_people + 2.0), 1.0))
     logarithms[0] = _TOO_FEW
     return BootstrapEvidence(
-        seen=np.concatenate(seen).astype(np.int64),
+        distinct=np.concatenate(distinct).astype(np.int64),
         draws=np.concatenate(draws).astype(np.float64),
-        told=np.concatenate(told),
+        estimate=np.concatenate(estimate),
         step=np.concatenate(step),
         logarithms=logarithms,
     )
@@ -141,17 +141,17 @@ def _in_tree(draws: float, n_people: int) -> float:
 class NoiseEvidence:
     """Noisy counts, a row per node and class, and one more row that says nothing."""
 
-    count: Float  # What the file tells
-    rate: Float  # Of the noise; 0 where a row says nothing
+    count: Float  # Count in the file
+    rate: Float  # Rate of the noise; 0 for a row without information
 
     @property
-    def told(self) -> Float:
+    def estimate(self) -> Float:
         """About how many people are in each row."""
         return np.maximum(self.count, 0.0)
 
     @property
-    def alike(self) -> Wide:
-        """Return for each row the first that says the same, whoever is in it."""
+    def equal_rows(self) -> Wide:
+        """Return for each row the first with the same likelihood."""
         return first_alike(self.count, self.rate)
 
     def gain(self, row: Wide, people: Wide) -> Float:

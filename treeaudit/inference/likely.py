@@ -40,7 +40,7 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["LikelyTable", "error", "infer_likely", "not_likely", "records_of"]
+__all__ = ["LikelyTable", "infer_likely", "not_likely", "records_of", "table_error"]
 
 _MOST_TREES, _THINNING = 16, 10
 """Trees that are taken together, and after how many cells are thinned; doubled each time."""
@@ -127,7 +127,7 @@ def infer_likely(
     evidence: NoiseEvidence | BootstrapEvidence = (
         noise_evidence(forest) if noise else bootstrap_evidence(trees, in_all)
     )
-    n_classes, told = len(forest.schema.classes or ()), evidence.told
+    n_classes, told = len(forest.schema.classes or ()), evidence.estimate
     row = _rows(paths(trees, _leaves(cells, cell), every=each), label, n_classes, len(told))
     taken = _rows_of(known, trees, n_classes, len(told), every=each)
     guess = likeliest_table(row, np.maximum(told - taken, 0.0), n, partial(budget.over, _POINT))
@@ -201,7 +201,7 @@ def _thinned(cells: Cells, trees: Sequence[Tree], n_people: int) -> Cells:
     """Return the cells without those that the first trees make implausible or very unlikely."""
     cells = drop_implausible(cells, trees, n_people)
     label, cell = np.nonzero(cells.alive.T)
-    told, n_classes = bootstrap_evidence(trees, n_people).told, cells.alive.shape[1]
+    told, n_classes = bootstrap_evidence(trees, n_people).estimate, cells.alive.shape[1]
     row = _rows(paths(trees, _leaves(cells, cell), every=False), label, n_classes, len(told))
     alive = np.zeros_like(cells.alive)
     alive[cell, label] = likeliest_table(row, told, n_people, rounds=min(len(trees) // 2, 10)) > 0
@@ -230,26 +230,23 @@ def _rows_of(
     return np.bincount(row.ravel(), minlength=n_rows).astype(np.int64)
 
 
-def error(found: Float, people: Float) -> float:
+def table_error(found: Float, people: Float) -> float:
     """Return the share of values that differ when records are paired as well as can be.
 
-    Parameters
-    ----------
-    found, people
-        Shape ``(n_records, n_features)``, of the same people in any order.
+    Both have shape ``(n_records, n_features)`` and the same people in any order.
 
     Examples
     --------
     The first two are each other's; of the third one of two values is wrong.
 
-    >>> error(np.array([[1, 1], [0, 0], [0, 1]]), np.array([[0, 0], [1, 1], [0, 0]])).__round__(3)
+    >>> table = np.array([[1, 1], [0, 0], [0, 1]])
+    >>> round(table_error(table, np.array([[0, 0], [1, 1], [0, 0]])), 3)
     0.167
     """
     n = np.float32(found.shape[1])
     apart = np.zeros((len(found), len(people)), dtype=np.float32)
     for mine, theirs in zip(found.T, people.T, strict=True):
         apart += mine[:, None] != theirs
-    # Loaded late: nobody who only scans a file needs it.
     from scipy.optimize import linear_sum_assignment
 
     pairs = linear_sum_assignment(apart)

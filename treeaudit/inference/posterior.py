@@ -45,8 +45,8 @@ class Evidence(Protocol):
     """What the rows say of how many people are in them."""
 
     @property
-    def alike(self) -> Wide:
-        """Return for each row a row that says the same of any number of people."""
+    def equal_rows(self) -> Wide:
+        """Return for each row a row with the same likelihood of any number of people."""
 
     def gain(self, row: Wide, people: Wide) -> Float:
         """Return what one person more in rows with so many adds to the log-likelihood."""
@@ -128,7 +128,7 @@ def posterior(
     One row says that two people are in it; the two places are alike, and only one is in the row.
 
     >>> class Two:
-    ...     alike = np.arange(2)
+    ...     equal_rows = np.arange(2)
     ...     def gain(self, row, people):
     ...         return np.where(row > 0, 0.0, np.where(people < 2, 20.0, -20.0))
     >>> found = posterior(np.array([[0], [1]]), Two(), np.ones(2), np.ones(2), 3,
@@ -140,7 +140,7 @@ def posterior(
     used = np.zeros(len(known), dtype=np.bool_)
     used[row] = True
     # Rows that no place is in are left out: what is looked up stays near the processor.
-    alike, known, row = evidence.alike[used], known[used], (np.cumsum(used) - 1).take(row)
+    alike, known, row = evidence.equal_rows[used], known[used], (np.cumsum(used) - 1).take(row)
     n_places, n_rows, chain = len(row), len(known), np.arange(_CHAINS)
     first = n_rows * chain[:, None]
     at = np.stack([_spread(guess, n_people, offset) for offset in rng.random(_CHAINS)])
@@ -263,7 +263,6 @@ def likeliest_table(
     >>> likeliest_table(row, np.array([3.0, 1.0, 1.0, 3.0]), 4).round(2).tolist()
     [1.0, 2.0, 1.0]
     """
-    # Loaded late: nobody who only scans a file needs it.
     from scipy.sparse import csr_array
 
     n_places, n_equations = row.shape

@@ -17,7 +17,7 @@ from treeaudit.inference.budget import Budget
 from treeaudit.inference.cells import people_per_place
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.explanation import sentence
-from treeaudit.inference.likely import LikelyTable, error, infer_likely, records_of
+from treeaudit.inference.likely import LikelyTable, infer_likely, records_of, table_error
 from treeaudit.inference.scope import subtract_known
 from treeaudit.model.words import in_percent, label_text
 from treeaudit.people.records import Records
@@ -156,5 +156,5 @@ def _errors(
     if table is None or len(table) != len(train):
         return None, None
     people = train.values.astype(np.float64)
-    control = None if others is None else error(others.values.astype(np.float64), people)
-    return error(table, people), control
+    control = None if others is None else table_error(others.values.astype(np.float64), people)
+    return table_error(table, people), control
