@@ -305,9 +305,9 @@ def _compared(name: str, asked: Request, request: Request) -> ComparedModel:
             for one in (asked, request)
         )
         report = audit(alone)
-    seen = useful = number = None
+    trained = useful = number = None
     if request.train is not None:
-        seen = read_records(
+        trained = read_records(
             request.train, forest, target=request.target, person=request.person, origin="train"
         )
     if request.test is not None:
@@ -327,7 +327,7 @@ def _compared(name: str, asked: Request, request: Request) -> ComparedModel:
     return ComparedModel(
         name=name,
         report=replace(report, request=asked.kept()),
-        claims=claims_of(report.table, seen),
+        claims=claims_of(report.table, trained),
         utility=useful,
         explained=number,
         leakage=leakage_of(report),
@@ -359,7 +359,7 @@ def _names(models: Sequence[object]) -> list[str]:
 
 
 def _tables(rows: Sequence[ComparedModel]) -> dict[str, tuple[str, int]]:
-    found: dict[str, tuple[str, int]] = {}
+    tables: dict[str, tuple[str, int]] = {}
     for row in rows:
-        found |= row.report.people
-    return found
+        tables |= row.report.people
+    return tables

@@ -98,12 +98,12 @@ class Difference(Rendered):
         """Whose label is known to whoever knows who moved, if nobody else did."""
         if self.found.together is None:
             return ()
-        fewer, found = np.array(self.found.fewer), []
+        fewer, result = np.array(self.found.fewer), []
         for moved, sizes in (("left", fewer), ("came", -fewer)):
             at = np.flatnonzero(sizes > 0)
             if len(at) == 1:
-                found.append((moved, int(sizes[at[0]]), self.label(int(at[0]))))
-        return tuple(found)
+                result.append((moved, int(sizes[at[0]]), self.label(int(at[0]))))
+        return tuple(result)
 
     @property
     def gives_away(self) -> bool:
@@ -114,20 +114,20 @@ class Difference(Rendered):
     @property
     def named(self) -> tuple[Named, ...]:
         """Who is certain, every value known first."""
-        found = []
+        people = []
         for moved, one, certain in self._lists:
             for k, at in enumerate(one.cell.tolist()):
-                said = f"{sentence(one.cells, at)} · {self.label(int(one.label[k]))}"
-                found.append(
+                text = f"{sentence(one.cells, at)} · {self.label(int(one.label[k]))}"
+                people.append(
                     Named(
                         moved=moved,
                         people=int(one.people[k]),
                         certain=bool(certain[k]),
                         exact=bool(one.cells.n_records[at] == 1),
-                        says=said,
+                        says=text,
                     )
                 )
-        return tuple(sorted(found, key=lambda one: not one.exact))
+        return tuple(sorted(people, key=lambda one: not one.exact))
 
     @property
     def people(self) -> "pd.DataFrame":
@@ -207,10 +207,12 @@ def difference(
     for name, model in (("old", old), ("new", new)):
         forest = load(model)
         if (reason := not_usable(forest)) is not None:
-            told = Path(forest.source.path).name if forest.source.path else f"the {name} model"
-            raise DataError(f"{told} cannot be held against another release: {reason}")
+            name_of_file = (
+                Path(forest.source.path).name if forest.source.path else f"the {name} model"
+            )
+            raise DataError(f"{name_of_file} cannot be held against another release: {reason}")
         forests.append(forest)
     public = schema if schema is None or isinstance(schema, Schema) else read_schema(schema)
     first, second = forests
-    found = infer_difference(first, second, public, seconds, progress)
-    return Difference(old=first, new=second, found=found)
+    result = infer_difference(first, second, public, seconds, progress)
+    return Difference(old=first, new=second, found=result)

@@ -57,8 +57,8 @@ class Leakage:
     @property
     def measured(self) -> dict[Measure, Estimate]:
         """What was measured, by measure."""
-        told = {measure: getattr(self, measure) for measure in MEASURES}
-        return {measure: value for measure, value in told.items() if value is not None}
+        values = {measure: getattr(self, measure) for measure in MEASURES}
+        return {measure: value for measure, value in values.items() if value is not None}
 
     @property
     def worst(self) -> Estimate | None:
@@ -92,11 +92,11 @@ def leakage_of(report: Report) -> Leakage:
 
 def _of_column(row: InferredColumn, n: int, several: int) -> Estimate:
     """Return the lesser of the two excesses of one of several columns."""
-    told = (
+    excesses = (
         (row.excess, row.excess_low, row.excess_high),
         (row.beyond_imputation, row.beyond_imputation_low, row.beyond_imputation_high),
     )
-    return lesser_of([Estimate(value=v, low=a, high=b, n=n) for v, a, b in told], several)
+    return lesser_of([Estimate(value=v, low=a, high=b, n=n) for v, a, b in excesses], several)
 
 
 def lesser_of(excesses: Sequence[Estimate], columns: int) -> Estimate:
@@ -160,13 +160,13 @@ def true_counts(noisy: Float, rate: float, n: int) -> Float:
 
 def _log_true(c: Float, rate: float, n: int) -> Float:
     """Return the logarithm of that: of what is as good as impossible, too."""
-    spare = -np.expm1(-rate)
+    mass = -np.expm1(-rate)
     # The sum of exp(-rate |c - k|) over all k from 0, divided by its largest part.
     below = np.exp(-rate * (np.maximum(c, 0) + 1))
     others = np.where(c >= 0, np.log1p(np.exp(-rate) - below), 0.0)
     far = np.where(c >= 0, np.abs(c - n), float(n))
-    found: Float = np.log(spare) - others - rate * far
-    return found
+    result: Float = np.log(mass) - others - rate * far
+    return result
 
 
 def claims_of(table: Table, train: Records | None = None) -> Claims:
@@ -214,8 +214,8 @@ def claims_of(table: Table, train: Records | None = None) -> Claims:
 
 def _worst(groups: Table, values: npt.ArrayLike) -> int:
     """Return the tree with the largest sum, of those whose leaves hold anybody."""
-    told = np.flatnonzero(np.diff(groups.start))
-    return int(told[groups.per_tree(values)[told].argmax()]) if len(told) else 0
+    trees = np.flatnonzero(np.diff(groups.start))
+    return int(trees[groups.per_tree(values)[trees].argmax()]) if len(trees) else 0
 
 
 def _rows(groups: Table, tree: int, chosen: Flag) -> Wide:
@@ -235,10 +235,10 @@ def _certain_true(groups: Table, tree: int, rows: Wide, train: Records) -> int |
         return 0
     if train.labels is None:
         return None
-    stated = np.full(len(groups) + 1, -1)
-    stated[rows] = groups.labels.top[rows]
+    labels = np.full(len(groups) + 1, -1)
+    labels[rows] = groups.labels.top[rows]
     # Position -1, of people in no such leaf, is the last entry: it states nothing.
-    return int((stated[groups.positions(tree, train.node[:, tree])] == train.labels).sum())
+    return int((labels[groups.positions(tree, train.node[:, tree])] == train.labels).sum())
 
 
 def _alone_expected(groups: Table, rows: Wide, rate: float) -> float:

@@ -152,13 +152,15 @@ def _asked(
             raise DataError(f"the report was made with {OPTIONS[field]} {name}: give that too")
         if name is None and given.get(field) is not None:
             raise DataError(f"the report was made without {OPTIONS[field]}: leave it away")
-    told = data["policy"]
-    own = policy is None and told["name"] not in BUILT_IN
-    held = Policy(**{key: told.get(key) for key in ("name", "values", "source")})
+    policy_of_report = data["policy"]
+    own = policy is None and policy_of_report["name"] not in BUILT_IN
+    report_policy = Policy(
+        **{key: policy_of_report.get(key) for key in ("name", "values", "source")}
+    )
     plain = {k: v for k, v in asked.items() if k in OPTIONS and k not in (*_FILES, "policy")}
     request = Request(
         model=model,
-        policy=held if own else read_policy(policy or str(told["name"])),
+        policy=report_policy if own else read_policy(policy or str(policy_of_report["name"])),
         **{**plain, **given},
     )
     attacks = request.attacks if request.attacks is None else tuple(request.attacks)

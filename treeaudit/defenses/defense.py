@@ -242,18 +242,20 @@ def parameters(defense: type[Defense]) -> dict[str, Parameter]:
     [('t', 0.5, 'a number from 0 to 1')]
     """
     hints = get_type_hints(defense, include_extras=True)
-    told = _told(getdoc(defense) or "")
-    found = {}
+    help_texts = _told(getdoc(defense) or "")
+    parameters_found = {}
     for field in fields(defense):
         kind, bounds = hints[field.name], Bounds(-math.inf)
         if get_origin(kind) is Annotated:
             kind, bounds = get_args(kind)
         new = field.default_factory
         default = field.default if new is MISSING else new()
-        found[field.name] = Parameter(
-            kind=kind, bounds=bounds, default=default, help=told.get(field.name, "")
+        parameters_found[field.name] = Parameter(
+            kind=kind, bounds=bounds, default=default, help=help_texts.get(field.name, "")
         )
-    return {name: one for name, one in found.items() if name not in (*_PEOPLE, *_WORKED_OUT)}
+    return {
+        name: one for name, one in parameters_found.items() if name not in (*_PEOPLE, *_WORKED_OUT)
+    }
 
 
 def takes_people(defense: type[Defense]) -> bool:
@@ -287,10 +289,10 @@ def _is(value: object, kind: type) -> bool:
 
 def _told(doc: str) -> dict[str, str]:
     """Read what a numpydoc docstring says of each attribute."""
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for line in doc.partition("Attributes\n----------\n")[2].splitlines():
         if line.strip() and not line.startswith(" "):
-            name, told[line] = line, ""
+            name, texts[line] = line, ""
         elif line.strip():
-            told[name] = f"{told[name]} {line.strip()}".strip().replace("``", "")
-    return told
+            texts[name] = f"{texts[name]} {line.strip()}".strip().replace("``", "")
+    return texts

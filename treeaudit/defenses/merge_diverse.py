@@ -172,14 +172,14 @@ def _exempt_in_forest(
         who.append(inside)
         into.append(start[i] + each.home[node[inside, i]])
     row, column = np.concatenate(into), np.concatenate(who)
-    held = csc_matrix((np.ones(len(row)), (row, column)), shape=(len(lost), len(node)))
-    stays = _dearest(held, lost, int(allowed * len(node)))
-    found = []
+    members = csc_matrix((np.ones(len(row)), (row, column)), shape=(len(lost), len(node)))
+    stays = _dearest(members, lost, int(allowed * len(node)))
+    result = []
     for i, each in enumerate(merges):
         spared = np.zeros(trees[i].n_nodes, dtype=np.bool_)
         spared[each.leaf] = stays[start[i] + each.home[each.leaf]]
-        found.append(spared)
-    return found
+        result.append(spared)
+    return result
 
 
 def _dearest(held: "csc_matrix", lost: Float, left: int) -> Flag:

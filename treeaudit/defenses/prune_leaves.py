@@ -92,8 +92,8 @@ def _answered_above(tree: Tree, stand_in: Flag) -> Tree:
     """Give nodes that hold nobody the answer of their parents."""
     source = np.where(stand_in, tree.parent, np.arange(tree.n_nodes))
     n_records = None if tree.n_records is None else np.where(stand_in, 0, tree.n_records)
-    held = columns_at(tree, source, ("counts", "label", "value"))
-    return replace(tree, n_records=n_records, spread=None, **held)
+    columns = columns_at(tree, source, ("counts", "label", "value"))
+    return replace(tree, n_records=n_records, spread=None, **columns)
 
 
 def rejecting(forest: Forest) -> Forest:
@@ -115,5 +115,5 @@ def rejecting(forest: Forest) -> Forest:
 def _answering(tree: Tree) -> Tree:
     if tree.n_records is None:
         return tree
-    held = summed(tree, (tree.n_records > 0).astype(float), levels(tree)) > 0
-    return compact(tree, held) if held[0] else tree
+    occupied = summed(tree, (tree.n_records > 0).astype(float), levels(tree)) > 0
+    return compact(tree, occupied) if occupied[0] else tree

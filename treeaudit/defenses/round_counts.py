@@ -77,10 +77,10 @@ class RoundCounts(Defense):
     def _rounded(self, tree: Tree, forest: Forest, i: int) -> Tree:
         leaf = tree.is_leaf
         counts, n_records = tree.counts, tree.n_records
-        held = n_records if counts is None or n_records is not None else counts.sum(axis=1)
+        people = n_records if counts is None or n_records is not None else counts.sum(axis=1)
         # What noise made small is no small group.
-        if held is not None and forest.privacy is None:
-            self._check(held, leaf)
+        if people is not None and forest.privacy is None:
+            self._check(people, leaf)
         if n_records is not None:
             n_records = self.base * (n_records // self.base)
         if counts is not None:
@@ -107,14 +107,14 @@ def _as_answered(counts: Float, weights: Float, base: int) -> Float:
     total = counts.sum(axis=1)
     room = np.where(total > 0, np.maximum(base * np.floor(total / base), base), 0)
     rounded = base * np.rint(counts / base)
-    told = np.clip(rounded[row, answer], np.minimum(base, room), room)
+    kept_count = np.clip(rounded[row, answer], np.minimum(base, room), room)
     # Of classes alike the first is answered.
     ratio = np.full(counts.shape, np.inf)
     weighed = np.broadcast_to(weights * base, counts.shape)
-    np.divide((told * weights[answer])[:, None], weighed, out=ratio, where=weighed > 0)
+    np.divide((kept_count * weights[answer])[:, None], weighed, out=ratio, where=weighed > 0)
     first = np.arange(counts.shape[1]) < answer[:, None]
     rounded = np.minimum(rounded, base * np.where(first, np.ceil(ratio) - 1, np.floor(ratio)))
-    rounded[row, answer] = told
+    rounded[row, answer] = kept_count
     while (over := np.flatnonzero(rounded.sum(axis=1) > room)).size:
         gained = np.where(rounded[over] > 0, rounded[over] - counts[over], -np.inf)
         gained[np.arange(len(over)), answer[over]] = -np.inf

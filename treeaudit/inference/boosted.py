@@ -158,8 +158,8 @@ def _with_counts(forest: Forest, n_scores: int, budget: Budget) -> Iterator[Tree
             own = of_class == (i if n_scores > 1 else 1)
             yield replace(tree, counts=np.where(own, first[:, :1], first[:, 1:]))
         else:
-            held = np.ones(tree.n_nodes) if tree.n_records is None else tree.n_records
-            yield replace(tree, counts=np.column_stack([held] * len(of_class)))
+            people = np.ones(tree.n_nodes) if tree.n_records is None else tree.n_records
+            yield replace(tree, counts=np.column_stack([people] * len(of_class)))
 
 
 def _cells(

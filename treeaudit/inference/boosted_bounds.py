@@ -41,16 +41,16 @@ def nearest_solution(equations: Equations, over: Callable[[], bool]) -> Float | 
     size = abs(equations.middle).max(axis=1).toarray().ravel() * np.sqrt(equations.people + 1)
     weight = 1 / (equations.tolerance + _TYPICAL * size + _SUM)
     columns = (sparse.diags(weight) @ equations.middle).tocsc()
-    held = equations.most > 0
-    if not held.any():
-        return np.zeros(len(held))
-    found = nonnegative_least_squares(
-        columns[:, np.flatnonzero(held)], weight * equations.target, over=over
+    possible = equations.most > 0
+    if not possible.any():
+        return np.zeros(len(possible))
+    solution = nonnegative_least_squares(
+        columns[:, np.flatnonzero(possible)], weight * equations.target, over=over
     )
-    if found is None:
+    if solution is None:
         return None
-    whole = np.zeros(len(held))
-    whole[held] = np.rint(found)
+    whole = np.zeros(len(possible))
+    whole[possible] = np.rint(solution)
     return whole
 
 
@@ -94,7 +94,7 @@ def _nobody(
     columns = equations.middle.tocsc()[:, open_]
     weighted = (sparse.diags(weight) @ columns).tocsc()
     size = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=0)).ravel())
-    told = equations.target - equations.middle @ low
+    target = equations.target - equations.middle @ low
     wish = np.where(empty & (size > 0), size, 0.0)
     scale = float(wish.max(initial=0.0))
     for _ in range(_TRIES):
@@ -103,24 +103,24 @@ def _nobody(
         more = sparse.vstack([weighted / scale, sparse.csr_matrix(wish / scale)]).tocsc()
         aim = np.zeros(more.shape[0])
         aim[-1] = 1.0
-        found = nonnegative_least_squares(more, aim, ~empty, over)
-        if found is None:
+        solution = nonnegative_least_squares(more, aim, ~empty, over)
+        if solution is None:
             return
-        rest = aim - more @ found
+        rest = aim - more @ solution
         if rest[-1] > _SLACK:
             y = -rest[:-1] * weight
             s = y @ columns
             doubt = _SUM * (np.abs(y) @ abs(columns))
             s = s - doubt
             against = float(np.maximum(-s, 0) @ (high - low)[open_])
-            room = float(y @ told + np.abs(y) @ error) + against
+            room = float(y @ target + np.abs(y) @ error) + against
             most = np.divide(room, s, out=np.full(len(s), np.inf), where=s > 0)
             most = np.floor(most * (1 + _SLACK) + _SLACK)
             # What counted against the bound was everybody else.
             high[open_] = np.minimum(high[open_], low[open_] + np.maximum(most, 0))
             return
         # These stand against each other: no y has them all above 0.
-        wish[(found > 0) & empty] = 0.0
+        wish[(solution > 0) & empty] = 0.0
 
 
 def _somebody(
@@ -241,9 +241,9 @@ def _inside(
         )
         step = float(share.min())
         x[at] = here + step * (goal - here)
-        kept = ~(below & (share <= step * (1 + 1e-12)))
-        x[at[~kept]] = 0.0
-        at, gram = at[kept], gram[np.ix_(kept, kept)]
+        stays = ~(below & (share <= step * (1 + 1e-12)))
+        x[at[~stays]] = 0.0
+        at, gram = at[stays], gram[np.ix_(stays, stays)]
     return at, gram
 
 
@@ -251,7 +251,7 @@ def _solved(gram: Float, aim: Float) -> Float:
     scale = np.sqrt(gram.diagonal())
     scaled = gram / scale[:, None] / scale + _RIDGE * np.eye(len(scale))
     try:
-        found: Float = linalg.cho_solve(linalg.cho_factor(scaled), aim / scale) / scale
+        solution: Float = linalg.cho_solve(linalg.cho_factor(scaled), aim / scale) / scale
     except linalg.LinAlgError:
-        found = np.linalg.lstsq(scaled, aim / scale, rcond=None)[0] / scale
-    return found
+        solution = np.linalg.lstsq(scaled, aim / scale, rcond=None)[0] / scale
+    return solution

@@ -58,8 +58,8 @@ class Equations:
         widest = self.width.max(axis=1).toarray().ravel()
         size = abs(self.middle).max(axis=1).toarray().ravel() * self.people
         wide = np.minimum(self.width @ most, widest * self.people)
-        found: Float = self.tolerance + wide + _OWN * (1 + np.abs(self.target) + size)
-        return found
+        result: Float = self.tolerance + wide + _OWN * (1 + np.abs(self.target) + size)
+        return result
 
     def too_many(self, known: Float) -> bool:
         """Tell whether some people alone are more than an equation leaves room for."""
@@ -165,26 +165,26 @@ def equations_of(cells: Cells, trees: Sequence[Tree], boosting: Boosting) -> Equ
             raise DataError("a tree holds no values")
         done, k = divmod(i, n_scores)
         own = k if n_scores > 1 else 1
-        held, place = np.unique(leaf[i], return_inverse=True)
+        leaves, place = np.unique(leaf[i], return_inverse=True)
         now = _scores_of(score, k, largest, done, boosting)
         shift = boosting.shift[k] if done == 0 else 0.0
-        v = boosting.scale * tree.value[held] - shift
+        v = boosting.scale * tree.value[leaves] - shift
         one, none = np.ones(n_cells), np.zeros(n_cells)
         # A library may write a tree without a split for one that it could not grow.
         grown = tree.n_nodes > 1
-        told = boosting.mass(i) if grown else None
-        mass = np.full(len(held), np.nan) if told is None else told[held]
-        least = np.full(len(held), np.inf)
+        stored = boosting.mass(i) if grown else None
+        mass = np.full(len(leaves), np.nan) if stored is None else stored[leaves]
+        least = np.full(len(leaves), np.inf)
         np.minimum.at(least, place, now.h - now.h_off)
-        people = np.full(len(held), n_people)
+        people = np.full(len(leaves), n_people)
         if tree.n_records is not None:
-            people = tree.n_records[held].astype(np.float64)
-        elif told is not None:
+            people = tree.n_records[leaves].astype(np.float64)
+        elif stored is not None:
             with np.errstate(divide="ignore"):
                 by_mass = np.where(least > 0, mass / np.maximum(least, 1e-300) * (1 + 1e-6), np.inf)
             people = np.minimum(n_people, by_mass)
         if done == 0:
-            first = own_and_others(tree, k, n_scores)[held]
+            first = own_and_others(tree, k, n_scores)[leaves]
             for counts, mine in zip(first.T, (True, False), strict=True):
                 chosen = (np.arange(n_classes) == own) == mine
                 pairs = [(one if counted else none, none) for counted in chosen]
@@ -192,7 +192,7 @@ def equations_of(cells: Cells, trees: Sequence[Tree], boosting: Boosting) -> Equ
                 most[:, chosen] = np.minimum(most[:, chosen], counts[place][:, None])
         elif tree.n_records is not None:
             rows.add(place, [(one, none)] * n_classes, people, 0 * people, people)
-        if told is not None:
+        if stored is not None:
             off = boosting.stored * np.abs(mass)
             rows.add(place, [(now.h, now.h_off)] * n_classes, mass, off, people, tells=done > 0)
         if grown:
@@ -204,11 +204,13 @@ def equations_of(cells: Cells, trees: Sequence[Tree], boosting: Boosting) -> Equ
             most_curved = people * boosting.curve / 4
             curved = np.where(np.isfinite(mass), mass, most_curved) + boosting.penalty
             away = boosting.stored * np.abs(v) + _DOUBLE * abs(shift)
-            smallest = np.full(len(held), np.inf)
+            smallest = np.full(len(leaves), np.inf)
             np.minimum.at(smallest, place, now.h)
             # What has next to no curvature is not moved, whatever its gradient.
-            told_by = np.where((v == 0) & (smallest < _NEXT_TO_NONE), np.nan, -v * boosting.penalty)
-            rows.add(place, pairs, told_by, 2 * away * (1 + curved), people, tells=done > 0)
+            gradient = np.where(
+                (v == 0) & (smallest < _NEXT_TO_NONE), np.nan, -v * boosting.penalty
+            )
+            rows.add(place, pairs, gradient, 2 * away * (1 + curved), people, tells=done > 0)
         most = np.minimum(most, people[place][:, None])
         moved[k] = v[place]
         if k == n_scores - 1:
@@ -267,24 +269,24 @@ class _Rows:
 
     def equations(self, most: Float, n_people: float) -> Equations:
         """Return all that were added and tell something."""
-        told, off, people, tells = map(np.concatenate, zip(*self.sides, strict=True))
+        target, tolerance, people, informative = map(np.concatenate, zip(*self.sides, strict=True))
         at = np.concatenate(self.row), np.concatenate(self.column)
         shape = (self.n_rows, self.n_classes * self.n_cells)
         middle, width = (
             sparse.csr_matrix((np.concatenate(one), at), shape=shape)
             for one in (self.middle, self.width)
         )
-        kept = np.flatnonzero(np.isfinite(off))
-        middle, width = middle[kept], width[kept]
+        known = np.flatnonzero(np.isfinite(tolerance))
+        middle, width = middle[known], width[known]
         middle.eliminate_zeros()
         width.eliminate_zeros()
         return Equations(
             middle=middle,
             width=width,
-            target=told[kept],
-            tolerance=off[kept],
-            people=people[kept],
+            target=target[known],
+            tolerance=tolerance[known],
+            people=people[known],
             most=most,
             n_people=n_people,
-            informative=tells[kept],
+            informative=informative[known],
         )

@@ -74,7 +74,7 @@ class BootstrapSolution:
     @property
     def tables(self) -> tuple[tuple[Wide, Bounds], ...]:
         """Cells, and how many people must and may be in each, whatever their rows; by class."""
-        found, n = [], len(self.cells)
+        result, n = [], len(self.cells)
         for label in range(int(self.label.max(initial=-1)) + 1):
             mine = self.label == label
             low, high = (
@@ -82,8 +82,8 @@ class BootstrapSolution:
                 for one in (self.bounds.low, self.bounds.high)
             )
             cell = np.flatnonzero(high)
-            found.append((cell, Bounds(low=low[cell], high=high[cell])))
-        return tuple(found)
+            result.append((cell, Bounds(low=low[cell], high=high[cell])))
+        return tuple(result)
 
     @property
     def bits(self) -> float:
@@ -200,30 +200,30 @@ def _system(forest: Forest, times: Wide, leaf: Wide, person: Wide, label: Wide) 
         Shape ``(n_unknowns, n_trees)``.
     """
     n_classes = len(forest.schema.classes or ())
-    told: list[Float] = []
+    totals: list[Float] = []
     size = [tree.n_nodes for tree in forest.trees]
     first = np.concatenate([[0], np.cumsum(size)])
     node = leaf + first[:-1]
-    drawn = times[person]
-    held = drawn > 0
+    draws = times[person]
+    present = draws > 0
     for tree in forest.trees:
         if tree.counts is None or tree.n_records is None:
             raise DataError("a tree holds no class counts")
-        told.append(np.column_stack([tree.counts, tree.n_records]).astype(np.float64))
+        totals.append(np.column_stack([tree.counts, tree.n_records]).astype(np.float64))
     # Rows: per node its draws of each class and its people; then the rows of the table.
     width, one = n_classes + 1, np.ones((len(person), 1), dtype=np.int64)
     row = np.hstack([node * width + label[:, None], node * width + n_classes,
                      (first[-1] * width + person)[:, None]])  # fmt: skip
-    weight = np.hstack([drawn, np.ones_like(drawn), one])
-    kept = np.hstack([held, held, one > 0])
-    total = np.concatenate([np.concatenate(told).ravel(), np.ones(len(times))])
-    origin, place = np.unique(row[kept], return_inverse=True)
-    ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    weight = np.hstack([draws, np.ones_like(draws), one])
+    entries = np.hstack([present, present, one > 0])
+    total = np.concatenate([np.concatenate(totals).ravel(), np.ones(len(times))])
+    origin, place = np.unique(row[entries], return_inverse=True)
+    start = np.concatenate([[0], np.cumsum(entries.sum(axis=1))])
     n = len(person)
     return System(
-        start=ends,
+        start=start,
         row=place,
-        weight=weight[kept].astype(np.float64),
+        weight=weight[entries].astype(np.float64),
         least=total[origin],
         most=total[origin],
         bounds=Bounds(low=np.zeros(n), high=np.ones(n)),

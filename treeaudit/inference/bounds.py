@@ -131,17 +131,17 @@ def system_of(cells: Cells, label: int, counts: Sequence[Float]) -> tuple[System
     used[node] = True
     place = np.cumsum(used) - 1
     origin = np.flatnonzero(used)
-    told = np.concatenate([one[:, label] for one in counts])[origin]
+    totals = np.concatenate([one[:, label] for one in counts])[origin]
     n, n_trees = node.shape
-    most = told[place[node]].min(axis=1) if n else np.zeros(0)
+    most = totals[place[node]].min(axis=1) if n else np.zeros(0)
     return System(
         start=np.arange(n + 1) * n_trees,
         row=place[node].ravel(),
-        least=np.where(told < ANYBODY, told, 0.0),
-        most=told,
+        least=np.where(totals < ANYBODY, totals, 0.0),
+        most=totals,
         bounds=Bounds(low=np.zeros(n), high=most),
         origin=origin,
-        groups=n_trees if (told < ANYBODY).all() else 0,
+        groups=n_trees if (totals < ANYBODY).all() else 0,
     ), at
 
 
@@ -223,8 +223,8 @@ def _least(system: System, rows: Wide, high: Float) -> Float:
 
 
 def _sums(system: System, rows: Wide, x: Float) -> Float:
-    found = np.bincount(rows.ravel(), np.tile(x, len(rows)), system.n_rows)
-    total: Float = found.astype(np.float64)
+    result = np.bincount(rows.ravel(), np.tile(x, len(rows)), system.n_rows)
+    total: Float = result.astype(np.float64)
     return total
 
 
@@ -253,26 +253,26 @@ def pair_bounds(system: System, bounds: Bounds, divided: Wide, dividing: Wide) -
     if not len(at):
         return bounds
     low, width = bounds.low, (bounds.high - bounds.low).take(at)
-    (r, spare_r), (s, spare_s) = (_spare(system, one, low, at) for one in (divided, dividing))
-    n = len(spare_r)
-    if n * len(spare_s) > _LARGEST:
+    (r, left_r), (s, left_s) = (_spare(system, one, low, at) for one in (divided, dividing))
+    n = len(left_r)
+    if n * len(left_s) > _LARGEST:
         return bounds
     wide_r = np.bincount(r, weights=width, minlength=n)
-    wide_s = np.bincount(s, weights=width, minlength=len(spare_s))
-    meet = np.zeros(len(spare_s) * n, dtype=np.bool_)
+    wide_s = np.bincount(s, weights=width, minlength=len(left_s))
+    meet = np.zeros(len(left_s) * n, dtype=np.bool_)
     meet[s * n + r] = True
     by, of = np.divmod(np.flatnonzero(meet), n)
-    spare_by, wide_by = spare_s.take(by), wide_s.take(by)
-    outside = np.bincount(of, weights=spare_by, minlength=n) - spare_r
+    left_by, wide_by = left_s.take(by), wide_s.take(by)
+    outside = np.bincount(of, weights=left_by, minlength=n) - left_r
     room = np.bincount(of, weights=wide_by, minlength=n) - wide_r
     most = _of_others(outside, by, of, r, s)
     least = width - _of_others(room - outside, by, of, r, s)
-    once = np.bincount(by, minlength=len(spare_s)) == 1
-    inner = once.take(by)
+    single = np.bincount(by, minlength=len(left_s)) == 1
+    inner = single.take(by)
     within = of[inner]
-    rest = spare_r - np.bincount(within, weights=spare_by[inner], minlength=n)
+    rest = left_r - np.bincount(within, weights=left_by[inner], minlength=n)
     room = wide_r - np.bincount(within, weights=wide_by[inner], minlength=n)
-    out = np.flatnonzero(~once.take(s))
+    out = np.flatnonzero(~single.take(s))
     here = r.take(out)
     most[out] = np.minimum(most.take(out), rest.take(here))
     least[out] = np.maximum(least.take(out), width.take(out) - (room - rest).take(here))

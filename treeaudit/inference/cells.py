@@ -57,10 +57,10 @@ class Cells:
     @property
     def n_codes(self) -> Float:
         """How many codes each cell holds, over all variables: numbers count their intervals."""
-        found: Float = (self.high - self.low).prod(axis=0, dtype=np.float64)
+        result: Float = (self.high - self.low).prod(axis=0, dtype=np.float64)
         for sets in self.sets:
-            found *= np.unpackbits(sets.view(np.uint8), axis=1).sum(axis=1)
-        return found
+            result *= np.unpackbits(sets.view(np.uint8), axis=1).sum(axis=1)
+        return result
 
     @classmethod
     def whole(cls, layout: Layout, n_classes: int) -> "Cells":
@@ -89,28 +89,28 @@ class Cells:
     @property
     def n_records(self) -> Float:
         """How many records of the domain each cell holds; infinite for numbers without a grid."""
-        found = np.ones(len(self))
+        result = np.ones(len(self))
         for variable, row in zip(
             self.layout.domain.variables, self.layout.row.tolist(), strict=False
         ):
             if variable.cuts is None:
-                found *= np.unpackbits(self.sets[row].view(np.uint8), axis=1).sum(axis=1)
+                result *= np.unpackbits(self.sets[row].view(np.uint8), axis=1).sum(axis=1)
             else:
-                found *= variable.n_values(self.low[row], self.high[row])
-        return found
+                result *= variable.n_values(self.low[row], self.high[row])
+        return result
 
     def codes(self, at: int) -> list[tuple[Variable, Sequence[int]]]:
         """Return every variable with its codes in one cell, ascending."""
-        found: list[tuple[Variable, Sequence[int]]] = []
+        result: list[tuple[Variable, Sequence[int]]] = []
         for variable, row in zip(
             self.layout.domain.variables, self.layout.row.tolist(), strict=False
         ):
             if variable.cuts is None:
                 bits = np.unpackbits(self.sets[row, at].view(np.uint8), bitorder="little")
-                found.append((variable, np.flatnonzero(bits).tolist()))
+                result.append((variable, np.flatnonzero(bits).tolist()))
             else:
-                found.append((variable, range(int(self.low[row, at]), int(self.high[row, at]))))
-        return found
+                result.append((variable, range(int(self.low[row, at]), int(self.high[row, at]))))
+        return result
 
     def meet(self, at: Wide, trees: Coded, node: Wide) -> "Cells":
         """Return the parts of some cells that are in some nodes, one each."""
@@ -145,7 +145,7 @@ def refine(
         Called with how many cells there are so far, or with how many there will be at least as
         a sample says; what it raises ends the work.
     """
-    found: list[Cells] = []
+    result: list[Cells] = []
     step = max(min(_MOST_PAIRS, cells.layout.most) // trees.n_trees, 1)
     if len(cells) >= _SAMPLE * _ENOUGH:
         few = cells.part(np.arange(0, len(cells), _SAMPLE))
@@ -154,10 +154,10 @@ def refine(
     for first in range(0, len(cells), step):
         part = cells.part(np.arange(first, min(first + step, len(cells))))
         for some in _refined(part, trees, holds):
-            found.append(some)
-            check(n := sum(map(len, found)))
+            result.append(some)
+            check(n := sum(map(len, result)))
             cells.layout.check(n)
-    return _joined(found) if found else cells
+    return _joined(result) if result else cells
 
 
 def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
@@ -173,23 +173,23 @@ def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
         fan = np.bincount(tree * n + at, minlength=n_trees * n).reshape(n_trees, n)
         leaf = np.zeros((n_trees, n), dtype=np.int64)
         leaf[tree, at] = node
-        settled = fan == 1
+        single = fan == 1
         if trees.gaps:
-            settled &= _inside(todo, trees, leaf)
-        loose = np.where(settled, np.uint8(0), np.uint8(255))
-        told = [np.bitwise_and.reduce(one.take(leaf) | loose, axis=0) for one in bits.T]
-        unpacked = np.unpackbits(np.stack(told, axis=1), axis=1, count=may.shape[1])
+            single &= _inside(todo, trees, leaf)
+        loose = np.where(single, np.uint8(0), np.uint8(255))
+        shared = [np.bitwise_and.reduce(one.take(leaf) | loose, axis=0) for one in bits.T]
+        unpacked = np.unpackbits(np.stack(shared, axis=1), axis=1, count=may.shape[1])
         alive = todo.alive & unpacked.view(np.bool_)
         alive[(fan == 0).any(axis=0)] = False
-        living, uncut = alive.any(axis=1), settled.all(axis=0)
+        living, uncut = alive.any(axis=1), single.all(axis=0)
         todo = replace(todo, alive=alive)
         whole = np.flatnonzero(living & uncut)
-        ends = (leaf[:, whole] - first).astype(np.int32)
+        leaves = (leaf[:, whole] - first).astype(np.int32)
         part = todo.part(whole)
-        yield replace(part, leaf=np.concatenate([part.leaf, ends]))
+        yield replace(part, leaf=np.concatenate([part.leaf, leaves]))
         # The others are cut by the first tree that cuts them.
         cut = living & ~uncut
-        by = np.where(cut, settled.argmin(axis=0), -1)
+        by = np.where(cut, single.argmin(axis=0), -1)
         mine = np.flatnonzero(tree == by.take(at))
         at, node = at.take(mine), node.take(mine)
         some = np.flatnonzero(_both(todo.alive, at, may, node))
@@ -198,8 +198,8 @@ def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
         todo = todo.meet(at, trees, node)
         todo = replace(todo, alive=todo.alive & may[node])
         if n_trees == 1:
-            ends = (node - first[0]).astype(np.int32)
-            yield replace(todo, leaf=np.concatenate([todo.leaf, ends[None]]))
+            leaves = (node - first[0]).astype(np.int32)
+            yield replace(todo, leaf=np.concatenate([todo.leaf, leaves[None]]))
             return
 
 
@@ -207,26 +207,26 @@ def _both(alive: Flag, at: Wide, may: Flag, node: Wide) -> Flag:
     """Tell of pairs of a cell and a node whether people of a class may be in both."""
     step = max(_FLAGS // max(alive.shape[1], 1), 1)
     parts = [slice(i, i + step) for i in range(0, len(at), step)]
-    found = [(alive[at[some]] & may[node[some]]).any(axis=1) for some in parts]
-    return np.concatenate([np.zeros(0, dtype=np.bool_), *found])
+    result = [(alive[at[some]] & may[node[some]]).any(axis=1) for some in parts]
+    return np.concatenate([np.zeros(0, dtype=np.bool_), *result])
 
 
 def _inside(cells: Cells, trees: Coded, leaf: Wide) -> Flag:
     """Tell for each tree and cell whether the cell is wholly in a node."""
-    found = np.ones(leaf.shape, dtype=np.bool_)
+    result = np.ones(leaf.shape, dtype=np.bool_)
     for i, node in enumerate(leaf):
-        found[i] &= ~(cells.sets & ~trees.sets[:, node]).any(axis=(0, 2))
-        found[i] &= (cells.low >= trees.low[:, node]).all(axis=0)
-        found[i] &= (cells.high <= trees.high[:, node]).all(axis=0)
-    return found
+        result[i] &= ~(cells.sets & ~trees.sets[:, node]).any(axis=(0, 2))
+        result[i] &= (cells.low >= trees.low[:, node]).all(axis=0)
+        result[i] &= (cells.high <= trees.high[:, node]).all(axis=0)
+    return result
 
 
 def _route(cells: Cells, trees: Coded) -> tuple[Wide, Wide]:
     """Return every pair of a cell and a leaf that share a record, in no order."""
     n, begin = len(cells), trees.start[:-1]
     step = max(_AT_ONCE // max(n, 1), 1)
-    found = [_down(cells, trees, begin[i : i + step]) for i in range(0, trees.n_trees, step)]
-    at, node = zip(*found, strict=True)
+    result = [_down(cells, trees, begin[i : i + step]) for i in range(0, trees.n_trees, step)]
+    at, node = zip(*result, strict=True)
     return np.concatenate(at), np.concatenate(node)
 
 
@@ -242,20 +242,20 @@ def _down(cells: Cells, trees: Coded, roots: Wide) -> tuple[Wide, Wide]:
     while len(node):
         # All children of a node ask about one variable.
         asked = trees.child[0].take(node)
-        ends = asked < 0
-        if ends.any():
-            found_at.append(at[ends])
-            found_node.append(node[ends])
-            inner = np.flatnonzero(~ends)
+        at_leaf = asked < 0
+        if at_leaf.any():
+            found_at.append(at[at_leaf])
+            found_node.append(node[at_leaf])
+            inner = np.flatnonzero(~at_leaf)
             at, node, asked = at.take(inner), node.take(inner), asked.take(inner)
         place = trees.row.take(asked) * n + at
-        held = sets[:, 0].take(place) if simple else None
+        words = sets[:, 0].take(place) if simple else None
         some_at, some_node = [], []
         for i, child in enumerate(trees.child):
             into = child.take(node) if i else asked
             passes: Flag
-            if held is not None:
-                passes = np.not_equal(held & trees.edge[:, 0].take(into), 0)
+            if words is not None:
+                passes = np.not_equal(words & trees.edge[:, 0].take(into), 0)
             elif not cells.layout.n_numbers:
                 passes = _share(sets, place, trees, into)
             elif not cells.layout.n_sets:
@@ -268,9 +268,9 @@ def _down(cells: Cells, trees: Coded, roots: Wide) -> tuple[Wide, Wide]:
                 passes[b] = _overlap(low, high, place[b], trees, into[b])
             if i:
                 passes &= into >= 0
-            kept = np.flatnonzero(passes)
-            some_at.append(at.take(kept))
-            some_node.append(into.take(kept))
+            passing = np.flatnonzero(passes)
+            some_at.append(at.take(passing))
+            some_node.append(into.take(passing))
         at, node = np.concatenate(some_at), np.concatenate(some_node)
     return np.concatenate(found_at), np.concatenate(found_node)
 
@@ -315,14 +315,14 @@ def leaf_keys(leaf: Int) -> npt.NDArray[np.uint64]:
 
 def people_per_place(cells: Cells, cell: Wide, label: Wide, people: Records) -> Float:
     """Return how many of some people are in each place: in a cell, with a class."""
-    found, n_trees = np.zeros(len(cell)), len(cells.leaf)
+    result, n_trees = np.zeros(len(cell)), len(cells.leaf)
     person, there = leaf_keys(people.node[:, :n_trees]), leaf_keys(cells.leaf.T)
     for one in np.unique(label).tolist():
         mine = np.sort(person[people.known_labels == one])
         at = np.flatnonzero(label == one)
         key = there[cell[at]]
-        found[at] = np.searchsorted(mine, key, "right") - np.searchsorted(mine, key, "left")
-    return found
+        result[at] = np.searchsorted(mine, key, "right") - np.searchsorted(mine, key, "left")
+    return result
 
 
 def independent_shares(cells: Cells, cell: Wide, label: Wide, people: Float) -> Float:
@@ -342,8 +342,8 @@ def independent_shares(cells: Cells, cell: Wide, label: Wide, people: Float) -> 
     of_label = np.bincount(label, people) / people.sum()
     of_label = (1 - _ANYWHERE) * of_label + _ANYWHERE / len(of_label)
     product = np.prod([*shares, of_label[label]], axis=0)
-    found: Float = product / product.sum()
-    return found
+    result: Float = product / product.sum()
+    return result
 
 
 def likeliest_codes(cells: Cells, cell: Wide, people: Float, chosen: Wide) -> Int:
@@ -359,18 +359,18 @@ def likeliest_codes(cells: Cells, cell: Wide, people: Float, chosen: Wide) -> In
 
 def _margins(cells: Cells, cell: Wide, people: Float) -> list[tuple[Float, Float]]:
     """Return per variable which codes each place holds, and the shares of the codes."""
-    found = []
+    result = []
     layout = cells.layout
     for variable, row in zip(layout.domain.variables, layout.row.tolist(), strict=False):
         codes = np.arange(variable.n_codes)
         if variable.cuts is None:
             sets = cells.sets[row, cell].view(np.uint8)
-            held = np.unpackbits(sets, axis=1, count=len(codes), bitorder="little")
+            inside = np.unpackbits(sets, axis=1, count=len(codes), bitorder="little")
         else:
             low, high = cells.low[row, cell][:, None], cells.high[row, cell][:, None]
-            held = (codes >= low) & (codes < high)
-        one = held.astype(np.float64)
+            inside = (codes >= low) & (codes < high)
+        one = inside.astype(np.float64)
         share = (people / one.sum(axis=1)) @ one
         share = (1 - _ANYWHERE) * share / share.sum() + _ANYWHERE / len(codes)
-        found.append((one, share))
-    return found
+        result.append((one, share))
+    return result

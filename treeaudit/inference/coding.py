@@ -81,8 +81,8 @@ class Layout:
                 sets[row] = self.words(np.ones(variable.n_codes, dtype=np.bool_))
             else:
                 edges = variable.edges
-                held = np.flatnonzero(edges[1:] > edges[:-1])
-                low[row], high[row] = held[0], held[-1] + 1
+                nonempty = np.flatnonzero(edges[1:] > edges[:-1])
+                low[row], high[row] = nonempty[0], nonempty[-1] + 1
         return sets, low, high
 
     def words(self, codes: npt.NDArray[np.bool_]) -> Words:
@@ -124,9 +124,9 @@ class Coded:
     @property
     def people(self) -> Float:
         """Shape ``(n_trees, n_classes)``: what the leaves of each tree that tell add up to."""
-        told = (self.child[0] < 0)[:, None] & (self.counts < ANYBODY)
-        held = np.where(told, self.counts, 0.0)
-        total: Float = np.add.reduceat(held, self.start[:-1])
+        known = (self.child[0] < 0)[:, None] & (self.counts < ANYBODY)
+        counts = np.where(known, self.counts, 0.0)
+        total: Float = np.add.reduceat(counts, self.start[:-1])
         return total
 
 
@@ -164,7 +164,7 @@ def coded(trees: Sequence[Tree], layout: Layout) -> Coded:
         low[row[counted], counted] = np.maximum(low[row[counted], counted], first[counted])
         high[row[counted], counted] = np.minimum(high[row[counted], counted], last[counted])
     every = np.arange(n)
-    found = Coded(
+    result = Coded(
         start=nodes.start,
         tree=nodes.tree,
         counts=nodes.counts,
@@ -179,17 +179,17 @@ def coded(trees: Sequence[Tree], layout: Layout) -> Coded:
         edge_low=low[np.where(number, row, 0), every] if layout.n_numbers else first,
         edge_high=high[np.where(number, row, 0), every] if layout.n_numbers else last,
     )
-    _checked(found, variable)
-    return replace(found, gaps=_gaps(found, nodes.parent))
+    _checked(result, variable)
+    return replace(result, gaps=_gaps(result, nodes.parent))
 
 
 def _variable_of(domain: Domain, feature: Int) -> Wide:
     """Return the variable of columns of the model, -1 where there is none."""
     width = max((i for one in domain.variables for i in one.features), default=0) + 1
-    found = np.full(width + 1, -1, dtype=np.int64)
+    result = np.full(width + 1, -1, dtype=np.int64)
     for i, variable in enumerate(domain.variables):
-        found[list(variable.features)] = i
-    return found[np.minimum(feature, width)]
+        result[list(variable.features)] = i
+    return result[np.minimum(feature, width)]
 
 
 def _edges(nodes: Nodes, layout: Layout, variable: Wide) -> tuple[Words, Int, Int]:
@@ -268,8 +268,8 @@ def _gaps(trees: Coded, parent: Wide) -> bool:
     at = row[numbers], inner[numbers]
     whole[numbers] = np.maximum(trees.high[at] - trees.low[at], 0)
     below = parent >= 0
-    held = np.bincount(parent[below], weights=parts[below], minlength=len(parent))
-    return bool((held[inner] < whole).any())
+    below_sum = np.bincount(parent[below], weights=parts[below], minlength=len(parent))
+    return bool((below_sum[inner] < whole).any())
 
 
 def _sizes(sets: Words) -> Wide:

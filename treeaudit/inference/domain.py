@@ -52,8 +52,8 @@ class Variable:
         inner = np.zeros(0) if self.cuts is None else self.cuts
         # The lowest value itself is in the first interval, which does not hold its lower end.
         first = np.nextafter(self.low, -np.inf) if math.isfinite(self.low) else self.low
-        ends: Float = np.clip(np.concatenate([[-np.inf], inner, [np.inf]]), first, self.high)
-        return ends
+        edges: Float = np.clip(np.concatenate([[-np.inf], inner, [np.inf]]), first, self.high)
+        return edges
 
     def n_values(self, first: Int, last: Int) -> Float:
         """Return how many values codes ``first`` to ``last - 1`` hold; infinite if not known."""
@@ -88,24 +88,24 @@ class Domain:
         values
             Shape ``(n_records, n_features)``, as `treeaudit.model.tree.Tree.apply` takes them.
         """
-        found = np.full((len(values), len(self.variables)), -1, dtype=np.int32)
+        codes = np.full((len(values), len(self.variables)), -1, dtype=np.int32)
         for i, variable in enumerate(self.variables):
-            held = values[:, list(variable.features)].astype(np.float64)
+            columns = values[:, list(variable.features)].astype(np.float64)
             if variable.cuts is not None:
-                x = held[:, 0]
+                x = columns[:, 0]
                 if self.single_precision:
                     x = x.astype(np.float32).astype(np.float64)
                 fits = (x >= variable.low) & (x <= variable.high)
-                found[:, i] = np.where(fits, np.searchsorted(variable.cuts, x), -1)
+                codes[:, i] = np.where(fits, np.searchsorted(variable.cuts, x), -1)
             elif variable.kind == "categories":
-                known = (held[:, 0] >= 0) & (held[:, 0] < variable.n_codes)
-                found[:, i] = np.where(known, np.nan_to_num(held[:, 0]), -1)
+                known = (columns[:, 0] >= 0) & (columns[:, 0] < variable.n_codes)
+                codes[:, i] = np.where(known, np.nan_to_num(columns[:, 0]), -1)
             else:
-                n, ones = held.shape[1], held.sum(axis=1)
-                legal = ((held == 0) | (held == 1)).all(axis=1) & (ones <= 1)
+                n, ones = columns.shape[1], columns.sum(axis=1)
+                legal = ((columns == 0) | (columns == 1)).all(axis=1) & (ones <= 1)
                 none = n if variable.n_codes > n else -1
-                found[legal, i] = np.where(ones == 1, held.argmax(axis=1), none)[legal]
-        return found
+                codes[legal, i] = np.where(ones == 1, columns.argmax(axis=1), none)[legal]
+        return codes
 
 
 _SIGNS = re.compile(r"[_:=.,;|/\- ]+")
@@ -220,7 +220,7 @@ def _groups(features: Sequence[Feature], questions: Questions, alone: Flag) -> l
             for sign in _SIGNS.finditer(feature.name):
                 if sign.start() and sign.end() < len(feature.name):
                     by_prefix[feature.name[: sign.start()]].append(i)
-    found: list[Variable] = []
+    groups: list[Variable] = []
     taken: set[int] = set()
     for prefix, columns in sorted(by_prefix.items(), key=lambda one: (-len(one[0]), one[0])):
         members = [i for i in columns if i not in taken]
@@ -231,8 +231,8 @@ def _groups(features: Sequence[Feature], questions: Questions, alone: Flag) -> l
             continue
         taken |= {*members}
         values = [_SIGNS.sub("", features[i].name[len(prefix) :], count=1) for i in members]
-        found.append(_one_hot(prefix, members, [*values, "none of these"]))
-    return found
+        groups.append(_one_hot(prefix, members, [*values, "none of these"]))
+    return groups
 
 
 def _unnamed_groups(
@@ -253,7 +253,7 @@ def _unnamed_groups(
         together = questions.below[mine, others] + questions.below[others, mine]
         return np.asarray((together == 0) & (expected(i, other) >= _EXPECTED / 10))
 
-    found = []
+    groups = []
     for first in range(len(place)):
         if not left[first]:
             continue
@@ -267,8 +267,8 @@ def _unnamed_groups(
         if len(members) >= _FEWEST and (other >= _EXPECTED).all():
             names = [features[i].name for i in members.tolist()]
             title, columns = f"{names[0]} … {names[-1]}", questions.flags[place[members]].tolist()
-            found.append(_one_hot(title, columns, [*names, "none of these"]))
-    return found
+            groups.append(_one_hot(title, columns, [*names, "none of these"]))
+    return groups
 
 
 def _one_hot(name: str, members: Sequence[int], values: Sequence[str]) -> Variable:

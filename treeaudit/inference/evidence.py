@@ -215,14 +215,14 @@ def paths(trees: Sequence[Tree], leaf: Wide, *, every: bool) -> Wide:
     """
     if not every:
         sizes = np.cumsum([0, *(tree.n_nodes for tree in trees)])[:-1]
-        ends: Wide = np.ascontiguousarray(leaf) + sizes
-        ends[leaf < 0] = -1
-        return ends
-    found, first = [], 0
+        leaves: Wide = np.ascontiguousarray(leaf) + sizes
+        leaves[leaf < 0] = -1
+        return leaves
+    columns, first = [], 0
     for tree, node in zip(trees, leaf.T, strict=True):
         at = node.astype(np.int64)
         while (at >= 0).any():
-            found.append(np.where(at >= 0, at + first, -1))
+            columns.append(np.where(at >= 0, at + first, -1))
             at = np.where(at >= 0, tree.parent[at], -1)
         first += tree.n_nodes
-    return np.column_stack(found)
+    return np.column_stack(columns)

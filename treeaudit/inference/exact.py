@@ -145,7 +145,7 @@ def infer_exact(
     stopped = None if n_trees == forest.n_trees else budget.ended
     layout = Layout.of(domain)
     cells = Cells.whole(layout, len(forest.schema.classes or ()))
-    found: list[tuple[int, int, int]] = []
+    certain: list[tuple[int, int, int]] = []
     counts: list[Float] = []
     people: Float | None = None
     gaps = False
@@ -176,22 +176,22 @@ def infer_exact(
         if progress is not None:
             progress("putting trees together", len(counts), forest.n_trees)
         if len(counts) in stops and len(counts) < n_trees and not budget.over(_LOOKING):
-            looked = _labels(cells, counts, people, _by_propagation)
-            found.append((len(counts), *_certain(cells, looked)))
-            cells = _without_empty(cells, looked)
+            labels_so_far = _labels(cells, counts, people, _by_propagation)
+            certain.append((len(counts), *_certain(cells, labels_so_far)))
+            cells = _without_empty(cells, labels_so_far)
     labels = _labels(cells, counts, people, partial(tightest_bounds, over=budget.over))
     if stopped is None and gaps and any(one.bounds.open.any() for one in labels):
         stopped = "one equation at a time"
     if stopped is None and not all(one.finished for one in labels):
         stopped = budget.ended
-    found.append((len(counts), *_certain(cells, labels)))
+    certain.append((len(counts), *_certain(cells, labels)))
     return Solution(
         domain=domain,
         cells=cells,
         labels=labels,
         n_trees=len(counts),
         stopped=stopped,
-        curve=tuple(found),
+        curve=tuple(certain),
         gaps=gaps,
     )
 

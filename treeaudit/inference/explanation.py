@@ -79,13 +79,13 @@ def people(answer: "Solution | BoostedSolution", schema: Schema) -> "pd.DataFram
         person may have, 1 where every value that is asked about is known, empty where a number
         has no grid.
     """
-    held = [(cell, bounds.low, np.flatnonzero(bounds.low > 0)) for cell, bounds in answer.tables]
+    tables = [(cell, bounds.low, np.flatnonzero(bounds.low > 0)) for cell, bounds in answer.tables]
     return table(
         answer.cells,
         schema,
-        cell=np.concatenate([np.zeros(0, np.int64), *(cell[at] for cell, _, at in held)]),
-        label=np.repeat(np.arange(len(held)), [len(at) for _, _, at in held]),
-        people=np.concatenate([np.zeros(0), *(low[at] for _, low, at in held)]),
+        cell=np.concatenate([np.zeros(0, np.int64), *(cell[at] for cell, _, at in tables)]),
+        label=np.repeat(np.arange(len(tables)), [len(at) for _, _, at in tables]),
+        people=np.concatenate([np.zeros(0), *(low[at] for _, low, at in tables)]),
     )
 
 
@@ -143,22 +143,22 @@ def likely_people(answer: LikelyTable, schema: Schema) -> "pd.DataFrame":
 
 
 def _columns(cells: Cells, names: Sequence[str], at: Wide) -> dict[str, npt.NDArray[np.object_]]:
-    found = {name: np.full(len(at), ANY, dtype=object) for name in names}
+    columns = {name: np.full(len(at), ANY, dtype=object) for name in names}
     for i, cell in enumerate(at.tolist()):
         for variable, codes in cells.codes(cell):
             if variable.cuts is not None:
-                found[names[variable.features[0]]][i] = _number(variable, codes[0], codes[-1], "")
+                columns[names[variable.features[0]]][i] = _number(variable, codes[0], codes[-1], "")
             elif variable.kind == "categories":
                 if len(codes) < variable.n_codes:
                     texts = " or ".join(variable.values[code] for code in codes)
-                    found[names[variable.features[0]]][i] = texts
+                    columns[names[variable.features[0]]][i] = texts
             else:
                 for member, feature in enumerate(variable.features):
                     if codes == [member]:
-                        found[names[feature]][i] = "1"
+                        columns[names[feature]][i] = "1"
                     elif member not in codes:
-                        found[names[feature]][i] = "0"
-    return found
+                        columns[names[feature]][i] = "0"
+    return columns
 
 
 def _number(variable: Variable, first: int, last: int, equals: str = "= ") -> str:
@@ -227,11 +227,15 @@ def explain(forest: Forest, answer: Solution) -> Explanation | None:
     shortest: Explanation | None = None
     for label, one in enumerate(answer.labels):
         for node, at in islice(_candidates(answer, one, label, code), _TRIED):
-            found = _seen(answer, code, label, node, int(one.cell[at]))
-            if found is not None and (shortest is None or len(found.others) < len(shortest.others)):
+            candidate = _seen(answer, code, label, node, int(one.cell[at]))
+            if candidate is not None and (
+                shortest is None or len(candidate.others) < len(shortest.others)
+            ):
                 name = label_text((forest.schema.classes or ())[label])
                 shortest = replace(
-                    found, people=int(one.bounds.low[at]), label=f"{forest.schema.target} = {name}"
+                    candidate,
+                    people=int(one.bounds.low[at]),
+                    label=f"{forest.schema.target} = {name}",
                 )
     return shortest
 
@@ -256,14 +260,14 @@ def _candidates(
 
 def _sizes(code: Coded, nodes: Wide) -> Float:
     """Return how many descriptions fit each node."""
-    found: Float = np.ones(nodes.shape)
+    size: Float = np.ones(nodes.shape)
     for low, high in zip(code.low, code.high, strict=True):
-        found *= high[nodes] - low[nodes]
+        size *= high[nodes] - low[nodes]
     for sets in code.sets:
-        found *= np.unpackbits(
+        size *= np.unpackbits(
             np.ascontiguousarray(sets).view(np.uint8), axis=1
         ).sum(axis=1)[nodes]  # fmt: skip
-    return found
+    return size
 
 
 def _seen(answer: Solution, code: Coded, label: int, node: int, cell: int) -> Explanation | None:
@@ -289,12 +293,12 @@ def _seen(answer: Solution, code: Coded, label: int, node: int, cell: int) -> Ex
     inside = np.ones((len(empty), len(grid)), dtype=np.bool_)
     for box, x in zip(boxes, grid.T, strict=True):
         inside &= box[:, x]
-    taken = _cover(inside, open_)
-    if taken is None:
+    chosen = _cover(inside, open_)
+    if chosen is None:
         return None
     variables = layout.domain.variables
     others = []
-    for k in taken:
+    for k in chosen:
         tree = int(code.tree[empty[k]])
         rule = _text(
             variables, [x[box[k, x]] for box, x in zip(boxes, codes, strict=True)],
@@ -320,17 +324,17 @@ def _first(words: Wide) -> int:
 
 def _box(code: Coded, layout: Layout, nodes: Wide) -> list[Flag]:
     """Return which codes of each variable fit some nodes, shape ``(n_nodes, n_codes)`` each."""
-    found = []
+    boxes = []
     for variable, row in zip(layout.domain.variables, layout.row.tolist(), strict=False):
         n = np.arange(variable.n_codes)
         if variable.cuts is None:
             words = np.ascontiguousarray(code.sets[row, nodes])
             bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
-            found.append(bits[:, : variable.n_codes].astype(np.bool_))
+            boxes.append(bits[:, : variable.n_codes].astype(np.bool_))
         else:
             low, high = code.low[row, nodes], code.high[row, nodes]
-            found.append((n >= low[:, None]) & (n < high[:, None]))
-    return found
+            boxes.append((n >= low[:, None]) & (n < high[:, None]))
+    return boxes
 
 
 def _cover(inside: Flag, open_: Flag) -> list[int] | None:

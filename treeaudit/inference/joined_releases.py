@@ -186,18 +186,18 @@ def _same(code: Coded) -> tuple[Wide, Wide, Wide]:
     n = 0
     while len(a):
         x, y = code.child[:, a], code.child[:, b]
-        alike = ((x < 0) == (y < 0)) & (code.low[:, x] == code.low[:, y]).all(axis=0)
-        alike &= (code.high[:, x] == code.high[:, y]).all(axis=0)
-        alike &= (code.sets[:, x] == code.sets[:, y]).all(axis=(0, 3))
-        on = alike.all(axis=0) & (x[0] >= 0)
+        equal = ((x < 0) == (y < 0)) & (code.low[:, x] == code.low[:, y]).all(axis=0)
+        equal &= (code.high[:, x] == code.high[:, y]).all(axis=0)
+        equal &= (code.sets[:, x] == code.sets[:, y]).all(axis=(0, 3))
+        on = equal.all(axis=0) & (x[0] >= 0)
         here = np.broadcast_to(n + np.arange(len(a)), x.shape)[:, on]
         n += len(a)
         x, y = x[:, on], y[:, on]
-        held = x >= 0
-        a, b = x[held].astype(np.int64), y[held].astype(np.int64)
+        present = x >= 0
+        a, b = x[present].astype(np.int64), y[present].astype(np.int64)
         first.append(a)
         second.append(b)
-        parent.append(here[held])
+        parent.append(here[present])
     return np.concatenate(first), np.concatenate(second), np.concatenate(parent)
 
 

@@ -127,25 +127,28 @@ def infer_likely(
     evidence: NoiseEvidence | BootstrapEvidence = (
         noise_evidence(forest) if noise else bootstrap_evidence(trees, in_all)
     )
-    n_classes, told = len(forest.schema.classes or ()), evidence.estimate
-    row = _rows(paths(trees, _leaves(cells, cell), every=each), label, n_classes, len(told))
-    taken = _rows_of(known, trees, n_classes, len(told), every=each)
-    guess = likeliest_table(row, np.maximum(told - taken, 0.0), n, partial(budget.over, _POINT))
+    n_classes, estimate = len(forest.schema.classes or ()), evidence.estimate
+    row = _rows(paths(trees, _leaves(cells, cell), every=each), label, n_classes, len(estimate))
+    known_rows = _rows_of(known, trees, n_classes, len(estimate), every=each)
+    guess = likeliest_table(
+        row, np.maximum(estimate - known_rows, 0.0), n, partial(budget.over, _POINT)
+    )
     weight = n * independent_shares(cells, cell, label, guess)
     if prior is not None:
         people = people_per_place(cells, cell, label, prior)
         weight = people + _BY_MARGINS * independent_shares(cells, cell, label, people + 1e-9)
     if n == 1:
-        found: Posterior | None = posterior_of_one(row, evidence, weight, taken)
+        samples: Posterior | None = posterior_of_one(row, evidence, weight, known_rows)
     else:
         rounds = _rounds(budget, n, row.shape[1])
         start = guess + 1e-5
         if prior is not None:
             start = (start + n * weight / weight.sum()) / 2
-        found = posterior(
-            row, evidence, weight, start, n, known=taken, rounds=rounds, over=budget.over, seed=seed
+        samples = posterior(
+            row, evidence, weight, start, n, known=known_rows, rounds=rounds, over=budget.over,
+            seed=seed,
         )  # fmt: skip
-    if found is None:
+    if samples is None:
         raise OutOfBudgetError(budget.ended)
     return LikelyTable(
         domain=domain,
@@ -154,7 +157,7 @@ def infer_likely(
         cell=cell,
         label=label,
         guess=guess,
-        found=found,
+        found=samples,
         noise=noise,
     )
 
@@ -201,10 +204,12 @@ def _thinned(cells: Cells, trees: Sequence[Tree], n_people: int) -> Cells:
     """Return the cells without those that the first trees make implausible or very unlikely."""
     cells = drop_implausible(cells, trees, n_people)
     label, cell = np.nonzero(cells.alive.T)
-    told, n_classes = bootstrap_evidence(trees, n_people).estimate, cells.alive.shape[1]
-    row = _rows(paths(trees, _leaves(cells, cell), every=False), label, n_classes, len(told))
+    estimate, n_classes = bootstrap_evidence(trees, n_people).estimate, cells.alive.shape[1]
+    row = _rows(paths(trees, _leaves(cells, cell), every=False), label, n_classes, len(estimate))
     alive = np.zeros_like(cells.alive)
-    alive[cell, label] = likeliest_table(row, told, n_people, rounds=min(len(trees) // 2, 10)) > 0
+    alive[cell, label] = (
+        likeliest_table(row, estimate, n_people, rounds=min(len(trees) // 2, 10)) > 0
+    )
     return replace(cells, alive=alive).part(np.flatnonzero(alive.any(axis=1)))
 
 
@@ -261,11 +266,11 @@ def records_of(answer: LikelyTable, schema: Schema) -> Float | None:
     if any(one.cuts is not None for one in answer.domain.variables):
         return None
     codes = likeliest_codes(answer.cells, answer.cell, answer.guess, answer.people.place)
-    found = np.zeros((len(codes), len(schema.features)))
+    records = np.zeros((len(codes), len(schema.features)))
     for variable, code in zip(answer.domain.variables, codes.T, strict=True):
         if variable.kind == "categories":
-            found[:, variable.features[0]] = code
+            records[:, variable.features[0]] = code
         else:
             for member, feature in enumerate(variable.features):
-                found[:, feature] = code == member
-    return found
+                records[:, feature] = code == member
+    return records

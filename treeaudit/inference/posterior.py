@@ -74,10 +74,10 @@ def _spread(guess: Float, n_people: int, offset: float = 0.5) -> Wide:
     >>> _spread(np.array([1.2, 0.1, 1.7]), 3).tolist()
     [0, 2, 2]
     """
-    ends = np.cumsum(guess)
-    steps = (np.arange(n_people) + offset) / max(n_people, 1) * ends[-1]
-    found: Wide = np.minimum(np.searchsorted(ends, steps, "right"), len(guess) - 1)
-    return found
+    cumulated = np.cumsum(guess)
+    steps = (np.arange(n_people) + offset) / max(n_people, 1) * cumulated[-1]
+    places: Wide = np.minimum(np.searchsorted(cumulated, steps, "right"), len(guess) - 1)
+    return places
 
 
 def affordable_rounds(seconds: float, n_people: int, n_equations: int) -> int:
@@ -140,20 +140,20 @@ def posterior(
     used = np.zeros(len(known), dtype=np.bool_)
     used[row] = True
     # Rows that no place is in are left out: what is looked up stays near the processor.
-    alike, known, row = evidence.equal_rows[used], known[used], (np.cumsum(used) - 1).take(row)
+    equal_rows, known, row = evidence.equal_rows[used], known[used], (np.cumsum(used) - 1).take(row)
     n_places, n_rows, chain = len(row), len(known), np.arange(_CHAINS)
     first = n_rows * chain[:, None]
     at = np.stack([_spread(guess, n_people, offset) for offset in rng.random(_CHAINS)])
-    held = (np.bincount(
+    people = (np.bincount(
         (row[at] + n_rows * chain[:, None, None]).ravel(), minlength=n_rows * _CHAINS
     ) + np.tile(known, _CHAINS))  # fmt: skip
     here = np.bincount((at + n_places * chain[:, None]).ravel(), minlength=n_places * _CHAINS)
     offers = (1 - _ELSEWHERE) * guess / guess.sum() + _ELSEWHERE * weight / weight.sum()
-    ends, of_offer = np.cumsum(offers), np.log(offers)
+    cumulated, of_offer = np.cumsum(offers), np.log(offers)
     # What a person more adds is looked up: the cell of a row moves on with every person in it.
-    gains, begins, moves = _gains(evidence, alike, n_people + int(known.max(initial=0)))
+    gains, begins, moves = _gains(evidence, equal_rows, n_people + int(known.max(initial=0)))
     moves = np.tile(moves, _CHAINS)
-    cell = np.tile(begins, _CHAINS) + moves * held
+    cell = np.tile(begins, _CHAINS) + moves * people
     gain = gains.take(cell)
     place = np.empty((_CHAINS, _TRIED + 1), dtype=np.int64)
     # The fewer bytes a row has, the fewer are fetched: this is where the time goes.
@@ -161,12 +161,12 @@ def posterior(
     some = np.empty((*place.shape, row.shape[1]), dtype=small.dtype)
     into = np.empty(some.shape, dtype=np.int64)
     won = np.empty(into.shape)
-    seen = []
+    tables = []
     for step in range(rounds * n_people):
         if step % 64 == 0 and over():
             return None
         person = rng.integers(0, n_people, _CHAINS)
-        tried = np.searchsorted(ends, rng.random((_CHAINS, _TRIED)) * ends[-1])
+        tried = np.searchsorted(cumulated, rng.random((_CHAINS, _TRIED)) * cumulated[-1])
         place[:, 0] = old = at[chain, person]
         np.minimum(tried, n_places - 1, out=place[:, 1:])
         # Clipped, though nothing is outside: else numpy writes a copy first.
@@ -190,8 +190,8 @@ def posterior(
         here[new + n_places * chain] += 1
         at[chain, person] = new
         if step % n_people == 0:
-            seen.append(at.copy())
-    return _counted(np.concatenate(seen[int(_SETTLING * len(seen)) :]), n_places)
+            tables.append(at.copy())
+    return _counted(np.concatenate(tables[int(_SETTLING * len(tables)) :]), n_places)
 
 
 def _gains(evidence: Evidence, alike: Wide, most: int) -> tuple[Float, Wide, Wide]:
@@ -206,8 +206,8 @@ def _gains(evidence: Evidence, alike: Wide, most: int) -> tuple[Float, Wide, Wid
         at all where people add the same however many there are, since a place may be in such a
         row several times.
     """
-    said, which = np.unique(alike, return_inverse=True)
-    gains = evidence.gain(*np.broadcast_arrays(said[:, None], np.arange(most + 1)))
+    distinct, which = np.unique(alike, return_inverse=True)
+    gains = evidence.gain(*np.broadcast_arrays(distinct[:, None], np.arange(most + 1)))
     moves = (gains != gains[:, :1]).any(axis=1)
     return gains.ravel(), which * (most + 1), moves[which].astype(np.int64)
 
@@ -219,12 +219,12 @@ def _counted(tables: Wide, n_places: int) -> Posterior:
     place = np.repeat(key % n_places, times)
     nth = np.arange(len(place)) - np.repeat(np.cumsum(times) - times, times) + 1
     most = int(nth.max(initial=1))
-    person, found = np.unique(place * (most + 1) + nth, return_counts=True)
-    order = np.argsort(-found, kind="stable")
+    person, result = np.unique(place * (most + 1) + nth, return_counts=True)
+    order = np.argsort(-result, kind="stable")
     return Posterior(
         place=person[order] // (most + 1),
         nth=person[order] % (most + 1),
-        probability=found[order] / len(tables),
+        probability=result[order] / len(tables),
     )
 
 
@@ -266,22 +266,22 @@ def likeliest_table(
     from scipy.sparse import csr_array
 
     n_places, n_equations = row.shape
-    ends = np.arange(0, row.size + 1, max(n_equations, 1), dtype=np.int32)
+    start = np.arange(0, row.size + 1, max(n_equations, 1), dtype=np.int32)
     shape = (n_places, len(told))
-    held = csr_array((np.ones(row.size), row.ravel().astype(np.int32), ends), shape=shape)
-    found = np.zeros(n_places)
+    matrix = csr_array((np.ones(row.size), row.ravel().astype(np.int32), start), shape=shape)
+    result = np.zeros(n_places)
     at, guess = np.arange(n_places), np.full(n_places, n_people / max(n_places, 1))
     for i in range(rounds):
         if over():
             break
-        ratio = told / np.maximum(held.T @ guess, 1e-12)
-        guess = guess * (held @ ratio) / n_equations
+        ratio = told / np.maximum(matrix.T @ guess, 1e-12)
+        guess = guess * (matrix @ ratio) / n_equations
         if i == rounds - 1 or i % 10 == 9:
-            kept = guess > _NOBODY * n_people / n_places
-            at, guess, held = at[kept], guess[kept], held[kept]
-    found[at] = guess
-    total = found.sum()
-    return found * (n_people / total) if total else np.full(n_places, n_people / max(n_places, 1))
+            stays = guess > _NOBODY * n_people / n_places
+            at, guess, matrix = at[stays], guess[stays], matrix[stays]
+    result[at] = guess
+    total = result.sum()
+    return result * (n_people / total) if total else np.full(n_places, n_people / max(n_places, 1))
 
 
 def posterior_of_one(row: Wide, evidence: Evidence, weight: Float, known: Wide) -> Posterior:

@@ -109,16 +109,16 @@ def _person(
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "name": variable.name,
         "columns": list(variable.features),
         "kind": variable.kind,
     }
     if variable.cuts is None:
-        return told | {"values": list(variable.values)}
-    ends = {"low": variable.low, "high": variable.high}
-    finite = {name: end for name, end in ends.items() if np.isfinite(end)}
-    return told | {"cuts": variable.cuts.tolist()} | finite
+        return content | {"values": list(variable.values)}
+    bounds = {"low": variable.low, "high": variable.high}
+    finite = {name: end for name, end in bounds.items() if np.isfinite(end)}
+    return content | {"cuts": variable.cuts.tolist()} | finite
 
 
 def _steps_of(system: System, goal: Bounds) -> list[_Step]:
@@ -212,12 +212,12 @@ class _Way:
             met[s].append(r)
         for k in new.tolist():
             r, s = rows[k].tolist()
-            ways = [dict.fromkeys(meets[one], 1) | {one: -1} for one in met[s] if one != r]
+            combinations = [dict.fromkeys(meets[one], 1) | {one: -1} for one in met[s] if one != r]
             inside = [one for one in meets[r] if met[one] == [r]]
-            ways += [{r: 1} | dict.fromkeys(inside, -1)] if s not in inside else []
-            for way in sorted(ways, key=len):
+            combinations += [{r: 1} | dict.fromkeys(inside, -1)] if s not in inside else []
+            for equations in sorted(combinations, key=len):
                 if after.high[k] < self.high[k]:
-                    self.add(k, "high", way)
+                    self.add(k, "high", equations)
                 if after.low[k] > self.low[k]:
-                    self.add(k, "low", way)
+                    self.add(k, "low", equations)
         return len(self.steps) > before

@@ -81,16 +81,16 @@ def nodes_of(trees: Sequence[Tree]) -> Nodes:
 
 def chunks(trees: Iterable[Tree], most: int = _MOST_NODES) -> Iterator[list[Tree]]:
     """Yield the trees, as many at a time as have no more than so many nodes, or one."""
-    held: list[Tree] = []
+    some: list[Tree] = []
     nodes = 0
     for tree in trees:
-        if held and nodes + tree.n_nodes > most:
-            yield held
-            held, nodes = [], 0
-        held.append(tree)
+        if some and nodes + tree.n_nodes > most:
+            yield some
+            some, nodes = [], 0
+        some.append(tree)
         nodes += tree.n_nodes
-    if held:
-        yield held
+    if some:
+        yield some
 
 
 _HALF = 0.5
@@ -184,8 +184,8 @@ def questions_of(trees: Iterable[Tree], n_features: int) -> Questions:
     half_way = np.zeros(n_features, dtype=np.bool_)
     other: list[tuple[Wide, Float]] = []
     flags, below = np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int32)
-    for held in chunks(_distinct(trees)):
-        nodes = nodes_of(held)
+    for some in chunks(_distinct(trees)):
+        nodes = nodes_of(some)
         sets |= {*np.unique(nodes.feature[nodes.owner]).tolist()}
         ones = np.isin(nodes.low, _BETWEEN)
         for side in (nodes.low, nodes.high):
@@ -203,8 +203,8 @@ def questions_of(trees: Iterable[Tree], n_features: int) -> Questions:
     column = np.concatenate([np.zeros(0, np.int64), *(one for one, _ in other)])
     cut = np.concatenate([np.zeros(0), *(one for _, one in other)])
     order = np.argsort(column, kind="stable")
-    ends = np.searchsorted(column[order], np.arange(1, n_features))
-    cuts = [np.unique(one) for one in np.split(cut[order], ends)]
+    bounds = np.searchsorted(column[order], np.arange(1, n_features))
+    cuts = [np.unique(one) for one in np.split(cut[order], bounds)]
     for i in np.flatnonzero(half_way).tolist():
         cuts[i] = np.union1d(cuts[i], _HALF)
     return Questions(
@@ -215,18 +215,18 @@ def questions_of(trees: Iterable[Tree], n_features: int) -> Questions:
 def _among(below: Int, flags: Wide, more: Wide) -> Int:
     """Return counts of pairs of columns as those of more columns, all of them among these."""
     place = np.searchsorted(more, flags)
-    found = np.zeros((len(more), len(more)), dtype=np.int32)
-    found[np.ix_(place, place)] = below
-    return found
+    result = np.zeros((len(more), len(more)), dtype=np.int32)
+    result[np.ix_(place, place)] = below
+    return result
 
 
 def _distinct(trees: Iterable[Tree]) -> Iterator[Tree]:
     """Yield each tree once: those that ask the same are no evidence besides each other."""
-    seen = set[int]()
+    keys = set[int]()
     for tree in trees:
         key = hash((tree.feature.tobytes(), tree.low.tobytes(), tree.high.tobytes()))
-        if key not in seen:
-            seen.add(key)
+        if key not in keys:
+            keys.add(key)
             yield tree
 
 
@@ -239,9 +239,9 @@ def _below(nodes: Nodes, one: Flag, flags: Wide) -> Int:
     # Each of them is among the columns.
     column, parent = np.searchsorted(flags, nodes.feature[at]), nodes.parent[at]
     n = len(flags)
-    found = np.zeros((n, n), dtype=np.int32)
-    asked = np.flatnonzero(np.bincount(column, minlength=n))
-    for columns in np.split(asked, range(_BITS, len(asked), _BITS)):
+    result = np.zeros((n, n), dtype=np.int32)
+    columns_with_ones = np.flatnonzero(np.bincount(column, minlength=n))
+    for columns in np.split(columns_with_ones, range(_BITS, len(columns_with_ones), _BITS)):
         bit = np.zeros(n, dtype=np.uint64)
         bit[columns] = np.uint64(1) << np.arange(len(columns), dtype=np.uint64)
         ones = np.zeros(len(nodes.parent), dtype=np.uint64)
@@ -251,8 +251,8 @@ def _below(nodes: Nodes, one: Flag, flags: Wide) -> Int:
         above = ones[parent]
         for i in columns.tolist():
             # One edge of each question whether a column is above 0.5.
-            found[i] = np.bincount(column[(above & bit[i]) != 0], minlength=n)
-    return found
+            result[i] = np.bincount(column[(above & bit[i]) != 0], minlength=n)
+    return result
 
 
 def _between(cuts: Float) -> bool:

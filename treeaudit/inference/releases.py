@@ -191,8 +191,8 @@ def _places(known: Int, asked: Int) -> Wide:
     if not both.shape[1]:
         return np.zeros(asked.shape[1], dtype=np.int64)
     rows = both.view(np.dtype((np.void, both.itemsize * both.shape[1])))[:, 0]
-    found, which = np.unique(rows, return_inverse=True)
-    at = np.full(len(found), known.shape[1], dtype=np.int64)
+    rows_found, which = np.unique(rows, return_inverse=True)
+    at = np.full(len(rows_found), known.shape[1], dtype=np.int64)
     at[which[: known.shape[1]]] = np.arange(known.shape[1])
     return at[which[known.shape[1] :]]
 
@@ -213,11 +213,11 @@ def _together(both: Releases, budget: Budget, progress: Progress | None) -> Join
 
 def _only(answer: Solution, boxes: Cells, here: Flag) -> MovedPeople:
     """Return who must be in some of the cells of an answer, as boxes without who is where."""
-    found = [np.flatnonzero((one.bounds.low > 0) & here[one.cell]) for one in answer.labels]
-    pairs = [*zip(answer.labels, found, strict=True)]
+    places = [np.flatnonzero((one.bounds.low > 0) & here[one.cell]) for one in answer.labels]
+    pairs = [*zip(answer.labels, places, strict=True)]
     return MovedPeople(
         cells=boxes,
         cell=np.concatenate([one.cell[at] for one, at in pairs]),
-        label=np.repeat(np.arange(len(found)), [len(at) for at in found]),
+        label=np.repeat(np.arange(len(places)), [len(at) for at in places]),
         people=np.concatenate([one.bounds.low[at] for one, at in pairs]).astype(np.int64),
     )

@@ -70,12 +70,14 @@ def certain_if(forest: Forest) -> tuple[str, ...]:
     number divides may have been rounded to it.
     """
     exchanged, several = forest.source.format == "pmml", forest.n_trees > 1
-    said = [_UNWEIGHTED] if exchanged or forest.source.library in ("XGBoost", "CatBoost") else []
+    conditions = (
+        [_UNWEIGHTED] if exchanged or forest.source.library in ("XGBoost", "CatBoost") else []
+    )
     if several and (exchanged or _trained_further(forest)):
-        said.append(_SAME)
+        conditions.append(_SAME)
     if maybe_rounded(forest):
-        said.append(_UNROUNDED)
-    return tuple(said)
+        conditions.append(_UNROUNDED)
+    return tuple(conditions)
 
 
 def maybe_rounded(forest: Forest) -> bool:
@@ -98,10 +100,10 @@ def assumptions_of(forest: Forest) -> tuple[str, ...]:
 
 def _trained_further(forest: Forest) -> bool:
     """Tell whether the file shows that trees were added to others."""
-    stated = forest.source.parameters
-    rounds = _number(stated.get("num_iterations", stated.get("iterations")))
-    outputs = max(_number(stated.get("n_outputs")), 1)
-    return stated.get("warm_start") is True or 0 < rounds * outputs < forest.n_trees
+    parameters = forest.source.parameters
+    rounds = _number(parameters.get("num_iterations", parameters.get("iterations")))
+    outputs = max(_number(parameters.get("n_outputs")), 1)
+    return parameters.get("warm_start") is True or 0 < rounds * outputs < forest.n_trees
 
 
 def with_gaps(forest: Forest) -> Forest:
@@ -110,8 +112,8 @@ def with_gaps(forest: Forest) -> Forest:
     No leaf is trained on nobody: it stands for others that a repair took out. The rest of a forest
     without draws tells of everybody who ends there. Other forests are returned as they are.
     """
-    told = forest.counts_are == "exact" and forest.source.parameters.get("bootstrap") is False
-    if forest.records_are != "all" and not (told and forest.records_are == "unknown"):
+    everybody = forest.counts_are == "exact" and forest.source.parameters.get("bootstrap") is False
+    if forest.records_are != "all" and not (everybody and forest.records_are == "unknown"):
         return forest
 
     def build(i: int) -> Tree:
@@ -128,8 +130,8 @@ def with_gaps(forest: Forest) -> Forest:
 
 def counts_everybody(forest: Forest) -> bool:
     """Tell whether every leaf says how many of all people are in it, whatever their labels."""
-    told = forest.records_are == "all" and forest.counts_are != "noisy"
-    return told and forest.trees[0].n_records is not None
+    all_people = forest.records_are == "all" and forest.counts_are != "noisy"
+    return all_people and forest.trees[0].n_records is not None
 
 
 def without_labels(forest: Forest) -> Forest:
@@ -169,13 +171,13 @@ def sample_share(forest: Forest) -> float:
         or any(x.kind == "seeds" for x in forest.leftovers.found)
     ):
         return 0.0
-    stated = forest.source.parameters
-    shares = [stated.get("subsample")]
+    parameters = forest.source.parameters
+    shares = [parameters.get("subsample")]
     # Drawn every few rounds, many trees are of the same people.
-    if str(stated.get("bagging_freq")) == "1":
-        shares.append(stated.get("bagging_fraction"))
-    told = (_number(share) for share in shares)
-    return min((share for share in told if 0 < share <= _MOST_DRAWN), default=0.0)
+    if str(parameters.get("bagging_freq")) == "1":
+        shares.append(parameters.get("bagging_fraction"))
+    numbers = (_number(share) for share in shares)
+    return min((share for share in numbers if 0 < share <= _MOST_DRAWN), default=0.0)
 
 
 def _number(stated: object) -> float:
@@ -226,9 +228,9 @@ def complete_trees(forest: Forest, trees: Iterable[Tree]) -> Iterator[Tree]:
     by_size = forest.source.library == "scikit-learn"
     slack = 0.0 if forest.answers == "sum" else _COUNTED_ANEW
     for i, tree in enumerate(trees):
-        asked = tree.feature[tree.parent >= 0]
-        if gaps.any() and gaps[asked].any():
-            name = features[int(asked[gaps[asked]][0])].name
+        tested = tree.feature[tree.parent >= 0]
+        if gaps.any() and gaps[tested].any():
+            name = features[int(tested[gaps[tested]][0])].name
             raise DataError(f"{_WHY}, and the file tells that some were of column {name!r}")
         if (tree.low == np.inf).any():
             raise DataError(f"{_WHY}, and tree {i} asks whether one is")
@@ -269,9 +271,9 @@ def subtract_known(forest: Forest, known: Records) -> Forest:
     trees: list[Tree] = []
     for i, tree in enumerate(forest.trees):
         key = known.node[:, i].astype(np.int64) * n_classes + known.known_labels
-        ends = np.bincount(key, minlength=tree.n_nodes * n_classes).reshape(-1, n_classes)
-        held = summed(tree, ends.astype(np.float64))
-        counts = held if tree.counts is None else tree.counts - held
+        leaf_counts = np.bincount(key, minlength=tree.n_nodes * n_classes).reshape(-1, n_classes)
+        known_counts = summed(tree, leaf_counts.astype(np.float64))
+        counts = known_counts if tree.counts is None else tree.counts - known_counts
         if (counts < 0).any():
             raise DataError(f"{known.origin} holds people who were not in the training data")
         trees.append(replace(tree, counts=counts, n_records=None))

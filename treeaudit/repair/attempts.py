@@ -73,13 +73,13 @@ class AuditOptions:
         if attacks is None and (self.by_policy or self.train is not None):
             attacks = attacks_of(policy)
         test = self.test if _asks_unseen(attacks_of(policy)) else None
-        asked: dict[str, Any] = {"attacks": attacks, "seconds": _SECONDS}
+        options: dict[str, Any] = {"attacks": attacks, "seconds": _SECONDS}
         try:
-            return scan(forest, policy=policy, test=test, **asked, **self.options)
+            return scan(forest, policy=policy, test=test, **options, **self.options)
         except MisfitError:
             if self.train is None:
                 raise
-            return scan(forest, policy=policy, **asked, **self.bound)
+            return scan(forest, policy=policy, **options, **self.bound)
 
 
 RECORDS = AuditOptions()

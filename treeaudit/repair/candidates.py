@@ -79,11 +79,11 @@ def trees_by_benefit(forest: Forest, train: Records) -> list[int]:
     if labels is None or not forest.schema.classes or size > _MOST_NUMBERS:
         return list(range(n))
     node = routed(forest, train.values)
-    said = [said_by_nodes(forest, tree, i)[node[:, i]] for i, tree in enumerate(forest.trees)]
-    total, order, left = np.zeros_like(said[0]), [], list(range(n))
+    answers = [said_by_nodes(forest, tree, i)[node[:, i]] for i, tree in enumerate(forest.trees)]
+    total, order, left = np.zeros_like(answers[0]), [], list(range(n))
     while left:
-        best = max(left, key=lambda i: _worth(total + said[i], labels))
-        total += said[best]
+        best = max(left, key=lambda i: _worth(total + answers[i], labels))
+        total += answers[best]
         order.append(best)
         left.remove(best)
     return order
@@ -172,8 +172,8 @@ class MendFirst(Defense):
 
 def first_round_shows_labels(forest: Forest) -> bool:
     """Tell whether a model is a boosting of which some trees tell labels, and others steps."""
-    told = {tree.counts is not None for tree in forest.trees}
-    return forest.answers == "sum" and len(told) == 2
+    kinds_of_trees = {tree.counts is not None for tree in forest.trees}
+    return forest.answers == "sum" and len(kinds_of_trees) == 2
 
 
 def _means(tree: Tree) -> Float:
@@ -204,33 +204,33 @@ def try_candidates(
 
     With a seed in ``trial`` draws are made by it: nothing of these repairs may be handed out.
     """
-    tried: list[Attempt] = []
+    attempts: list[Attempt] = []
     reasons: list[str] = []
     plans = list(_plans(policy, forest))
     drawing = _drawing(forest, train, trial)
     if drawing is not None:
         plans = list(_drawn(policy, forest, drawing))
     for done, defenses in enumerate(plans, start=1):
-        passed = bool(tried) and tried[-1].report.verdict == "pass"
+        passed = bool(attempts) and attempts[-1].report.verdict == "pass"
         # What passes already is not merged further.
         if drawing is None and passed and len(defenses) > 1:
             continue
         # Nor is more of steps that are drawn, or of a first round that is mended.
-        if passed and (drawing is not None or _mends(tried[-1].defenses)):
+        if passed and (drawing is not None or _mends(attempts[-1].defenses)):
             break
         # Nor is there any use in larger leaves where all rounds tell too much: fewer rounds are.
         all_rounds = drawing is not None and not isinstance(defenses[0], ChosenTrees)
-        if all_rounds and tried and _too_many(tried[-1]):
+        if all_rounds and attempts and _too_many(attempts[-1]):
             continue
         try:
-            tried.append(audited_repair(forest, defenses, policy, counting))
+            attempts.append(audited_repair(forest, defenses, policy, counting))
         except DataError as error:
             reasons.append(str(error))
         if progress is not None:
             progress("trying repairs", done, len(plans))
-    if not tried and before.report.verdict == "fail" and reasons:
+    if not attempts and before.report.verdict == "fail" and reasons:
         raise DataError(reasons[0])
-    return tried or [before]
+    return attempts or [before]
 
 
 def _drawn(policy: Policy, forest: Forest, drawing: DrawSteps) -> Iterator[tuple[Defense, ...]]:

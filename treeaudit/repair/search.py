@@ -60,13 +60,13 @@ class Evaluator:
     def judged(self, forest: Forest, defenses: tuple[Defense, ...]) -> Attempt:
         """Return a repair audited; by what is dear only where everything cheaper passes."""
         every = attacks_of(self.policy)
-        asked = tuple(one for one in every if one not in DEAR)
-        one = attempt(forest, defenses, self.policy, self.counting, asked)
+        attacks = tuple(one for one in every if one not in DEAR)
+        one = attempt(forest, defenses, self.policy, self.counting, attacks)
         for dear in (dear for dear in DEAR if dear in every):
-            if any(c.status != "pass" and c.attack in asked for c in one.report.checks):
+            if any(c.status != "pass" and c.attack in attacks for c in one.report.checks):
                 break
-            asked = (*asked, dear)
-            one = attempt(forest, defenses, self.policy, self.counting, asked)
+            attacks = (*attacks, dear)
+            one = attempt(forest, defenses, self.policy, self.counting, attacks)
         return one
 
     def told(
@@ -80,8 +80,8 @@ class Evaluator:
         passed = report is not None and report.verdict == "pass"
         missed = [] if report is None else [c for c in report.checks if c.status != "pass"]
         first = next((c for c in missed if c.status == "fail"), missed[0] if missed else None)
-        found = {} if report is None else {one.id: one.details for one in report.findings}
-        sizes, joint = found.get(Uniqueness.id), found.get(Composition.id)
+        details = {} if report is None else {one.id: one.details for one in report.findings}
+        sizes, joint = details.get(Uniqueness.id), details.get(Composition.id)
         return Tried(
             trees=trees,
             smallest=sizes.min_leaf if isinstance(sizes, UniquenessDetails) else None,
@@ -115,9 +115,9 @@ def accuracy_on(forest: Forest, people: Records) -> float | None:
     if changed_target(forest):
         return None
     node = routed(forest, people.values)
-    said = np.mean([v[node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
+    predicted = np.mean([v[node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
     spread = float(people.targets.var())
-    return 1 - float(((said - people.targets) ** 2).mean()) / spread if spread else None
+    return 1 - float(((predicted - people.targets) ** 2).mean()) / spread if spread else None
 
 
 _FEWER = 0.7
@@ -194,12 +194,14 @@ class _Search:
         if self._best is None:
             return self._tried
         place = self._best.place
-        beside = [place.trees, *_beside(trees, place.trees)]
+        neighbours = [place.trees, *_beside(trees, place.trees)]
         sizes = [int(place.k * near) for near in (1, *_NEAR)]
-        self._try(replace(place, k=k, trees=n) for k in sizes if least <= k <= most for n in beside)
+        self._try(
+            replace(place, k=k, trees=n) for k in sizes if least <= k <= most for n in neighbours
+        )
         place = self._best.place
-        beside = [int((place.trees * n) ** 0.5) for n in _beside(trees, place.trees)]
-        self._try(replace(place, trees=n) for n in beside)
+        neighbours = [int((place.trees * n) ** 0.5) for n in _beside(trees, place.trees)]
+        self._try(replace(place, trees=n) for n in neighbours)
         return self._tried
 
     def _try(self, places: Iterable[_Place]) -> None:
@@ -221,7 +223,7 @@ class _Search:
             return None
         self._seen.add(place)
         self._step()
-        kept: tuple[Defense, ...] = ()
+        chosen: tuple[Defense, ...] = ()
         policy = self._judges.policy
         more = self._merging(values=self._judges.train.values)
         if base := int(policy.values.get("round-to", 0)):
@@ -229,13 +231,13 @@ class _Search:
         try:
             sized, order = self._column(place)
             if place.trees < self._forest.n_trees:
-                kept = (ChosenTrees(kept=tuple(sorted(order[: place.trees]))),)
-            forest = applied(sized, (*kept, *more))
+                chosen = (ChosenTrees(kept=tuple(sorted(order[: place.trees]))),)
+            forest = applied(sized, (*chosen, *more))
             if n_leaves(forest) == forest.n_trees:
                 return None
         except DataError:
             return None
-        defenses = (*kept, *self._sizing(place), *more)
+        defenses = (*chosen, *self._sizing(place), *more)
         accuracy = self._judges.accuracy(forest) or 0.0
         return _Made(place=place, defenses=defenses, accuracy=accuracy)
 
@@ -308,8 +310,8 @@ def _fewer(trees: int) -> list[int]:
     >>> _fewer(100)
     [1, 2, 4, 7, 11, 16, 23, 34, 49, 70, 100]
     """
-    found = {trees}
+    numbers = {trees}
     while trees > 1:
         trees = int(trees * _FEWER)
-        found.add(max(trees, 1))
-    return sorted(found)
+        numbers.add(max(trees, 1))
+    return sorted(numbers)

@@ -167,10 +167,10 @@ def _within(seconds: float) -> Callable[[str, int, int], None]:
 
 def _as_it_is(report: Report) -> Report | None:
     """Return the audit, if it is one of the file alone by all attacks."""
-    asked = report.request
-    beside = (asked.train, asked.test, asked.baseline, asked.attacks)
-    alone = all(one is None for one in beside) and not asked.beside_repairs
-    return report if alone else None
+    request = report.request
+    others = (request.train, request.test, request.baseline, request.attacks)
+    nothing_else = all(one is None for one in others) and not request.beside_repairs
+    return report if nothing_else else None
 
 
 def _is_written(forest: Forest, repaired: Forest) -> bool:
@@ -221,16 +221,16 @@ def _asked_the_same(report: Report, forest: Forest, people: _People) -> Report |
 
     None where the audit was asked nothing of that kind.
     """
-    asked, (train, test, target) = report.request, people
-    beside: dict[str, Any] = {**asked.beside_repairs, "repeats": asked.repeats}
-    if not asked.beside_repairs:
+    request, (train, test, target) = report.request, people
+    options: dict[str, Any] = {**request.beside_repairs, "repeats": request.repeats}
+    if not request.beside_repairs:
         return None
-    if any(isinstance(one, Given) for one in beside.values()):
+    if any(isinstance(one, Given) for one in options.values()):
         raise DataError("what was asked is no longer at hand")
     return scan(
-        forest, train=train, test=test, target=target, policy=report.policy, person=asked.person,
-        rows_per_person=asked.rows_per_person,
-        seconds=asked.seconds, seed=asked.seed, **beside,
+        forest, train=train, test=test, target=target, policy=report.policy, person=request.person,
+        rows_per_person=request.rows_per_person,
+        seconds=request.seconds, seed=request.seed, **options,
     )  # fmt: skip
 
 
