@@ -185,7 +185,7 @@ def short_reconstruction(request):
     from treeaudit.inference.budget import Budget
 
     with pytest.MonkeyPatch.context() as patch:
-        if not any(name in request.node.nodeid for name in ("reconstruction", "inference")):
+        if not any(name in request.node.nodeid for name in ("reconstruction", "tests/inference")):
             patch.setattr(
                 "treeaudit.attacks.reconstruction.attack.Budget",
                 lambda seconds, cells: Budget(seconds=min(seconds, 0.5), cells=cells // 10),

@@ -249,8 +249,10 @@ def repair(
         train = _read(counting.train, forest, wanted)
         tried = try_candidates(forest, policy, before, progress, counting, train, trial)
     best = min(tried, key=lambda one: rank(one, before))
-    passed = [one for one in frontier if one.told.passed]
-    chosen = max(passed, key=lambda one: (one.told.accuracy or 0.0, one.told.trees), default=None)
+    passed = [one for one in frontier if one.summary.passed]
+    chosen = max(
+        passed, key=lambda one: (one.summary.accuracy or 0.0, one.summary.trees), default=None
+    )
     if chosen is not None and chosen.attempt is not None:
         best = chosen.attempt
     if defenses or (frontier and chosen is None):
@@ -263,7 +265,7 @@ def repair(
         tried=tuple(tried),
         searched=True,
         counting=whole,
-        frontier=tuple(replace(one.told, chosen=one is chosen) for one in frontier),
+        frontier=tuple(replace(one.summary, chosen=one is chosen) for one in frontier),
     )
 
 
@@ -282,8 +284,8 @@ def _frontier(
         return []
     if test is not None and accuracy_on(forest, test) is None:
         test = None
-    judges = Evaluator(policy=wanted.resolved(), counting=counting, train=train, test=test)
-    return search(forest, judges, before, progress)
+    evaluator = Evaluator(policy=wanted.resolved(), counting=counting, train=train, test=test)
+    return search(forest, evaluator, before, progress)
 
 
 def _read(data: object, forest: Forest, wanted: RepairRequest) -> Records | None:

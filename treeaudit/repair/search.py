@@ -37,9 +37,9 @@ DEAR = (Composition.id, Reconstruction.id)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidate:
-    """A repair as it is told, and with its audit where it was judged."""
+    """A repair as a row of the table, and its audit if it was audited."""
 
-    told: Tried
+    summary: Tried
     attempt: Attempt | None = None
 
 
@@ -69,14 +69,14 @@ class Evaluator:
             one = attempt(forest, defenses, self.policy, self.counting, attacks)
         return one
 
-    def told(
+    def summary(
         self,
         trees: int,
         accuracy: float | None,
         steps: tuple[str, ...] = (),
         report: Report | None = None,
     ) -> Tried:
-        """Return what is told of a repair."""
+        """Return the row of a repair in a table of all repairs."""
         passed = report is not None and report.verdict == "pass"
         missed = [] if report is None else [c for c in report.checks if c.status != "pass"]
         first = next((c for c in missed if c.status == "fail"), missed[0] if missed else None)
@@ -149,24 +149,24 @@ class _Made:
 
 
 def search(
-    forest: Forest, judges: Evaluator, before: Attempt, progress: Progress | None = None
+    forest: Forest, evaluator: Evaluator, before: Attempt, progress: Progress | None = None
 ) -> list[Candidate]:
     """Return all repairs that were tried, the model itself first."""
-    return _Search(forest, judges, before, progress).found()
+    return _Search(forest, evaluator, before, progress).found()
 
 
 class _Search:
     """What was tried so far."""
 
     def __init__(
-        self, forest: Forest, judges: Evaluator, before: Attempt, progress: Progress | None
+        self, forest: Forest, evaluator: Evaluator, before: Attempt, progress: Progress | None
     ) -> None:
         # Every try starts from the same trees: they are built once.
         self._forest = replace(forest, trees=tuple(forest.trees))
-        self._judges, self._progress = judges, progress
-        self._accuracy = judges.accuracy(self._forest) or 0.0
-        told = judges.told(forest.n_trees, self._accuracy, report=before.report)
-        self._tried = [Candidate(told=told, attempt=before)]
+        self._evaluator, self._progress = evaluator, progress
+        self._accuracy = evaluator.accuracy(self._forest) or 0.0
+        summary = evaluator.summary(forest.n_trees, self._accuracy, report=before.report)
+        self._tried = [Candidate(summary=summary, attempt=before)]
         self._best: _Made | None = None
         self._seen: set[_Place] = set()
         self._sized: dict[tuple[bool, int], tuple[Forest, list[int]]] = {}
@@ -182,7 +182,7 @@ class _Search:
             place = _Place(anew=False, k=0, trees=forest.n_trees)
             if self._passes(_Made(place=place, defenses=(), accuracy=self._accuracy)):
                 return self._tried
-        least, most = max(2, self._judges.policy.k), max(2, len(self._judges.train) // 4)
+        least, most = max(2, self._evaluator.policy.k), max(2, len(self._evaluator.train) // 4)
         drawn = forest.records_are == "bootstrap" and bool(forest.schema.classes)
         trees = _fewer(forest.n_trees)
         self._try(
@@ -224,8 +224,8 @@ class _Search:
         self._seen.add(place)
         self._step()
         chosen: tuple[Defense, ...] = ()
-        policy = self._judges.policy
-        more = self._merging(values=self._judges.train.values)
+        policy = self._evaluator.policy
+        more = self._merging(values=self._evaluator.train.values)
         if base := int(policy.values.get("round-to", 0)):
             more += (RoundCounts(base=base),)
         try:
@@ -238,16 +238,16 @@ class _Search:
         except DataError:
             return None
         defenses = (*chosen, *self._sizing(place), *more)
-        accuracy = self._judges.accuracy(forest) or 0.0
+        accuracy = self._evaluator.accuracy(forest) or 0.0
         return _Made(place=place, defenses=defenses, accuracy=accuracy)
 
     def _merging(self, **people: object) -> tuple[Defense, ...]:
         if not self._forest.schema.classes:
             return ()
-        return merges_for(self._judges.policy, self._forest.n_trees, **people)
+        return merges_for(self._evaluator.policy, self._forest.n_trees, **people)
 
     def _sizing(self, place: _Place) -> tuple[Defense, ...]:
-        train = self._judges.train
+        train = self._evaluator.train
         counted = (CountAnew(values=train.values, labels=train.labels),) if place.anew else ()
         return (*counted, MergeSiblings(min_leaf=place.k))
 
@@ -263,7 +263,7 @@ class _Search:
             else:
                 sized = applied(self._forest, self._sizing(place))
                 try:
-                    order = trees_by_benefit(applied(sized, self._merging()), self._judges.train)
+                    order = trees_by_benefit(applied(sized, self._merging()), self._evaluator.train)
                 except DataError:
                     order = list(range(self._forest.n_trees))
                 self._smallest[place.anew] = place.column
@@ -272,7 +272,7 @@ class _Search:
 
     def _passes(self, one: _Made) -> bool:
         self._step()
-        attempt = self._judges.judged(applied(self._forest, one.defenses), one.defenses)
+        attempt = self._evaluator.judged(applied(self._forest, one.defenses), one.defenses)
         self._tell(one, attempt)
         missed = {check.attack for check in attempt.report.checks if check.status != "pass"}
         if missed and missed <= {*DEAR}:
@@ -282,8 +282,8 @@ class _Search:
     def _tell(self, one: _Made, attempt: Attempt | None = None) -> None:
         steps = tuple(step.step for step in one.defenses) or (_BARE,)
         report = None if attempt is None else attempt.report
-        told = self._judges.told(one.place.trees, one.accuracy, steps, report)
-        self._tried.append(Candidate(told=told, attempt=attempt))
+        summary = self._evaluator.summary(one.place.trees, one.accuracy, steps, report)
+        self._tried.append(Candidate(summary=summary, attempt=attempt))
 
     def _step(self) -> None:
         if self._progress is not None:
