@@ -29,7 +29,7 @@ _MOST_BYTES = 1 << 29
 class Layout:
     """Where each variable of a domain is in the arrays of boxes."""
 
-    domain: Domain  # The domain
+    domain: Domain
     # Shape ``(n_variables + 1,)``; the last entry stands for no variable
     is_number: npt.NDArray[np.bool_]
     row: Wide  # The variable's row among the sets, or among the numbers; as long
