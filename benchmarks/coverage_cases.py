@@ -14,7 +14,7 @@ from treeaudit.attacks.control import leaf_control
 from treeaudit.attacks.membership_inference.details import Test, strongest
 from treeaudit.attacks.membership_inference.roc import area, rate_at, threshold_at
 from treeaudit.attacks.singling_out.population import alone_in_both
-from treeaudit.comparison.leakage import lesser_of
+from treeaudit.comparison.measures import lesser_of
 from treeaudit.people.predict.predictions import explained
 from treeaudit.people.records import read_records
 from treeaudit.stats import (

@@ -28,7 +28,7 @@ import treeaudit as ta
 from benchmarks.sections import RESULTS, replace_section
 from benchmarks.together import excess
 from treeaudit.repair.attempts import Attempt, Repair, nearest_miss
-from treeaudit.repair.defend import Wanted, repair
+from treeaudit.repair.defend import RepairRequest, repair
 
 KINDS = ("tree", "forest", "gradient boosting", "XGBoost", "LightGBM")
 _LABEL, _NUMBERS_OF_ROWS = "the label", ("ID",)
@@ -116,7 +116,7 @@ def measured(name: str, kind: str, tables: list[pd.DataFrame]) -> Mapping[str, A
     began = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
         model, path = trained(kind, train.drop(columns=_LABEL), train[_LABEL], Path(folder))
-        wanted = Wanted(train=train, test=test, target=_LABEL)
+        wanted = RepairRequest(train=train, test=test, target=_LABEL)
         row: dict[str, Any] = {"table": name, "kind": kind, "people": len(train)}
         row["right"] = [right(model, unseen), None]
         try:
@@ -138,7 +138,9 @@ def measured(name: str, kind: str, tables: list[pd.DataFrame]) -> Mapping[str, A
     return row | {"cpu": _since(began)}
 
 
-def _written(done: Repair, kind: str, path: Path, row: dict[str, Any], wanted: Wanted) -> Any:  # noqa: ANN401
+def _written(
+    done: Repair, kind: str, path: Path, row: dict[str, Any], wanted: RepairRequest
+) -> Any:  # noqa: ANN401
     """Write a repaired model in the form of its library, read and audit it again."""
     target = path.with_name(f"safe{path.suffix}")
     try:

@@ -26,12 +26,12 @@ from sklearn.ensemble import (
 )
 
 from treeaudit.attacks.reconstruction.checking import checked_on
+from treeaudit.inference.boosted import BoostedSolution, infer_boosted
+from treeaudit.inference.budget import Budget
+from treeaudit.inference.exact import Solution, infer_exact
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
-from treeaudit.reconstruction.answer import Answer, reconstruct
-from treeaudit.reconstruction.boosted import Boosted, reconstruct_boosted
-from treeaudit.reconstruction.budget import Budget
 
 LABELS = {
     "compas": "recidivate-within-two-years:1",
@@ -78,12 +78,12 @@ def main() -> None:
 def _show(line: Line, forest: Forest) -> None:
     values, labels = line.table.drop(columns=line.label), line.table[line.label]
     begun, budget = time.process_time(), Budget(seconds=60)
-    answer: Answer | Boosted
+    answer: Solution | BoostedSolution
     if forest.boosting is None:
-        answer = reconstruct(forest, budget=budget)
+        answer = infer_exact(forest, budget=budget)
         tables = tuple((one.cell, one.bounds) for one in answer.labels)
     else:
-        answer = reconstruct_boosted(forest, budget=budget)
+        answer = infer_boosted(forest, budget=budget)
         tables = answer.tables
     seconds = time.process_time() - begun
     train = read_records((values, labels), forest, origin="train")

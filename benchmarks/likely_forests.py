@@ -17,14 +17,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.forests import LABELS
 from treeaudit.defenses.strip import without_leftovers
+from treeaudit.inference.budget import Budget
+from treeaudit.inference.likely import infer_likely, records_of, table_error
 from treeaudit.model.forest import Forest, Noise
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
-from treeaudit.reconstruction.budget import Budget
-from treeaudit.reconstruction.error import error, records_of
-from treeaudit.reconstruction.likely import reconstruct_likely
 
 N, SEEDS, TREES, DEPTH = 100, 5, 10, 5
 GROUPS = {
@@ -113,14 +112,14 @@ def measured(
 ) -> tuple[float, ...]:
     """Return the error, that of fresh people, how many are stated to be right, and seconds."""
     begun = time.process_time()
-    answer = reconstruct_likely(forest, budget=Budget(seconds=60), **options)  # type: ignore[arg-type]
+    answer = infer_likely(forest, budget=Budget(seconds=60), **options)  # type: ignore[arg-type]
     seconds = time.process_time() - begun
     found = records_of(answer, forest.schema)
     truth = people.drop(columns=label).to_numpy(np.float64)
     if found is None:
         raise RuntimeError("a column was taken for a number")
-    other = error(fresh.drop(columns=label).to_numpy(np.float64), truth)
-    return error(found, truth), other, float(answer.people.probability.sum()), seconds
+    other = table_error(fresh.drop(columns=label).to_numpy(np.float64), truth)
+    return table_error(found, truth), other, float(answer.people.probability.sum()), seconds
 
 
 def private(table: pd.DataFrame, label: str, epsilon: int, rng: np.random.Generator) -> Forest:

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.repair.attempts import Repair
-from treeaudit.repair.defend import Wanted, repair, utility_on
+from treeaudit.repair.defend import RepairRequest, repair, utility_on
 
 SIZES = (1, 5, 10, 20, 50)
 POLICIES = ("default", "strict")
@@ -84,7 +84,7 @@ def tried(rows: int, trees: int, sizes: tuple[int, ...], kinds: tuple[str, ...])
                 print(table, kind, size, file=sys.stderr, flush=True)
                 for policy in POLICIES:
                     try:
-                        done = repair(model, Wanted(policy=policy))
+                        done = repair(model, RepairRequest(policy=policy))
                     except ta.DataError as error:
                         before = _missed(ta.scan(model, policy=policy))
                         yield Tried(

@@ -17,8 +17,8 @@ import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.inference.releases import MovedPeople, ReleaseDifference, infer_difference
 from treeaudit.readers import load
-from treeaudit.reconstruction.moved import Between, Moved, between
 
 LABELS = {
     "compas": "recidivate-within-two-years:1",
@@ -129,7 +129,7 @@ def run(trial: Trial) -> Found:
                      max_depth=trial.depth, random_state=seed)  # fmt: skip
         models.append(load(grown.fit(table.iloc[rows], labels.iloc[rows])))
     begun = time.process_time()
-    found = between(*models, seconds=30)
+    found = infer_difference(*models, seconds=30)
     seconds = time.process_time() - begun
     values, known = table.to_numpy(float), labels.to_numpy()
     both = {*known[gone].tolist()} & {*known[fresh].tolist()}
@@ -152,7 +152,12 @@ def run(trial: Trial) -> Found:
 
 
 def false(
-    found: Between, moved: Moved, values: Float, labels: Wide, rows: Wide, other: Wide
+    found: ReleaseDifference,
+    moved: MovedPeople,
+    values: Float,
+    labels: Wide,
+    rows: Wide,
+    other: Wide,
 ) -> int:
     """Count the boxes in which fewer people moved than are named, less those the other way."""
     wrong = 0
@@ -165,7 +170,7 @@ def false(
     return wrong
 
 
-def inside(found: Between, moved: Moved, at: int, values: Float) -> Flag:
+def inside(found: ReleaseDifference, moved: MovedPeople, at: int, values: Float) -> Flag:
     """Tell which records are in a box."""
     cells, codes = moved.cells, found.domain.codes(values)
     held = np.ones(len(values), dtype=np.bool_)

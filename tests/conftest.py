@@ -182,10 +182,10 @@ def cancer_file(cancer_tree, tmp_path) -> Path:
 @pytest.fixture(scope="module", autouse=True)
 def short_reconstruction(request):
     """Half a second for the reconstruction of a forest, but where it is what is tested."""
-    from treeaudit.reconstruction.budget import Budget
+    from treeaudit.inference.budget import Budget
 
     with pytest.MonkeyPatch.context() as patch:
-        if "reconstruction" not in request.node.nodeid:
+        if not any(name in request.node.nodeid for name in ("reconstruction", "tests/inference")):
             patch.setattr(
                 "treeaudit.attacks.reconstruction.attack.Budget",
                 lambda seconds, cells: Budget(seconds=min(seconds, 0.5), cells=cells // 10),

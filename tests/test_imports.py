@@ -20,7 +20,7 @@ FLOORS: list[set[str]] = [
     {"arrays", "dataclass", "errors", "later", "version", "stats", "input", "output", "rendered"},
     {"model"},
     {"dp", "readers", "people", "table"},
-    {"writers", "defenses", "findings", "reconstruction"},
+    {"writers", "defenses", "findings", "inference"},
     {"attacks", "trainers"},
     {"audit"},
     {"repair", "comparison"},

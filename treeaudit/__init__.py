@@ -13,7 +13,7 @@ from treeaudit.version import __version__
 if TYPE_CHECKING:
     from treeaudit.audit.scan import scan
     from treeaudit.comparison.compare import Comparison, compare
-    from treeaudit.comparison.difference import Difference, difference
+    from treeaudit.comparison.differencing import Difference, difference
     from treeaudit.errors import (
         DataError,
         ModelTooLargeError,
@@ -85,7 +85,7 @@ __all__ = [
 _HOME = {
     "audit.scan": "scan",
     "comparison.compare": "Comparison compare",
-    "comparison.difference": "Difference difference",
+    "comparison.differencing": "Difference difference",
     "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
     "TreeauditError UnsafeModelError UnsupportedModelError",
     "findings.findings": "Check Control Evidence Finding Skipped",

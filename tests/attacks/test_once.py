@@ -12,8 +12,8 @@ from sklearn.ensemble._forest import _generate_sample_indices
 import treeaudit as ta
 from treeaudit.attacks import Case
 from treeaudit.attacks.once import _followed, in_any_tree, of_each_tree, of_tree
+from treeaudit.inference.bootstrap import sample_counts
 from treeaudit.people.records import read_records
-from treeaudit.reconstruction.draws import times_of
 from treeaudit.table.persons import in_persons
 
 
@@ -217,7 +217,7 @@ def test_draws_are_made_again_once_and_kept_in_few_bits() -> None:
     asked = Case(forest=forest, table=ta.reconstruct(forest))
     assert asked.times() is asked.times()
     assert asked.times().dtype == np.uint8
-    assert np.array_equal(asked.times(), times_of(forest))
+    assert np.array_equal(asked.times(), sample_counts(forest))
 
 
 @pytest.mark.parametrize("drawn", ["all", "bootstrap"])

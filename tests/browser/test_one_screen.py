@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
-from treeaudit.repair.fix import with_fix
+from treeaudit.repair.suggestion import with_fix
 from treeaudit.reports import render
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 

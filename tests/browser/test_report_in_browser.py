@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from treeaudit import Forest, Report, Schema, Tree, scan
-from treeaudit.repair.fix import with_fix
+from treeaudit.repair.suggestion import with_fix
 from treeaudit.reports.html import to_html
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.reconstruction import answer
+from treeaudit.inference import exact
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def press(monkeypatch, times: int) -> None:
                 signal.raise_signal(signal.SIGINT)
         return coded(trees, layout)
 
-    coded = answer.coded
-    monkeypatch.setattr(answer, "coded", interrupted)
+    coded = exact.coded
+    monkeypatch.setattr(exact, "coded", interrupted)
 
 
 def test_scan_and_reconstruct_keep_what_is_certain(forest, monkeypatch) -> None:
@@ -65,6 +65,6 @@ def test_beside_a_search_and_in_the_library_it_is_raised_as_ever(forest, monkeyp
     press(monkeypatch, 1)
     with pytest.raises(KeyboardInterrupt):
         ta.scan(forest, attacks=["TA108"])
-    monkeypatch.setattr(answer, "coded", None)
+    monkeypatch.setattr(exact, "coded", None)
     monkeypatch.setattr(ta, "load", lambda *_, **__: signal.raise_signal(signal.SIGINT))
     assert run("reconstruct", forest).returncode == 130

@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
-from treeaudit.comparison.choice import choose, dominates
-from treeaudit.comparison.leakage import Leakage
+from treeaudit.comparison.compare import choose, dominates
+from treeaudit.comparison.measures import Leakage
 from treeaudit.people.predict.predictions import explained
 from treeaudit.people.records import read_records
 from treeaudit.reports.comparison_cells import advice, cells, claimed, verdict

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS
-from treeaudit.comparison.claims import claims_of, true_counts
+from treeaudit.comparison.measures import claims_of, true_counts
 from treeaudit.dp import curator
 from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.model.forest import Noise

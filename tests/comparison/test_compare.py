@@ -7,7 +7,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.comparison.claims import claims_of
+from treeaudit.comparison.measures import claims_of
 from treeaudit.defenses import MergeSiblings, PruneLeaves
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import read_records

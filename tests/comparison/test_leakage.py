@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.comparison.leakage import leakage_of, lesser_of
+from treeaudit.comparison.measures import leakage_of, lesser_of
 
 
 def test_the_worst_column_has_an_interval_that_holds_for_all() -> None:

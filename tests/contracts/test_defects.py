@@ -90,7 +90,7 @@ DEFECTS = {
             "reports/test_html.py::test_a_forest_speaks_of_its_worst_tree",
         ],
         "No boosting can pass, repaired or not": [
-            "repair/test_first_round.py::test_a_booster_passes_and_so_does_what_is_written",
+            "repair/test_candidates.py::test_a_booster_passes_and_so_does_what_is_written",
         ],
     },
     "the page": {
@@ -110,7 +110,7 @@ DEFECTS = {
             "reports/test_html.py::test_the_repair_that_was_tried_is_told",
         ],
         "A repair cannot be written with its page": [
-            "repair/test_frontier.py::test_the_command_prints_it_and_writes_a_page",
+            "repair/test_search.py::test_the_command_prints_it_and_writes_a_page",
         ],
         "What a repair changes is cut where a check is a sentence": [
             "cli/test_defend.py::test_nothing_of_before_and_after_is_cut",
@@ -141,7 +141,7 @@ DEFECTS = {
             "findings/test_baseline.py::test_a_baseline_follows_the_line_of_a_model_and_not_the_name_of_its_file",
         ],
         "Nobody can tell whether a report is of a file and true": [
-            "comparison/test_verified.py::test_every_entry_that_is_changed_is_found",
+            "comparison/test_verify.py::test_every_entry_that_is_changed_is_found",
         ],
         "Nothing that runs on every change takes the verdict": [
             "cli/test_scan_several.py::test_the_worst_verdict_decides",

@@ -15,7 +15,7 @@ import treeaudit as ta
 from tests.test_imports import HEAVY, PACKAGE, loaded_by
 from treeaudit.cli import app
 from treeaudit.defenses import DEFENSES, DrawSteps
-from treeaudit.defenses.parameters import parameters, takes_people
+from treeaudit.defenses.defense import parameters, takes_people
 from treeaudit.reports.commands import defend_command
 from treeaudit.writers import suffixes_of
 

@@ -19,7 +19,7 @@ from treeaudit.defenses import (
     RoundCounts,
     Strip,
 )
-from treeaudit.defenses.cutting import recount
+from treeaudit.defenses.tree_edits import recount
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Member, Source
 

@@ -8,7 +8,7 @@ from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingCla
 import treeaudit as ta
 from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
-from treeaudit.reconstruction.scope import drawn_steps
+from treeaudit.inference.scope import draws_samples
 from treeaudit.writers import to_estimator
 
 RNG = np.random.default_rng(3)
@@ -70,9 +70,9 @@ def test_the_answers_stay_nearly_as_right() -> None:
 def test_no_count_is_left_and_the_model_says_that_its_steps_are_of_draws() -> None:
     forest = DrawSteps(values=X, labels=Y, share=0.4).apply(ta.load(boosted(5)))
     assert all(tree.counts is None and tree.n_records is None for tree in forest.trees)
-    assert drawn_steps(forest)
+    assert draws_samples(forest)
     written = ta.load(to_estimator(forest))
-    assert drawn_steps(written)
+    assert draws_samples(written)
     assert written.source.parameters["subsample"] == 0.4
     report = ta.scan(written, train=(X, Y))
     check = {one.name: one for one in report.checks}["max-certified-people"]
@@ -86,7 +86,7 @@ def test_draws_differ_each_time() -> None:
 
 
 def test_a_tree_that_answers_everybody_alike_stays_so() -> None:
-    from treeaudit.repair.first_round import MendFirst
+    from treeaudit.repair.candidates import MendFirst
 
     forest = MendFirst().apply(ta.load(boosted(4)))
     made = DrawSteps(values=X, labels=Y, newton=_newton()).apply(forest)
@@ -120,7 +120,7 @@ def test_it_asks_for_people() -> None:
 
 
 def test_a_first_round_alone_that_was_changed_is_not_clear() -> None:
-    from treeaudit.repair.first_round import MendFirst
+    from treeaudit.repair.candidates import MendFirst
 
     changed = MendFirst().apply(ta.load(boosted()))
     checks = {one.name: one for one in ta.scan(changed, train=(X, Y)).checks}
@@ -160,7 +160,7 @@ def test_what_a_file_says_of_its_draws(stated, drawn) -> None:
 
     forest = ta.load(boosted(3))
     source = replace(forest.source, parameters=stated)
-    assert drawn_steps(replace(forest, source=source)) is drawn
+    assert draws_samples(replace(forest, source=source)) is drawn
 
 
 def few() -> tuple[np.ndarray, np.ndarray]:

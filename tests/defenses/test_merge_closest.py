@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.strategies import examples, forests, rows
 from treeaudit import Feature, Forest, Schema, Tree
 from treeaudit.defenses import MergeClosest, MergeSiblings
-from treeaudit.defenses.cost import training_accuracy
 from treeaudit.model.tree import CategorySets
+from treeaudit.repair.attempts import training_accuracy
 
 INF = np.inf
 

@@ -8,13 +8,13 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 import treeaudit as ta
 from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
+from treeaudit.inference.scope import sample_share
 from treeaudit.people.predict.newton_steps import (
     _sums_of_samples,
     drawn_anew,
     newton_of_digits,
     newton_of_people,
 )
-from treeaudit.reconstruction.scope import drawn_share
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(400, 4))
@@ -95,7 +95,7 @@ def test_a_file_that_tells_no_rate_is_asked_for_it(tmp_path, rate, penalty) -> N
     anew = DrawSteps(values=x, labels=y).apply(forest)
     assert drawn_anew(anew, forest.apply(x), y, 0.5)
     # Of a model as it was trained such a file does not even tell that rows were drawn.
-    assert drawn_share(drawn) == 0
+    assert sample_share(drawn) == 0
 
 
 def test_leaves_of_a_few_alone_are_not_looked_at_and_not_believed() -> None:

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.strategies import smallest_intersection
-from treeaudit.repair.defend import Wanted, nearest_miss, repair, sweep, utility_on
+from treeaudit.repair.defend import RepairRequest, nearest_miss, repair, sweep, utility_on
 
 
 def test_a_new_model_and_the_old_one_untouched(cancer_tree) -> None:
@@ -23,7 +23,7 @@ def test_a_new_model_and_the_old_one_untouched(cancer_tree) -> None:
 
 @pytest.mark.parametrize("policy", ["default", "strict"])
 def test_the_mildest_that_passes(cancer_tree, policy) -> None:
-    done = repair(cancer_tree, Wanted(policy=policy))
+    done = repair(cancer_tree, RepairRequest(policy=policy))
     assert done.passed
     assert done.searched
     passing = [one for one in done.tried if one.report.verdict == "pass"]
@@ -33,7 +33,7 @@ def test_the_mildest_that_passes(cancer_tree, policy) -> None:
 
 def test_what_passes_is_left_alone(cancer) -> None:
     tree = DecisionTreeClassifier(max_depth=1).fit(*cancer)
-    done = repair(tree, Wanted())
+    done = repair(tree, RepairRequest())
     assert done.passed
     assert done.steps == ()
     assert done.before.leaves == done.after.leaves
@@ -46,7 +46,7 @@ def test_leftovers_alone_are_taken_out() -> None:
         20, oob_score=True, min_samples_leaf=20, max_depth=2, random_state=0
     ).fit(x, y)
     assert {one.kind for one in ta.load(forest).leftovers.found} == {"out-of-bag", "seeds"}
-    done = repair(forest, Wanted())
+    done = repair(forest, RepairRequest())
     assert done.forest.leftovers.found == ()
     # Without people the trees together are not judged.
     missed = [check.name for check in done.after.report.checks if check.status != "pass"]
@@ -61,7 +61,7 @@ def test_leftovers_alone_are_taken_out() -> None:
 
 def test_the_nearest_miss_is_named(cancer_tree) -> None:
     policy = ta.Policy(name="mine", values={"min-leaf": 5, "max-epsilon": 1.0})
-    done = repair(cancer_tree, Wanted(policy=policy))
+    done = repair(cancer_tree, RepairRequest(policy=policy))
     assert not done.passed
     says = nearest_miss(done)
     assert "none of 5 repairs passes policy mine; nearest: leaves of fewer than 5 people" in says
@@ -94,18 +94,18 @@ def test_a_model_of_everybody_alike() -> None:
 
 
 def test_what_was_stripped_is_for_review(cancer_tree) -> None:
-    done = repair(cancer_tree, Wanted(min_leaf=10, strip=True, round_counts=None))
+    done = repair(cancer_tree, RepairRequest(min_leaf=10, strip=True, round_counts=None))
     assert done.after.report.verdict == "review"
     assert not done.passed
     assert done.steps[-1].startswith("counts")
-    rounded = repair(cancer_tree, Wanted(min_leaf=10, round_counts=5))
+    rounded = repair(cancer_tree, RepairRequest(min_leaf=10, round_counts=5))
     assert (rounded.forest.trees[0].counts % 5 == 0).all()
 
 
 def test_numbers_are_repaired_as_well(cancer) -> None:
     x, _ = cancer
     tree = DecisionTreeRegressor(random_state=0).fit(x.iloc[:, 1:], x.iloc[:, 0])
-    done = repair(tree, Wanted())
+    done = repair(tree, RepairRequest())
     assert done.after.report["TA101"].details.min_leaf >= 5
     # Written anew it tells no spread: who has most of a total, only the people tell.
     open_ = [one.name for one in done.after.report.checks if one.status != "pass"]
@@ -126,7 +126,7 @@ def test_groups_under_intersection(cancer) -> None:
 
 
 def test_what_each_k_costs(cancer_tree) -> None:
-    attempts = sweep(cancer_tree, [2, 5, 20, 10_000], Wanted())
+    attempts = sweep(cancer_tree, [2, 5, 20, 10_000], RepairRequest())
     assert all(
         one.report["TA101"].details.min_leaf >= k
         for one, k in zip(attempts, (2, 5, 20), strict=True)
@@ -135,7 +135,7 @@ def test_what_each_k_costs(cancer_tree) -> None:
     assert len(attempts) == 3
     assert leaves == sorted(leaves, reverse=True)
     with pytest.raises(ta.DataError, match="only 569"):
-        sweep(cancer_tree, [10_000], Wanted())
+        sweep(cancer_tree, [10_000], RepairRequest())
 
 
 def test_a_report_of_a_repaired_model_is_well_formed(cancer_file) -> None:
@@ -148,7 +148,7 @@ def test_a_report_of_a_repaired_model_is_well_formed(cancer_file) -> None:
 
 def test_a_tree_of_adult_passes_and_answers_as_well(adult, adult_tree) -> None:
     columns, income = adult
-    done = repair(adult_tree, Wanted())
+    done = repair(adult_tree, RepairRequest())
     assert done.passed
     unseen = (columns[32561:].to_numpy(), income[32561:].to_numpy())
     before = utility_on(done.before.forest, unseen)

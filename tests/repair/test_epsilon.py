@@ -5,7 +5,7 @@ import pytest
 import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.errors import DataError
-from treeaudit.repair.defend import Wanted, defend, repair
+from treeaudit.repair.defend import RepairRequest, defend, repair
 from treeaudit.reports.advice import next_steps
 from treeaudit.reports.commands import next_command
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
@@ -17,6 +17,6 @@ def test_no_repair_of_an_epsilon_is_tried() -> None:
     assert {c.name for c in report.checks if c.status == "fail"} == {"max-epsilon"}
     assert next_command(report) == ""
     assert any("treeaudit train --epsilon" in step for step in next_steps(report))
-    assert repair(forest, Wanted(policy="private")).tried == ()
+    assert repair(forest, RepairRequest(policy="private")).tried == ()
     with pytest.raises(DataError, match="no repair changes an epsilon"):
         defend(forest, policy="private")

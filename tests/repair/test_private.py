@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 import treeaudit as ta
 from treeaudit.cli import app
 from treeaudit.defenses import DEFENSES
-from treeaudit.defenses.parameters import takes_people
+from treeaudit.defenses.defense import takes_people
 from treeaudit.dp.claims import unbounded_because
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.records import read_records

@@ -22,8 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.writers.test_nothing_survives import layers
-from treeaudit.repair.fix import with_fix
 from treeaudit.repair.release import left_out, own_suffix
+from treeaudit.repair.suggestion import with_fix
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2000, 4))

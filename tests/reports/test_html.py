@@ -18,7 +18,7 @@ from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, compare, sc
 from treeaudit.findings.acceptance import accepted_report
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.tree import CategorySets
-from treeaudit.repair.fix import with_fix
+from treeaudit.repair.suggestion import with_fix
 from treeaudit.reports.advice import next_steps
 from treeaudit.reports.html import to_html
 

@@ -13,12 +13,12 @@ from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
 from treeaudit.findings.report import Page
+from treeaudit.inference.bootstrap import sample_counts
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import label_text, sentence
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
-from treeaudit.reconstruction.draws import times_of
 from treeaudit.table.labels import Labels
 from treeaudit.table.leaf_membership import Codes, Held, Meant, held_in
 from treeaudit.table.table import Table
@@ -148,10 +148,10 @@ class Case:
         Raises
         ------
         DataError
-            As `treeaudit.reconstruction.draws.times_of`, which makes the draws again.
+            As `treeaudit.inference.bootstrap.sample_counts`, which makes the draws again.
         """
         if not self._times:
-            times = times_of(self.forest)
+            times = sample_counts(self.forest)
             self._times.append(times.astype(np.min_scalar_type(int(times.max(initial=0)))))
         return self._times[0]
 

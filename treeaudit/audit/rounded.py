@@ -5,7 +5,7 @@ from math import gcd
 
 import numpy as np
 
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records

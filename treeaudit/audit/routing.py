@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.errors import DataError
+from treeaudit.inference.scope import draws_samples, sample_share
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
 from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
 from treeaudit.people.predict.newton_steps import drawn_anew, newton_of, newton_of_digits
 from treeaudit.people.records import Records
 from treeaudit.readers.first_round import counted, labels_of_first_round
-from treeaudit.reconstruction.scope import drawn_share, drawn_steps
 
 __all__ = ["as_trained", "with_people"]
 
@@ -49,7 +49,7 @@ def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
     train
         Routed through the model.
     """
-    if not drawn_steps(forest):
+    if not draws_samples(forest):
         return forest, []
     each = told_of(train)
     try:
@@ -58,7 +58,7 @@ def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
     except DataError:
         if newton_of_digits(forest, train.node, each) is not None:
             said = DIGITS
-        elif not drawn_anew(forest, train.node, each, drawn_share(forest)):
+        elif not drawn_anew(forest, train.node, each, sample_share(forest)):
             said = GROWN_ON_DRAWS
         else:
             return forest, []
@@ -82,7 +82,7 @@ def with_people(forest: Forest, train: Records) -> Forest:
     told = [None if tree.n_records is None else int(tree.n_records[0]) for tree in trees]
     silent = [one is None for one in told]
     everybody = forest.records_are == "all" or set(told) == {None, len(node)}
-    drawn = drawn_steps(forest) and all(silent)
+    drawn = draws_samples(forest) and all(silent)
     if not any(silent) or not (everybody or drawn) or forest.privacy is not None:
         return forest
 

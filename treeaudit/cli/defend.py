@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from treeaudit.findings.report import Report
     from treeaudit.model.forest import Forest
     from treeaudit.repair.attempts import Attempt, Repair
-    from treeaudit.repair.defend import Wanted
+    from treeaudit.repair.defend import RepairRequest
 
 __all__ = ["defend"]
 
@@ -119,14 +119,14 @@ def defend(
     from treeaudit.cli.kept import check_kept
     from treeaudit.cli.progress import progress_bar
     from treeaudit.findings.request import Request
-    from treeaudit.repair.defend import Wanted, repair
+    from treeaudit.repair.defend import RepairRequest, repair
     from treeaudit.reports import check_output
     from treeaudit.writers import check_target
 
     parameters = settings(setting, {"min_leaf"}, "t=0.3")
     if unanswered is not None:
         parameters["unanswered"] = unanswered
-    wanted = Wanted(
+    wanted = RepairRequest(
         method=method,
         min_leaf=min_leaf,
         parameters=parameters,
@@ -200,7 +200,7 @@ def _by_suffix(output: list[Path]) -> tuple[list[Path], list[Path]]:
     return [path for path in output if path not in reports], reports
 
 
-def _audited(done: "Repair", path: Path | None, wanted: "Wanted") -> "Report":
+def _audited(done: "Repair", path: Path | None, wanted: "RepairRequest") -> "Report":
     """Return the whole audit of what was written, or else of what came of the repair."""
     from dataclasses import replace
 

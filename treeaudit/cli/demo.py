@@ -30,7 +30,7 @@ def demo(
     import treeaudit as ta
     from treeaudit.cli.console import Console
     from treeaudit.output import write_file
-    from treeaudit.repair.fix import with_fix
+    from treeaudit.repair.suggestion import with_fix
     from treeaudit.reports.terminal import print_report
 
     data = load_breast_cancer(as_frame=True)

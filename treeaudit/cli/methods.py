@@ -20,7 +20,7 @@ def print_methods() -> None:
 
     from treeaudit.cli.console import Console
     from treeaudit.defenses import DEFENSES
-    from treeaudit.defenses.parameters import parameters, takes_people
+    from treeaudit.defenses.defense import parameters, takes_people
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("--method", no_wrap=True)

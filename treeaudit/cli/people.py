@@ -11,20 +11,23 @@ from typing import TYPE_CHECKING
 from treeaudit.cli import declared as typer
 from treeaudit.cli.grid import frame_grid, width_of
 from treeaudit.errors import DataError
+from treeaudit.inference.boosted import BoostedSolution, infer_boosted
+from treeaudit.inference.bootstrap import (
+    BootstrapSolution,
+    infer_bootstrap,
+    not_reproducible,
+    sample_counts,
+)
+from treeaudit.inference.budget import Budget, OutOfBudgetError, stop_on_interrupt
+from treeaudit.inference.domain import Domain
+from treeaudit.inference.exact import Solution, infer_exact
+from treeaudit.inference.explanation import ANY, likely_people, people, people_by_row
+from treeaudit.inference.likely import infer_likely, not_likely
+from treeaudit.inference.proof import proof_of
+from treeaudit.inference.scope import not_usable, subtract_known
 from treeaudit.model.schema_file import read_schema
 from treeaudit.output import write_file
 from treeaudit.people.records import Records, read_records
-from treeaudit.reconstruction.answer import Answer, reconstruct
-from treeaudit.reconstruction.boosted import Boosted, reconstruct_boosted
-from treeaudit.reconstruction.budget import Budget, OutOfBudgetError, heeding_interrupts
-from treeaudit.reconstruction.domain import Domain
-from treeaudit.reconstruction.drawn import Drawn, reconstruct_drawn
-from treeaudit.reconstruction.draws import not_drawn, times_of
-from treeaudit.reconstruction.informed import without
-from treeaudit.reconstruction.likely import not_likely, reconstruct_likely
-from treeaudit.reconstruction.proof import proof_of
-from treeaudit.reconstruction.scope import not_usable
-from treeaudit.reconstruction.words import ANY, likely_people, people, people_in_order
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
 
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     Found = tuple[pd.DataFrame, Callable[[], object] | None, str]
     Solve = Callable[[Forest, "Knowledge", Budget], Found]
     """To the people, what makes a proof where there is one, and a sentence."""
-    Certain = Answer | Boosted | Drawn
+    Certain = Solution | BoostedSolution | BootstrapSolution
 
 __all__ = ["Knowledge", "show_people"]
 
@@ -96,7 +99,7 @@ def show_people(
         )
     budget = Budget(seconds=knows.seconds)
     try:
-        with heeding_interrupts(), budget.spent():
+        with stop_on_interrupt(), budget.spent():
             found, proof, said = solve(forest, knows, budget)
     except OutOfBudgetError as ended:
         who = "likely" if solve is _likely else "certain"
@@ -137,9 +140,9 @@ def _way(forest: "Forest", knows: Knowledge) -> "Solve":
     """Return what tells most of the people of a model."""
     if forest.boosting is not None:
         return _boosted
-    if knows.known is None and not_drawn(forest) is None:
+    if knows.known is None and not_reproducible(forest) is None:
         with suppress(DataError):
-            times_of(forest)
+            sample_counts(forest)
             return _in_order
     certain = not_usable(forest)
     if certain is not None and not_likely(forest) is not None:
@@ -149,7 +152,7 @@ def _way(forest: "Forest", knows: Knowledge) -> "Solve":
 
 def _certain(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
     public, known = knows.public, knows.read(knows.known, forest)
-    answer = reconstruct(forest if known is None else without(forest, known), public, budget)
+    answer = infer_exact(forest if known is None else subtract_known(forest, known), public, budget)
     said = _said(answer.certified, answer.exact, answer, _besides(known))
     # A proof can take longer than the search: it is made for those who ask for it.
     proof = partial(proof_of, forest, answer, public=public is not None)
@@ -157,15 +160,15 @@ def _certain(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
 
 
 def _in_order(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
-    found = reconstruct_drawn(forest, times_of(forest), knows.public, budget)
+    found = infer_bootstrap(forest, sample_counts(forest), knows.public, budget)
     said = _said(int(found.certain.sum()), int(found.exact.sum()), found)
     said += "; the row is that of the training table"
-    return people_in_order(found, forest.schema), None, said
+    return people_by_row(found, forest.schema), None, said
 
 
 def _boosted(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
     known = knows.read(knows.known, forest)
-    found = reconstruct_boosted(forest, knows.public, budget, known)
+    found = infer_boosted(forest, knows.public, budget, known)
     said = _said(found.certified, found.exact, found, _besides(known))
     return people(found, forest.schema), None, said
 
@@ -188,7 +191,7 @@ def _assumed(domain: Domain) -> str:
 
 def _likely(forest: "Forest", knows: Knowledge, budget: Budget) -> "Found":
     known, prior = knows.read(knows.known, forest), knows.read(knows.test, forest)
-    answer = reconstruct_likely(forest, knows.public, budget, known=known, prior=prior)
+    answer = infer_likely(forest, knows.public, budget, known=known, prior=prior)
     expected = answer.people.probability.sum()
     return (
         likely_people(answer, forest.schema),

@@ -98,7 +98,7 @@ def scan(
     from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
-    from treeaudit.reconstruction.budget import heeding_interrupts
+    from treeaudit.inference.budget import stop_on_interrupt
 
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)
@@ -147,7 +147,7 @@ def scan(
             verbose=verbose,
         )
         raise typer.Exit(0 if exit_zero else code)
-    with progress_bar(path, quiet=quiet) as progress, heeding_interrupts():
+    with progress_bar(path, quiet=quiet) as progress, stop_on_interrupt():
         audited = audit_all(request, progress, jobs)
     if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")
@@ -156,7 +156,7 @@ def scan(
     found = Reports(reports=audited)
     seek = None
     if not release_safe and ((read_by_others or reads) if fix is None else fix):
-        from treeaudit.repair.fix import with_fix
+        from treeaudit.repair.suggestion import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
     found = shown(found, form, seek, safe=release_safe, quiet=quiet, verbose=verbose)

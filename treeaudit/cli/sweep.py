@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from treeaudit.model.forest import Forest
-    from treeaudit.repair.defend import Wanted
+    from treeaudit.repair.defend import RepairRequest
 
 __all__ = ["sweep_sizes"]
 
@@ -19,7 +19,7 @@ def sweep_sizes(
     console: "Console",
     forest: "Forest",
     text: str,
-    wanted: "Wanted",
+    wanted: "RepairRequest",
     *,
     test: Path | None,
     output: list[Path],

@@ -108,7 +108,7 @@ def _run_again(
     files: Mapping[str, Path | None],
 ) -> int:
     from treeaudit.cli.progress import progress_bar
-    from treeaudit.comparison.verified import verify as run_again
+    from treeaudit.comparison.verify import verify as run_again
     from treeaudit.readers import load_all
     from treeaudit.reports.plain_text import plain
     from treeaudit.version import __version__
@@ -173,8 +173,8 @@ def _follow(
 ) -> None:
     import treeaudit as ta
     from treeaudit.errors import DataError
-    from treeaudit.reconstruction.checker import assumed_by, check_proof
-    from treeaudit.reconstruction.scope import assumed
+    from treeaudit.inference.checker import assumed_by, check_proof
+    from treeaudit.inference.scope import assumptions_of
 
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     try:
@@ -185,6 +185,6 @@ def _follow(
     noun = "person" if people == 1 else "people"
     typer.echo(f"HOLDS  {people:,} {noun} for certain, where this holds:")
     missing = "no value is missing in the training data"
-    for line in (*assumed_by(content, forest), *assumed(forest), missing):
+    for line in (*assumed_by(content, forest), *assumptions_of(forest), missing):
         typer.echo(f"  {line}")
     typer.echo("what the proof says of them in words is not checked: its cells and counts are")

@@ -1,19 +1,59 @@
 """What changed between two reports: last month's and this one's."""
 
 import math
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from treeaudit.attacks import all_checks
-from treeaudit.comparison.unlike import failing, not_compared, of_attacks, pairs
 from treeaudit.findings.baseline import no_worse
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import SEVERITIES
-from treeaudit.findings.terms import apart, terms_of_file
+from treeaudit.findings.terms import Terms, apart, in_words, terms_of_file
 from treeaudit.rendered import Rendered
 
 __all__ = ["Change", "Changes", "Way", "changes"]
+
+Differ = Mapping[str, tuple[str, ...]]
+"""The terms in which the reports differ, by check."""
+
+
+def _attacks_of(known: Mapping[str, Registered], differ: Differ) -> set[str]:
+    """Return the ids of the attacks some of whose numbers rest on other things."""
+    return {id_ for name, names in differ.items() if names for id_ in known[name].attacks}
+
+
+def _failing(old: Mapping[str, Any], new: Mapping[str, Any], differ: Differ) -> Iterator[str]:
+    """Yield the checks that fail in both reports by numbers that rest on other things."""
+    for name, pair in _side_by_side(old["checks"], new["checks"], "name").items():
+        if differ.get(name) and all(one is not None and one["status"] == "fail" for one in pair):
+            yield name
+
+
+def _not_compared(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    differ: Differ,
+    terms: tuple[Terms, Terms],
+) -> Iterator[str]:
+    """Say which checks are not compared, a sentence for each reason."""
+    known, said = all_checks(), dict[str, list[str]]()
+    for name, pair in _side_by_side(old["checks"], new["checks"], "name").items():
+        made = all(one is not None and one["status"] != "skipped" for one in pair)
+        if made and differ.get(name):
+            why = in_words(differ[name], *terms)
+            said.setdefault(why, []).append(f"'{known[name].rule.title}'")
+    for why, titles in said.items():
+        yield f"Not compared: {' and '.join(titles)}, as {why}."
+
+
+def _side_by_side(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], key: str
+) -> dict[str, tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]]:
+    """Return what is of one name side by side, in the order of the new report."""
+    sides = [{str(row[key]): row for row in rows} for rows in (old, new)]
+    return {name: (sides[0].get(name), sides[1].get(name)) for name in (*sides[1], *sides[0])}
+
 
 Way = Literal["worse", "new", "unknown", "better", "gone", "changed", "same"]
 """``new`` was not there, or was not looked for; ``unknown`` is not looked at any more."""
@@ -90,10 +130,7 @@ class Changes(Rendered):
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
     """Return what changed between two JSON reports.
 
-    Raises
-    ------
-    KeyError, TypeError, AttributeError, ValueError
-        If one of them is not whole.
+    Raises KeyError, TypeError, AttributeError, ValueError if one of them is not whole.
     """
     known = all_checks()
     terms = terms_of_file(old), terms_of_file(new)
@@ -103,15 +140,15 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Changes:
     rows = (
         _verdict(old["verdict"], new["verdict"]),
         *checks,
-        *_findings(old, new, worse, of_attacks(known, differ)),
+        *_findings(old, new, worse, _attacks_of(known, differ)),
         *_counts(old["model"], new["model"]),
     )
-    unlike = tuple(failing(old, new, differ))
+    unlike = tuple(_failing(old, new, differ))
     return Changes(
         old=_about(old),
         new=_about(new),
         rows=rows,
-        notes=(*_notes(old, new), *not_compared(old, new, differ, terms)),
+        notes=(*_notes(old, new), *_not_compared(old, new, differ, terms)),
         unlike=unlike,
     )
 
@@ -154,7 +191,7 @@ def _checks(
     known: Mapping[str, Registered],
     differ: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Change]:
-    for name, (was, now) in pairs(old["checks"], new["checks"], "name").items():
+    for name, (was, now) in _side_by_side(old["checks"], new["checks"], "name").items():
         registered = known.get(name)
         yield Change(
             of="check",
@@ -218,7 +255,7 @@ def _attacks(known: Registered | None) -> tuple[str, ...]:
 def _findings(
     old: Mapping[str, Any], new: Mapping[str, Any], worse: Set[str], unlike: Set[str]
 ) -> Iterator[Change]:
-    for name, (was, now) in pairs(old["findings"], new["findings"], "id").items():
+    for name, (was, now) in _side_by_side(old["findings"], new["findings"], "id").items():
         way = _way_of_finding(was, now)
         # Of a forest a finding counts one tree: fewer than of a single tree is no less.
         other = name in unlike and _found(was) != "clear" and way in ("better", "gone", "same")

@@ -57,11 +57,8 @@ class Coarsen(Defense):
         of a differentially private model, of which nobody's number was exact. What is left cannot
         be audited any more, which is never a pass.
 
-        Raises
-        ------
-        DataError
-            If a feature does not exist, or a step is not above 0 or so small that thresholds are
-            no numbers any more.
+        Raises DataError if a feature does not exist, or a step is not above 0 or so small that
+        thresholds are no numbers any more.
         """
         place = {name: i for i, name in enumerate(forest.schema.names)}
         width = np.full(len(place), np.nan)

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int
-from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Defense,
     DefenseWords,
     check_not_private,
     tree_by_tree,
 )
+from treeaudit.defenses.tree_edits import recount
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -56,10 +56,8 @@ class CountAnew(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model with everybody in every tree.
 
-        Raises
-        ------
-        DataError
-            If there are no people with labels, or the counts of the model are not of its classes.
+        Raises DataError if there are no people with labels, or the counts of the model are not of
+        its classes.
         """
         values, labels, classes = self.values, self.labels, forest.schema.classes
         counted = forest.counts_are in ("exact", "likely") and forest.tree_classes is None

@@ -1,9 +1,11 @@
-"""What a defense must offer, and how it reaches every tree of a model."""
+"""What a defense must offer: words, parameters, and a way to reach every tree of a model."""
 
 import math
-from collections.abc import Callable
-from dataclasses import Field, dataclass, replace
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from inspect import getdoc
+from numbers import Integral, Real
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -11,17 +13,22 @@ from treeaudit.arrays import Float
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
+from treeaudit.people.records import Records
 
 __all__ = [
     "Bounds",
     "Defense",
     "DefenseWords",
-    "at_most",
+    "Parameter",
+    "build_defense",
     "check_not_private",
     "counts_of",
+    "other_methods",
+    "parameters",
     "people_in",
+    "size_advice",
     "sizes",
-    "telling_less",
+    "takes_people",
     "tree_by_tree",
     "weights_of",
 ]
@@ -62,7 +69,7 @@ class Defense:
 
     Its fields are its parameters, its docstring says what they are, and ``did``
     what it did with them. Where it needs the training data, it has a field
-    ``values`` for them. See `treeaudit.defenses.parameters`.
+    ``values`` for them. See `treeaudit.defenses.defense`.
     """
 
     __slots__ = ()
@@ -80,11 +87,8 @@ class Defense:
     def apply(self, forest: Forest) -> Forest:
         """Return the repaired model; the one given is left as it is.
 
-        Raises
-        ------
-        DataError
-            If the model does not tell what the defense needs, or cannot be made
-            what it asks for; for a tree, when that tree is asked for.
+        Raises DataError if the model does not tell what the defense needs, or cannot be made what
+        it asks for; for a tree, when that tree is asked for.
         """
         return tree_by_tree(forest, lambda tree, _: self.changed(tree, forest))
 
@@ -98,10 +102,7 @@ def tree_by_tree(forest: Forest, change: Callable[[Tree, int], Tree]) -> Forest:
 
     Counts that were added up anew no longer carry the noise that was drawn: no `Noise` is stated.
 
-    Raises
-    ------
-    DataError
-        If a tree cannot be changed, when it is asked for; names the tree.
+    Raises DataError if a tree cannot be changed, when it is asked for; names the tree.
     """
     trees = forest.trees
 
@@ -122,10 +123,7 @@ def sizes(tree: Tree, forest: Forest) -> Float:
     Noisy counts are summed as they are: what is done with them afterwards costs
     no privacy. Draws with replacement are no people.
 
-    Raises
-    ------
-    DataError
-        If the model does not tell.
+    Raises DataError if the model does not tell.
     """
     if tree.n_records is not None:
         return tree.n_records.astype(np.float64)
@@ -135,11 +133,11 @@ def sizes(tree: Tree, forest: Forest) -> Float:
         return sums
     raise DataError(
         "the model does not tell how many people are in its leaves, so small ones cannot be "
-        f"found: {telling_less(tree, forest)}, or defend the model that it was made from"
+        f"found: {other_methods(tree, forest)}, or defend the model that it was made from"
     )
 
 
-def telling_less(tree: Tree, forest: Forest) -> str:
+def other_methods(tree: Tree, forest: Forest) -> str:
     """Return, as advice, the repairs that need to know of no people."""
     answers = forest.answers != "sum" and (tree.counts is not None or tree.label is not None)
     labels = answers and forest.schema.classes is not None
@@ -149,10 +147,7 @@ def telling_less(tree: Tree, forest: Forest) -> str:
 def check_not_private(forest: Forest, method: str) -> None:
     """Refuse to decide about a private model by the very people whom its epsilon protects.
 
-    Raises
-    ------
-    DataError
-        If its ledger promises something that would no longer hold.
+    Raises DataError if its ledger promises something that would no longer hold.
     """
     if forest.privacy is None:
         return
@@ -166,25 +161,22 @@ def check_not_private(forest: Forest, method: str) -> None:
         )
 
 
-def at_most(people: float, tree: Tree, forest: Forest) -> str:
+def size_advice(people: float, tree: Tree, forest: Forest) -> str:
     """Return the largest ``min_leaf`` that works as advice, or what works without one."""
     k = int(people)
-    return f"ask for at most {k:,} (--min-leaf {k})" if k > 1 else telling_less(tree, forest)
+    return f"ask for at most {k:,} (--min-leaf {k})" if k > 1 else other_methods(tree, forest)
 
 
 def counts_of(tree: Tree, forest: Forest) -> Float:
     """Return the class counts of each node, none below zero.
 
-    Raises
-    ------
-    DataError
-        If the model holds none.
+    Raises DataError if the model holds none.
     """
     if tree.counts is None:
         why = forest.counts_reason or "it holds none"
         raise DataError(
             f"labels cannot be told apart without class counts ({why}): "
-            f"{telling_less(tree, forest)}"
+            f"{other_methods(tree, forest)}"
         )
     counts: Float = np.maximum(tree.counts, 0)
     return counts
@@ -203,3 +195,104 @@ def people_in(tree: Tree, forest: Forest) -> Float:
         return tree.n_records.astype(np.float64)
     total: Float = counts_of(tree, forest).sum(axis=1)
     return total
+
+
+_PEOPLE = ("values", "labels", "targets")
+"""Fields that are filled from `Records`."""
+_WORKED_OUT = ("newton", "trial")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A field of a defense that can be set; ``help`` is what its docstring says of it."""
+
+    kind: Any
+    bounds: Bounds
+    default: object
+    help: str
+
+    @property
+    def asks(self) -> str:
+        """What a value must be, in words."""
+        if get_origin(self.kind) is Literal:
+            return " or ".join(get_args(self.kind))
+        if self.kind not in (int, float):
+            return "numbers by name, such as {age = 5}"
+        least, most = self.bounds.least, self.bounds.most
+        span = f", {least:g} or more" if math.isinf(most) else f" from {least:g} to {most:g}"
+        return f"a {'whole ' if self.kind is int else ''}number{span}"
+
+    def takes(self, value: Any) -> bool:  # noqa: ANN401  # whatever somebody gave
+        """Whether a value is one that it can be."""
+        if get_origin(self.kind) is Literal:
+            return value in get_args(self.kind)
+        if self.kind not in (int, float):
+            return isinstance(value, Mapping) and all(_is(one, Real) for one in value.values())
+        number = _is(value, Integral if self.kind is int else Real)
+        return number and bool(self.bounds.least <= value <= self.bounds.most)
+
+
+def parameters(defense: type[Defense]) -> dict[str, Parameter]:
+    """Return the parameters of a defense by name.
+
+    Examples
+    --------
+    >>> from treeaudit.defenses import MergeClose
+    >>> [(name, one.default, one.asks) for name, one in parameters(MergeClose).items()]
+    [('t', 0.5, 'a number from 0 to 1')]
+    """
+    hints = get_type_hints(defense, include_extras=True)
+    help_texts = _told(getdoc(defense) or "")
+    parameters_found = {}
+    for field in fields(defense):
+        kind, bounds = hints[field.name], Bounds(-math.inf)
+        if get_origin(kind) is Annotated:
+            kind, bounds = get_args(kind)
+        new = field.default_factory
+        default = field.default if new is MISSING else new()
+        parameters_found[field.name] = Parameter(
+            kind=kind, bounds=bounds, default=default, help=help_texts.get(field.name, "")
+        )
+    return {
+        name: one for name, one in parameters_found.items() if name not in (*_PEOPLE, *_WORKED_OUT)
+    }
+
+
+def takes_people(defense: type[Defense]) -> bool:
+    """Whether a defense needs the training data, which are its fields ``values`` and ``labels``."""
+    return any(field.name in _PEOPLE for field in fields(defense))
+
+
+def build_defense(
+    defense: type[Defense],
+    given: Mapping[str, object],
+    people: Records | None = None,
+) -> Defense:
+    """Return a defense with its parameters set.
+
+    Raises DataError if it has no such parameter, or a value cannot be.
+    """
+    known = parameters(defense)
+    for name, value in given.items():
+        if name not in known:
+            takes = ", ".join(known) or "no parameters"
+            raise DataError(f"{defense.id} takes no {name!r}; it takes {takes}")
+        if not known[name].takes(value):
+            raise DataError(f"{defense.id}: {name} is {value!r}: it must be {known[name].asks}")
+    taken = {field.name for field in fields(defense)} & {*_PEOPLE}
+    return defense(**given, **({} if people is None else {n: getattr(people, n) for n in taken}))
+
+
+def _is(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _told(doc: str) -> dict[str, str]:
+    """Read what a numpydoc docstring says of each attribute."""
+    texts: dict[str, str] = {}
+    for line in doc.partition("Attributes\n----------\n")[2].splitlines():
+        if line.strip() and not line.startswith(" "):
+            name, texts[line] = line, ""
+        elif line.strip():
+            texts[name] = f"{texts[name]} {line.strip()}".strip().replace("``", "")
+    return texts

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int
-from treeaudit.defenses.cutting import averaged
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, check_not_private
+from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -68,16 +68,13 @@ class DrawSteps(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model with the steps that draws tell.
 
-        Raises
-        ------
-        DataError
-            If there are no people, the steps do not follow from them, or the file has no place
-            to say that they are of draws.
+        Raises DataError if there are no people, the steps do not follow from them, or the file has
+        no place to say that they are of draws.
         """
         if self.values is None or (self.labels is None and self.targets is None):
             raise DataError("whom to draw only the training data tells: give it with --train")
         check_not_private(forest, self.id)
-        stated = _stated(forest, self.share)
+        settings = _stated(forest, self.share)
         node = forest.apply(self.values)
         each = self.targets if forest.schema.classes is None else self.labels
         newton = self.newton or newton_of_people(forest, node, each)
@@ -86,10 +83,10 @@ class DrawSteps(Defense):
         # The largest itself would be a step of everybody.
         most = 2.0 ** (np.floor(np.log2(max(largest, 1e-9))) + 1.5)
         score, width = np.tile(newton.start, (len(node), 1)), len(newton.start)
-        wanted, made = newton.wanted(each), []
+        targets, made = newton.wanted(each), []
         for first in range(0, len(trees), width):
             drawn = np.flatnonzero(rng.permutation(len(node)) < self.share * len(node))
-            gradient, curvature = newton.derivatives(score, wanted)
+            gradient, curvature = newton.derivatives(score, targets)
             for k in range(width):
                 tree, at = trees[first + k], node[:, first + k]
                 shift = newton.start[k] if newton.shifted and not first else 0.0
@@ -116,17 +113,14 @@ class DrawSteps(Defense):
             n_records=None,
             boosting=None,
             tree_classes=None,
-            source=replace(forest.source, parameters={**forest.source.parameters, **stated}),
+            source=replace(forest.source, parameters={**forest.source.parameters, **settings}),
         )
 
 
 def _stated(forest: Forest, share: float) -> dict[str, object]:
     """Return the parameters by which a file says that its trees are of draws.
 
-    Raises
-    ------
-    DataError
-        If it has none.
+    Raises DataError if it has none.
     """
     if forest.answers == "sum":
         match forest.source.library:
@@ -148,8 +142,8 @@ def _typical(node: Int, gradient: Float, n_nodes: int) -> Float:
     Of a few people the digits of a step tell who was drawn and with which label, as of all cases
     only one fits. With noise of any such size each case fits, and none is certain.
     """
-    held = np.maximum(np.bincount(node, minlength=n_nodes), 1)
-    root: Float = np.sqrt(np.bincount(node, gradient**2, n_nodes) / held)
+    people = np.maximum(np.bincount(node, minlength=n_nodes), 1)
+    root: Float = np.sqrt(np.bincount(node, gradient**2, n_nodes) / people)
     return root
 
 

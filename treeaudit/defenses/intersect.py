@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Int, Wide
-from treeaudit.defenses.cutting import below, levels
 from treeaudit.defenses.defense import (
     Bounds,
     Defense,
@@ -22,6 +21,7 @@ from treeaudit.defenses.defense import (
 from treeaudit.defenses.keep_trees import chosen
 from treeaudit.defenses.merge_siblings import MergeSiblings
 from treeaudit.defenses.merging import becoming_leaves
+from treeaudit.defenses.tree_edits import below, levels
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -59,11 +59,8 @@ class IntersectK(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model whose intersected groups are large enough.
 
-        Raises
-        ------
-        DataError
-            If there is no training data, even the roots hold fewer people, or the model is
-            private.
+        Raises DataError if there is no training data, even the roots hold fewer people, or the
+        model is private.
         """
         if self.values is None:
             raise DataError(

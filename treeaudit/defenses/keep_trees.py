@@ -36,10 +36,7 @@ class KeepTrees(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model of fewer trees.
 
-        Raises
-        ------
-        DataError
-            If there are not so many, or they belong to different models.
+        Raises DataError if there are not so many, or they belong to different models.
         """
         if not 1 <= self.trees <= forest.n_trees:
             raise DataError(
@@ -52,10 +49,7 @@ class KeepTrees(Defense):
 def chosen(forest: Forest, kept: Sequence[int]) -> Forest:
     """Return the model of some of its trees.
 
-    Raises
-    ------
-    DataError
-        If the trees belong to several models.
+    Raises DataError if the trees belong to several models.
     """
     if len(forest.members) > 1:
         raise DataError(

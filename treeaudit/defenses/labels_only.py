@@ -30,10 +30,7 @@ class LabelsOnly(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model with labels alone.
 
-        Raises
-        ------
-        DataError
-            If it predicts no classes, or adds up numbers.
+        Raises DataError if it predicts no classes, or adds up numbers.
         """
         if forest.schema.classes is None or forest.answers == "sum":
             raise DataError("labels-only needs a model that predicts a class; use --method strip")

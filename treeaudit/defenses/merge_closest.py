@@ -16,9 +16,9 @@ from typing import Annotated
 import numpy as np
 
 from treeaudit.arrays import Float, Index, Int
-from treeaudit.defenses.cutting import compact, levels, recount
 from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.defenses.merge_siblings import sizes_for
+from treeaudit.defenses.tree_edits import compact, levels, recount
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import CategorySets, Tree
 

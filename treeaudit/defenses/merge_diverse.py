@@ -1,13 +1,18 @@
-"""Merge leaves until their people have different labels: l-diversity."""
+"""Merge leaves until their people have different labels: l-diversity.
 
+An allowed share of the people may stay in leaves of fewer labels, those that cost the most training
+accuracy to merge. In a forest the share is of the people in such a leaf of any tree: somebody who
+is in one is no worse off in a second. Who they are the training data tells.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag
-from treeaudit.defenses.cutting import recount
+from treeaudit.arrays import Flag, Float, Index, Int
 from treeaudit.defenses.defense import (
     Bounds,
     DefenseWords,
@@ -17,12 +22,15 @@ from treeaudit.defenses.defense import (
     tree_by_tree,
 )
 from treeaudit.defenses.merging import Merging, merged
-from treeaudit.defenses.spared import spared_in_all, spared_in_one
+from treeaudit.defenses.tree_edits import levels, recount, summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import in_percent
 from treeaudit.table.labels import exceptions, nearly_certain
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
 
 __all__ = ["MergeDiverse"]
 
@@ -81,7 +89,7 @@ class MergeDiverse(Merging):
         none = replace(self, allowed=0.0)
         bad = [none.bad(tree, forest) for tree in trees]
         counts = [counts_of(tree, forest) for tree in trees]
-        spared = spared_in_all(trees, bad, counts, forest.apply(self.values), self.allowed)
+        spared = _exempt_in_forest(trees, bad, counts, forest.apply(self.values), self.allowed)
         return tree_by_tree(forest, lambda _, i: merged(trees[i], bad[i] & ~spared[i]))
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
@@ -106,4 +114,100 @@ class MergeDiverse(Merging):
                 )
         if not self.allowed:
             return bad
-        return bad & ~spared_in_one(tree, bad, counts, people, self.allowed)
+        return bad & ~_exempt_in_tree(tree, bad, counts, people, self.allowed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Merges:
+    """The nodes that bad leaves would be merged into.
+
+    ``home`` has an entry per node: where it ends; ``leaf`` are the bad leaves, ``lost`` is how
+    many right answers of the people of a node go with what is below it.
+    """
+
+    home: Index
+    leaf: Index
+    lost: Float
+
+
+def _exempt_in_tree(tree: Tree, bad: Flag, counts: Float, people: Float, allowed: float) -> Flag:
+    """Choose leaves of a tree that may stay, with at most a share of its people."""
+    merges = _merges(tree, bad, counts)
+    home, leaf = merges.home, merges.leaf
+    freed = np.bincount(home[leaf], weights=people[leaf], minlength=tree.n_nodes)
+    merging = np.flatnonzero(freed)
+    dearest = merging[np.argsort(-merges.lost[merging] / freed[merging], kind="stable")]
+    within = np.cumsum(freed[dearest]) <= allowed * people[0]
+    stays = np.zeros(tree.n_nodes, dtype=np.bool_)
+    stays[dearest[within]] = True
+    # On the way to a home that is spared every node would be uniform; it is not made a leaf.
+    spared = np.zeros(tree.n_nodes, dtype=np.bool_)
+    spared[leaf] = stays[home[leaf]]
+    return spared
+
+
+def _exempt_in_forest(
+    trees: Sequence[Tree], bad: Sequence[Flag], counts: Sequence[Float], node: Int, allowed: float
+) -> list[Flag]:
+    """Choose leaves of all trees that may stay, with at most a share of all people in any.
+
+    Parameters
+    ----------
+    bad, counts
+        Per tree, as for `_exempt_in_tree`.
+    node
+        Shape ``(n_people, n_trees)``: where everybody ends.
+    """
+    from scipy.sparse import csc_matrix
+
+    merges = [_merges(*each) for each in zip(trees, bad, counts, strict=True)]
+    start = np.cumsum([0, *(tree.n_nodes for tree in trees)])
+    lost = np.concatenate([each.lost for each in merges])
+    who, into = [], []
+    for i, each in enumerate(merges):
+        leaf = np.zeros(trees[i].n_nodes, dtype=np.bool_)
+        leaf[each.leaf] = True
+        inside = np.flatnonzero(leaf[node[:, i]])
+        who.append(inside)
+        into.append(start[i] + each.home[node[inside, i]])
+    row, column = np.concatenate(into), np.concatenate(who)
+    members = csc_matrix((np.ones(len(row)), (row, column)), shape=(len(lost), len(node)))
+    stays = _dearest(members, lost, int(allowed * len(node)))
+    result = []
+    for i, each in enumerate(merges):
+        spared = np.zeros(trees[i].n_nodes, dtype=np.bool_)
+        spared[each.leaf] = stays[start[i] + each.home[each.leaf]]
+        result.append(spared)
+    return result
+
+
+def _dearest(held: "csc_matrix", lost: Float, left: int) -> Flag:
+    """Take what costs most for each person who is not in what was taken before, while it fits."""
+    new = np.asarray(held.sum(axis=1)).ravel()
+    stays, by_row = np.zeros(len(lost), dtype=np.bool_), held.tocsr()
+    taken = np.zeros(held.shape[1], dtype=np.bool_)
+    worth = np.flatnonzero((new > 0) & (lost > 0))
+    while True:
+        fits = worth[(new[worth] <= left) & ~stays[worth]]
+        if not len(fits):
+            return stays
+        best = fits[(lost[fits] / np.maximum(new[fits], 0.5)).argmax()]
+        stays[best] = True
+        people = by_row.indices[by_row.indptr[best] : by_row.indptr[best + 1]]
+        more = people[~taken[people]]
+        taken[more] = True
+        left -= len(more)
+        new -= np.asarray(held[:, more].sum(axis=1)).ravel()
+
+
+def _merges(tree: Tree, bad: Flag, counts: Float) -> _Merges:
+    by_level = levels(tree)
+    home = np.where(bad, -1, np.arange(tree.n_nodes))
+    for level in by_level[1:]:
+        home[level] = np.where(bad[level], home[tree.parent[level]], level)
+    right = counts.max(axis=1)
+    return _Merges(
+        home=home,
+        leaf=np.flatnonzero(tree.is_leaf & bad),
+        lost=summed(tree, right, by_level) - right,
+    )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from treeaudit.arrays import Flag, Float
-from treeaudit.defenses.defense import Bounds, DefenseWords, at_most, sizes
+from treeaudit.defenses.defense import Bounds, DefenseWords, size_advice, sizes
 from treeaudit.defenses.merging import Merging
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
@@ -45,16 +45,13 @@ class MergeSiblings(Merging):
 def sizes_for(tree: Tree, forest: Forest, min_leaf: int) -> Float:
     """Return the people in each node of a tree that holds enough of them.
 
-    Raises
-    ------
-    DataError
-        If even the root holds too few; names how many can be asked for.
+    Raises DataError if even the root holds too few; names how many can be asked for.
     """
     size = sizes(tree, forest)
     if size[0] < min_leaf:
         # While every child of the root is large enough the root stays divided.
         raise DataError(
             f"no leaf can hold {min_leaf:,} people: there are only {size[0]:,.0f} in the tree; "
-            f"{at_most(float(size[tree.parent == 0].min(initial=size[0])), tree, forest)}"
+            f"{size_advice(float(size[tree.parent == 0].min(initial=size[0])), tree, forest)}"
         )
     return size

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index
-from treeaudit.defenses.cutting import below, compact, levels, recount
 from treeaudit.defenses.defense import Defense, counts_of, people_in
+from treeaudit.defenses.tree_edits import below, compact, levels, recount
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
@@ -43,9 +43,9 @@ def merged(counted: Tree, bad: Flag) -> Tree:
 def bad_where_held(tree: Tree, forest: Forest, judge: Callable[[Float], Flag]) -> Flag:
     """Tell which nodes are bad by their class counts, of those that hold anybody."""
     counts = counts_of(tree, forest)
-    held = (people_in(tree, forest) > 0) & (counts > 0).any(axis=1)
-    bad = held.copy()
-    bad[held] = judge(counts[held])
+    occupied = (people_in(tree, forest) > 0) & (counts > 0).any(axis=1)
+    bad = occupied.copy()
+    bad[occupied] = judge(counts[occupied])
     return bad
 
 

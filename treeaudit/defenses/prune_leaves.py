@@ -6,8 +6,15 @@ from typing import Annotated, Literal
 import numpy as np
 
 from treeaudit.arrays import Flag
-from treeaudit.defenses.cutting import compact, levels, recount, summed, taken
-from treeaudit.defenses.defense import Bounds, Defense, DefenseWords, at_most, sizes, tree_by_tree
+from treeaudit.defenses.defense import (
+    Bounds,
+    Defense,
+    DefenseWords,
+    size_advice,
+    sizes,
+    tree_by_tree,
+)
+from treeaudit.defenses.tree_edits import columns_at, compact, levels, recount, summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -51,11 +58,8 @@ class PruneLeaves(Defense):
         The number of training records goes too: with it, the total of those
         who were taken out would be known.
 
-        Raises
-        ------
-        DataError
-            If the model does not tell how many people are in its leaves, or
-            none of them is large enough.
+        Raises DataError if the model does not tell how many people are in its leaves, or none of
+        them is large enough.
         """
         pruned = tree_by_tree(forest, lambda tree, _: self.changed(tree, forest))
         return replace(pruned, n_records=None)
@@ -74,7 +78,7 @@ class PruneLeaves(Defense):
             second = float(np.sort(size[leaf])[-2:][0])
             raise DataError(
                 f"no leaf holds {self.min_leaf} people or more, so nothing would be left: "
-                f"{at_most(second, tree, forest)}"
+                f"{size_advice(second, tree, forest)}"
             )
         counted = recount(tree, leaf & ~small)
         if self.unanswered == "reject":
@@ -88,8 +92,8 @@ def _answered_above(tree: Tree, stand_in: Flag) -> Tree:
     """Give nodes that hold nobody the answer of their parents."""
     source = np.where(stand_in, tree.parent, np.arange(tree.n_nodes))
     n_records = None if tree.n_records is None else np.where(stand_in, 0, tree.n_records)
-    held = taken(tree, source, ("counts", "label", "value"))
-    return replace(tree, n_records=n_records, spread=None, **held)
+    columns = columns_at(tree, source, ("counts", "label", "value"))
+    return replace(tree, n_records=n_records, spread=None, **columns)
 
 
 def rejecting(forest: Forest) -> Forest:
@@ -111,5 +115,5 @@ def rejecting(forest: Forest) -> Forest:
 def _answering(tree: Tree) -> Tree:
     if tree.n_records is None:
         return tree
-    held = summed(tree, (tree.n_records > 0).astype(float), levels(tree)) > 0
-    return compact(tree, held) if held[0] else tree
+    occupied = summed(tree, (tree.n_records > 0).astype(float), levels(tree)) > 0
+    return compact(tree, occupied) if occupied[0] else tree

@@ -6,15 +6,15 @@ from typing import Annotated
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.defenses.cutting import recount
 from treeaudit.defenses.defense import (
     Bounds,
     Defense,
     DefenseWords,
-    telling_less,
+    other_methods,
     tree_by_tree,
     weights_of,
 )
+from treeaudit.defenses.tree_edits import recount
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -56,15 +56,13 @@ class RoundCounts(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model with rounded counts.
 
-        Raises
-        ------
-        DataError
-            If its counts are weights; or, when a tree is asked for, if a leaf holds fewer people.
+        Raises DataError if its counts are weights; or, when a tree is asked for, if a leaf holds
+        fewer people.
         """
         if forest.counts_are == "weighted":
             raise DataError(
                 f"the class numbers are weights, no people ({forest.counts_reason}), and cannot be "
-                f"rounded to people: {telling_less(forest.trees[0], forest)}"
+                f"rounded to people: {other_methods(forest.trees[0], forest)}"
             )
         stated = forest.counts_are in ("exact", "likely", "noisy")
         return replace(
@@ -79,10 +77,10 @@ class RoundCounts(Defense):
     def _rounded(self, tree: Tree, forest: Forest, i: int) -> Tree:
         leaf = tree.is_leaf
         counts, n_records = tree.counts, tree.n_records
-        held = n_records if counts is None or n_records is not None else counts.sum(axis=1)
+        people = n_records if counts is None or n_records is not None else counts.sum(axis=1)
         # What noise made small is no small group.
-        if held is not None and forest.privacy is None:
-            self._check(held, leaf)
+        if people is not None and forest.privacy is None:
+            self._check(people, leaf)
         if n_records is not None:
             n_records = self.base * (n_records // self.base)
         if counts is not None:
@@ -109,14 +107,14 @@ def _as_answered(counts: Float, weights: Float, base: int) -> Float:
     total = counts.sum(axis=1)
     room = np.where(total > 0, np.maximum(base * np.floor(total / base), base), 0)
     rounded = base * np.rint(counts / base)
-    told = np.clip(rounded[row, answer], np.minimum(base, room), room)
+    kept_count = np.clip(rounded[row, answer], np.minimum(base, room), room)
     # Of classes alike the first is answered.
     ratio = np.full(counts.shape, np.inf)
     weighed = np.broadcast_to(weights * base, counts.shape)
-    np.divide((told * weights[answer])[:, None], weighed, out=ratio, where=weighed > 0)
+    np.divide((kept_count * weights[answer])[:, None], weighed, out=ratio, where=weighed > 0)
     first = np.arange(counts.shape[1]) < answer[:, None]
     rounded = np.minimum(rounded, base * np.where(first, np.ceil(ratio) - 1, np.floor(ratio)))
-    rounded[row, answer] = told
+    rounded[row, answer] = kept_count
     while (over := np.flatnonzero(rounded.sum(axis=1) > room)).size:
         gained = np.where(rounded[over] > 0, rounded[over] - counts[over], -np.inf)
         gained[np.arange(len(over)), answer[over]] = -np.inf

@@ -1,45 +1,192 @@
-"""A model before and after a repair, both audited."""
+"""A model before and after a repair, both audited with the same people and options."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
+import numpy as np
+
+from treeaudit.arrays import Flag
+from treeaudit.attacks import ATTACKS, all_checks, offered_attacks
+from treeaudit.attacks.needs import TEST
+from treeaudit.audit.scan import scan
 from treeaudit.defenses import Defense, IntersectK, without_leftovers
-from treeaudit.defenses.cost import n_leaves, training_accuracy
-from treeaudit.defenses.parameters import parameters
+from treeaudit.defenses.defense import parameters, weights_of
 from treeaudit.dp.claims import promises
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
-from treeaudit.repair.counting import RECORDS, Counting
+from treeaudit.model.tree import Tree
+from treeaudit.people.checks.training_data import MisfitError
+from treeaudit.people.records import held_table
+from treeaudit.people.streaming import sample_table
 
-__all__ = ["Attempt", "Repair", "applied", "asked", "attempt", "measured", "nearest_miss", "rank"]
+__all__ = [
+    "RECORDS",
+    "Attempt",
+    "AuditOptions",
+    "Repair",
+    "applied",
+    "attacks_of",
+    "attempt",
+    "attempt_of",
+    "audit_options",
+    "audited_repair",
+    "n_leaves",
+    "nearest_miss",
+    "rank",
+    "training_accuracy",
+]
+
+_SECONDS = 0.5
+"""For the reconstruction from each of many candidates; what takes longer is not shown to pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AuditOptions:
+    """How the models of a repair are audited."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)  # Of `treeaudit.scan`
+    # Unseen people; None without. They are in the audits where a policy asks about them.
+    test: object = None
+    # The same where a repair leaves people out or rounds their number, so that the training
+    # data no longer fits: the most records of one person
+    bound: Mapping[str, Any] = field(default_factory=dict)
+    by_policy: bool = False  # Whether only the attacks that the policy asks are run
+
+    @property
+    def train(self) -> object:
+        """The training people; None without."""
+        return self.options.get("train")
+
+    def audited(
+        self, forest: Forest, policy: Policy, attacks: Sequence[str] | None = None
+    ) -> Report:
+        """Return the audit of a model.
+
+        By some attacks, unless told by all, or by those that the policy asks where that is said
+        or people are at hand.
+        """
+        if attacks is None and (self.by_policy or self.train is not None):
+            attacks = attacks_of(policy)
+        test = self.test if _asks_unseen(attacks_of(policy)) else None
+        options: dict[str, Any] = {"attacks": attacks, "seconds": _SECONDS}
+        try:
+            return scan(forest, policy=policy, test=test, **options, **self.options)
+        except MisfitError:
+            if self.train is None:
+                raise
+            return scan(forest, policy=policy, **options, **self.bound)
+
+
+RECORDS = AuditOptions()
+
+
+def attacks_of(policy: Policy) -> tuple[str, ...]:
+    """Return the ids of the attacks that a policy asks for, in their order."""
+    checks = all_checks(offered_attacks())
+    known = [checks[name] for name in policy.values if name in checks]
+    return tuple(sorted({one for check in known for one in check.attacks}))
+
+
+def _asks_unseen(attacks: Sequence[str]) -> bool:
+    return any(TEST in attack.needs for attack in ATTACKS if attack.id in attacks)
+
+
+def audit_options(
+    forest: Forest,
+    *,
+    train: object,
+    test: object = None,
+    target: str | None,
+    person: str | None,
+    rows_per_person: int | None,
+    repeats: str | None,
+) -> AuditOptions:
+    """Return what a repair is to count, and on whom, told by the model as it is.
+
+    Raises DataError if the people do not fit the model, or what was said of persons does not fit
+    either.
+    """
+    held = partial(held_table, forest=forest, target=target, person=person)
+    bound = {"rows_per_person": rows_per_person}
+    if train is None and person is None and repeats is None:
+        return RECORDS if rows_per_person is None else AuditOptions(options=bound)
+    options: dict[str, Any] = {
+        "train": None if train is None else held(train, origin="train"),
+        "target": target,
+        "person": person,
+        "rows_per_person": rows_per_person,
+        "repeats": repeats,
+    }
+    unit = scan(forest, policy="observe", attacks=[], **options).unit
+    most = rows_per_person if unit.persons is None else unit.most
+    return AuditOptions(
+        options=options,
+        test=None if test is None else held(sample_table(test), origin="test"),
+        bound={"rows_per_person": most},
+    )
+
+
+def n_leaves(forest: Forest) -> int:
+    """Return the leaves of all trees, without those that nobody is known to be in."""
+    return sum(int(_held(tree).sum()) for tree in forest.trees)
+
+
+def training_accuracy(forest: Forest) -> float | None:
+    """Return how many of the people in its leaves a tree answers rightly.
+
+    Read off the class counts; the mean over the trees of a forest, each taken
+    alone. None where there are no class counts, and of a boosting, whose first tree
+    alone may tell some and answers nothing by itself.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
+    ...              high=[inf, 1, inf], counts=[[3, 3], [3, 1], [0, 2]])
+    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
+    >>> round(training_accuracy(forest), 3)
+    0.833
+    """
+    if forest.answers == "sum":
+        return None
+    each = [_right(tree, forest, i) for i, tree in enumerate(forest.trees)]
+    told = [share for share in each if share is not None]
+    return float(np.mean(told)) if told else None
+
+
+def _right(tree: Tree, forest: Forest, index: int) -> float | None:
+    if tree.counts is None:
+        return None
+    leaf = _held(tree)
+    counts = np.maximum(tree.counts[leaf], 0)
+    answer = (counts * weights_of(tree, forest, index)).argmax(axis=1)
+    total = float(counts.sum())
+    return float(counts[np.arange(len(counts)), answer].sum()) / total if total else None
+
+
+def _held(tree: Tree) -> Flag:
+    leaf = tree.is_leaf
+    # A leaf that nobody is in only stands in for one that was taken out.
+    if tree.n_records is not None and tree.n_records[0] > 0:
+        leaf &= tree.n_records > 0
+    return leaf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attempt:
-    """One way to repair a model.
+    """One way to repair a model."""
 
-    Attributes
-    ----------
-    defenses
-        What was done.
-    forest
-        The repaired model.
-    report
-        Its audit.
-    accuracy
-        Of the people in its leaves, by its class counts; None without.
-    leaves
-        Of all trees.
-    """
-
-    defenses: tuple[Defense, ...]
-    forest: Forest
-    report: Report
-    accuracy: float | None
-    leaves: int
+    defenses: tuple[Defense, ...]  # What was done
+    forest: Forest  # The repaired model
+    report: Report  # Its audit
+    accuracy: float | None  # Of the people in its leaves, by its class counts; None without
+    leaves: int  # Of all trees
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -54,28 +201,16 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Repair:
-    """A model before and after, and what was tried.
+    """A model before and after, and what was tried."""
 
-    Attributes
-    ----------
-    before, after
-        The model as it was and as it is. Where nothing passed the policy,
-        ``after`` is the nearest miss.
-    tried
-        Every attempt of a search, in the order of the tries.
-    searched
-        Whether a policy was searched for, or the steps were asked for.
-    counting
-        What is one in all of these audits.
-    frontier
-        What was tried of a forest with people at hand, the model as it is first.
-    """
-
+    # The model as it was and as it is. Where nothing passed the policy, ``after`` is the
+    # nearest miss.
     before: Attempt
     after: Attempt
-    tried: tuple[Attempt, ...] = ()
-    searched: bool = False
-    counting: Counting = RECORDS
+    tried: tuple[Attempt, ...] = ()  # Every attempt of a search, in the order of the tries
+    searched: bool = False  # Whether a policy was searched for, or the steps were asked for
+    counting: AuditOptions = RECORDS  # What is one in all of these audits
+    # What was tried of a forest with people at hand, the model as it is first
     frontier: tuple[Tried, ...] = ()
 
     @property
@@ -142,15 +277,12 @@ def nearest_miss(done: Repair) -> str:
     return f"none of {n} repairs passes policy {policy}; nearest: {nearest} ({misses})"
 
 
-def asked(
-    forest: Forest, defenses: Sequence[Defense], policy: Policy, counting: Counting = RECORDS
+def audited_repair(
+    forest: Forest, defenses: Sequence[Defense], policy: Policy, counting: AuditOptions = RECORDS
 ) -> Attempt:
     """Return the model repaired and audited.
 
-    Raises
-    ------
-    DataError
-        If a defense cannot be applied, or leaves nothing but roots.
+    Raises DataError if a defense cannot be applied, or leaves nothing but roots.
     """
     done = attempt(applied(forest, defenses), defenses, policy, counting)
     if done.leaves == done.forest.n_trees and n_leaves(forest) > forest.n_trees:
@@ -195,14 +327,14 @@ def attempt(
     forest: Forest,
     defenses: Sequence[Defense],
     policy: Policy,
-    counting: Counting = RECORDS,
+    counting: AuditOptions = RECORDS,
     attacks: Sequence[str] | None = None,
 ) -> Attempt:
     """Return a model that is what it is, audited; see `Counting.audited`."""
-    return measured(forest, counting.audited(forest, policy, attacks), defenses)
+    return attempt_of(forest, counting.audited(forest, policy, attacks), defenses)
 
 
-def measured(forest: Forest, report: Report, defenses: Sequence[Defense] = ()) -> Attempt:
+def attempt_of(forest: Forest, report: Report, defenses: Sequence[Defense] = ()) -> Attempt:
     """Return a model that is what it is, with its audit."""
     return Attempt(
         defenses=tuple(defenses),

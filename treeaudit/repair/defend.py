@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
-from treeaudit.defenses.parameters import made, parameters, takes_people
+from treeaudit.defenses.defense import build_defense, parameters, takes_people
 from treeaudit.dp.claims import promises
 from treeaudit.errors import DataError, near
 from treeaudit.findings.judging import fails_for_good
@@ -18,26 +18,26 @@ from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
 from treeaudit.repair.attempts import (
     Attempt,
+    AuditOptions,
     Repair,
     applied,
-    asked,
     attempt,
-    measured,
+    attempt_of,
+    audit_options,
+    audited_repair,
     nearest_miss,
     rank,
 )
-from treeaudit.repair.counting import Counting, counting_of
-from treeaudit.repair.frontier import search
-from treeaudit.repair.judges import Candidate, Judges, right, searchable
-from treeaudit.repair.plans import tries
+from treeaudit.repair.candidates import try_candidates
+from treeaudit.repair.search import Candidate, Evaluator, accuracy_on, search, searchable
 
-__all__ = ["Wanted", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
+__all__ = ["RepairRequest", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RepairRequest:
     """How a model shall be repaired: the parameters of `defend`."""
 
     method: str | None = None
@@ -53,9 +53,9 @@ class Wanted:
     rows_per_person: int | None = None
     repeats: str | None = None
 
-    def counting(self, forest: Forest) -> Counting:
+    def counting(self, forest: Forest) -> AuditOptions:
         """Return what is to be counted as one."""
-        return counting_of(
+        return audit_options(
             forest,
             train=self.train,
             test=self.test,
@@ -65,7 +65,7 @@ class Wanted:
             repeats=self.repeats,
         )
 
-    def by_file_alone(self) -> "Wanted":
+    def by_file_alone(self) -> "RepairRequest":
         """Return the same without anybody's records: so a private model is repaired.
 
         What comes of it is then made of answers that its ledger counts, and of nothing else.
@@ -84,11 +84,8 @@ class Wanted:
     def defenses(self, forest: Forest) -> list[Defense]:
         """Return what is asked for, in the order in which it is done.
 
-        Raises
-        ------
-        DataError
-            If there is no such method, it does not take what is given, or the
-            people do not fit the model.
+        Raises DataError if there is no such method, it does not take what is given, or the people
+        do not fit the model.
         """
         rounding = [] if self.round_counts is None else [RoundCounts(base=self.round_counts)]
         stripping = [Strip()] if self.strip else []
@@ -109,7 +106,7 @@ class Wanted:
         people = None
         if self.train is not None and takes_people(kind):
             people = read_records(self.train, forest, target=self.target, person=self.person)
-        return made(kind, given, people)
+        return build_defense(kind, given, people)
 
 
 def defend(
@@ -185,7 +182,7 @@ def defend(
     """
     done = repair(
         model,
-        Wanted(
+        RepairRequest(
             method=method,
             min_leaf=min_leaf,
             parameters=parameters,
@@ -207,7 +204,7 @@ def defend(
 
 def repair(
     model: object,
-    wanted: Wanted,
+    wanted: RepairRequest,
     *,
     known: Report | None = None,
     progress: Progress | None = None,
@@ -217,6 +214,8 @@ def repair(
 
     A search that finds nothing returns its nearest miss and does not raise. A private model is
     repaired and audited by its file alone: else its epsilon would no longer hold.
+
+    Raises DataError if what was asked for cannot be done.
 
     Parameters
     ----------
@@ -228,22 +227,17 @@ def repair(
     trial
         A seed for what a search draws, where its figures alone are kept: they are the same each
         time then, and anybody can draw the model. None for a model that is written.
-
-    Raises
-    ------
-    DataError
-        If what was asked for cannot be done.
     """
     forest, policy = load(model), wanted.resolved()
     defenses = wanted.defenses(forest)
     wanted = wanted.by_file_alone() if promises(forest) else wanted
     counting = wanted.counting(forest)
-    before = measured(forest, known) if known else attempt(forest, (), policy, counting)
+    before = attempt_of(forest, known) if known else attempt(forest, (), policy, counting)
     whole, counting = counting, replace(counting, by_policy=known is not None)
     # With the people of leaves that do not tell them, where they were counted.
     forest = replace(forest, trees=before.report.forest.trees)
     if not wanted.searched or before.report.verdict == "pass":
-        after = asked(forest, defenses, policy, counting)
+        after = audited_repair(forest, defenses, policy, counting)
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
     if fails_for_good(before.report.checks):
         return Repair(before=before, after=before, searched=True, counting=whole)
@@ -252,10 +246,12 @@ def repair(
         tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
     else:
         train = _read(counting.train, forest, wanted)
-        tried = tries(forest, policy, before, progress, counting, train, trial)
+        tried = try_candidates(forest, policy, before, progress, counting, train, trial)
     best = min(tried, key=lambda one: rank(one, before))
-    passed = [one for one in frontier if one.told.passed]
-    chosen = max(passed, key=lambda one: (one.told.accuracy or 0.0, one.told.trees), default=None)
+    passed = [one for one in frontier if one.summary.passed]
+    chosen = max(
+        passed, key=lambda one: (one.summary.accuracy or 0.0, one.summary.trees), default=None
+    )
     if chosen is not None and chosen.attempt is not None:
         best = chosen.attempt
     if defenses or (frontier and chosen is None):
@@ -268,16 +264,16 @@ def repair(
         tried=tuple(tried),
         searched=True,
         counting=whole,
-        frontier=tuple(replace(one.told, chosen=one is chosen) for one in frontier),
+        frontier=tuple(replace(one.summary, chosen=one is chosen) for one in frontier),
     )
 
 
 def _frontier(
     forest: Forest,
-    wanted: Wanted,
+    wanted: RepairRequest,
     before: Attempt,
     progress: Progress | None,
-    counting: Counting,
+    counting: AuditOptions,
 ) -> list[Candidate]:
     """Search the repairs of a forest; nothing where there are no people or no forest."""
     if counting.train is None:
@@ -285,27 +281,24 @@ def _frontier(
     train, test = (_read(data, forest, wanted) for data in (counting.train, counting.test))
     if train is None or not searchable(forest, train):
         return []
-    if test is not None and right(forest, test) is None:
+    if test is not None and accuracy_on(forest, test) is None:
         test = None
-    judges = Judges(policy=wanted.resolved(), counting=counting, train=train, test=test)
-    return search(forest, judges, before, progress)
+    evaluator = Evaluator(policy=wanted.resolved(), counting=counting, train=train, test=test)
+    return search(forest, evaluator, before, progress)
 
 
-def _read(data: object, forest: Forest, wanted: Wanted) -> Records | None:
+def _read(data: object, forest: Forest, wanted: RepairRequest) -> Records | None:
     if data is None:
         return None
     return read_records(data, forest, target=wanted.target, person=wanted.person)
 
 
-def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:
+def sweep(model: object, sizes: Sequence[int], wanted: RepairRequest) -> list[Attempt]:
     """Repair a model once for each k: what privacy costs.
 
     A size that the model cannot reach ends the sweep.
 
-    Raises
-    ------
-    DataError
-        If not even the first size can be reached, or the method takes no size.
+    Raises DataError if not even the first size can be reached, or the method takes no size.
     """
     forest, policy = load(model), wanted.resolved()
     plans = [replace(wanted, min_leaf=k).defenses(forest) for k in sizes]
@@ -313,7 +306,7 @@ def sweep(model: object, sizes: Sequence[int], wanted: Wanted) -> list[Attempt]:
     counting = wanted.counting(forest)
     for defenses in plans:
         try:
-            attempts.append(asked(forest, defenses, policy, counting))
+            attempts.append(audited_repair(forest, defenses, policy, counting))
         except DataError:
             if not attempts:
                 raise
@@ -326,10 +319,7 @@ def utility_on(
 ) -> Utility | None:
     """Return how useful a model is to unseen people, or None where the file does not tell.
 
-    Raises
-    ------
-    DataError
-        If the data does not fit the model, or has no labels.
+    Raises DataError if the data does not fit the model, or has no labels.
     """
     if not averages(forest):
         return None

@@ -5,8 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeaudit.comparison.compare import Comparison
-from treeaudit.comparison.compared import Compared
+from treeaudit.comparison.compare import ComparedModel, Comparison
 from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reports.comparison_cells import advice, cells, verdict, within
 from treeaudit.reports.looks import VERDICT
@@ -31,7 +30,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _model(model: Compared, comparison: Comparison) -> dict[str, Any]:
+def _model(model: ComparedModel, comparison: Comparison) -> dict[str, Any]:
     forest, claims = model.report.forest, model.claims
     return {
         "name": model.name,

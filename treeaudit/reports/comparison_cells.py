@@ -2,10 +2,8 @@
 
 from typing import Literal
 
-from treeaudit.comparison.choice import Choice, weighed
-from treeaudit.comparison.compare import Comparison
-from treeaudit.comparison.compared import Compared
-from treeaudit.comparison.leakage import MEASURES
+from treeaudit.comparison.compare import Choice, ComparedModel, Comparison, common_measures
+from treeaudit.comparison.measures import MEASURES
 from treeaudit.findings.findings import Check
 from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain
@@ -19,7 +17,7 @@ def cells(comparison: Comparison, column: str) -> list[str]:
     return [_cell(model, column) for model in comparison.models]
 
 
-def _cell(model: Compared, column: str) -> str:
+def _cell(model: ComparedModel, column: str) -> str:
     useful, leaks = model.useful, model.leakage
     values: dict[str, str | None] = {
         "leaves": f"{model.report.table.n_leaves:,}",
@@ -35,14 +33,14 @@ def _cell(model: Compared, column: str) -> str:
     return values[column] or "–"
 
 
-def in_letters(model: Compared) -> str:
+def in_letters(model: ComparedModel) -> str:
     """Return the epsilon of a model, and its delta where there is one; empty without."""
     if model.epsilon is None:
         return ""
     return f"ε {model.epsilon:g}" + (f", δ {model.delta:g}" if model.delta else "")
 
 
-def _smallest(model: Compared) -> str | None:
+def _smallest(model: ComparedModel) -> str | None:
     if model.claims.smallest is None:
         return None
     return "noise" if model.epsilon is not None else f"{model.claims.smallest:,}"
@@ -52,7 +50,7 @@ def _points(share: Estimate) -> str:
     return f"{100 * share.value:+.1f}"
 
 
-def interval(model: Compared, column: str) -> str:
+def interval(model: ComparedModel, column: str) -> str:
     """Return the 95 % interval of a measured number; nothing where there is none."""
     leaks, useful = model.leakage, model.useful
     if column == "member AUC" and leaks.auc is not None:
@@ -64,7 +62,7 @@ def interval(model: Compared, column: str) -> str:
     return ""
 
 
-def within(model: Compared, column: str) -> str:
+def within(model: ComparedModel, column: str) -> str:
     """Return the same in few letters, for the terminal: the larger half of the interval."""
     leaks, scale, digits = model.leakage, 1.0, 3
     found = {"member AUC": leaks.auc, "hidden": leaks.attribute, "useful": model.useful}.get(column)
@@ -75,24 +73,24 @@ def within(model: Compared, column: str) -> str:
     return f"±{scale * max(found.high - found.value, found.value - found.low):.{digits}f}"
 
 
-def goodness(model: Compared, value: float) -> str:
+def goodness(model: ComparedModel, value: float) -> str:
     """Return accuracy in percent, and R² as it is."""
     return f"{value:.3f}" if model.utility is None else in_percent(value, 2)
 
 
-def verdict(model: Compared) -> tuple[str, str]:
+def verdict(model: ComparedModel) -> tuple[str, str]:
     """Return the verdict on a model in one word, and by what where it is not the policy."""
     if not model.report.checks:
         return "observed", ""
     return model.verdict, "by policy private" if model.ledger else ""
 
 
-def judged(model: Compared) -> tuple[Check, ...]:
+def judged(model: ComparedModel) -> tuple[Check, ...]:
     """Return the checks that the verdict on a model rests on."""
     return model.ledger or model.report.checks
 
 
-def claimed(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str]:
+def claimed(model: ComparedModel, what: Literal["alone", "certain"]) -> tuple[str, str]:
     """Return a claim, and what of it is true or to be expected to be, in words."""
     claims = model.claims
     if not claims.told:
@@ -122,7 +120,7 @@ def advice(comparison: Comparison) -> list[str]:
         return [f"{text}: repair one with treeaudit defend, or train with differential privacy."]
     if choice.best.useful is None:
         passing = [one for one in comparison.models if one.verdict == "pass"]
-        by: dict[str, list[Compared]] = {name: [], "private": []}
+        by: dict[str, list[ComparedModel]] = {name: [], "private": []}
         for one in passing:
             by[_policy_of(comparison, one)].append(one)
         return [
@@ -170,17 +168,17 @@ def _beside(comparison: Comparison, choice: Choice) -> list[str]:
     return said
 
 
-def _policy_of(comparison: Comparison, model: Compared) -> str:
+def _policy_of(comparison: Comparison, model: ComparedModel) -> str:
     return "private" if model.ledger else plain(comparison.policy.title, 200)
 
 
 def _weighed(comparison: Comparison) -> str:
-    shared = weighed([one for one in comparison.models if one.useful is not None])
+    shared = common_measures([one for one in comparison.models if one.useful is not None])
     if shared:
         what = ", ".join(MEASURES[measure] for measure in shared)
         return f"Weighed: accuracy against what attacks found beyond the guess ({what})."
     return "Weighed: accuracy alone; what attacks find was not measured (--train and --test)."
 
 
-def _called(model: Compared) -> str:
+def _called(model: ComparedModel) -> str:
     return plain(model.name, 60)

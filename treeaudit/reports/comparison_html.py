@@ -7,9 +7,8 @@ from typing import Literal
 import numpy as np
 from markupsafe import Markup
 
-from treeaudit.comparison.compare import Comparison
-from treeaudit.comparison.compared import Compared
-from treeaudit.comparison.leakage import MEASURES
+from treeaudit.comparison.compare import ComparedModel, Comparison
+from treeaudit.comparison.measures import MEASURES
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.charts import strip
 from treeaudit.reports.comparison_cells import (
@@ -106,13 +105,13 @@ def _rows(comparison: Comparison) -> list[Mapping[str, object]]:
     ]
 
 
-def _what(model: Compared) -> str:
+def _what(model: ComparedModel) -> str:
     forest = model.report.forest
     trees = number_of(forest.n_trees, "tree", "trees")
     return f"{forest.source.estimator} · {trees}"
 
 
-def _claim(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str]:
+def _claim(model: ComparedModel, what: Literal["alone", "certain"]) -> tuple[str, str]:
     """Return a claim, and what of it is true, in words."""
     number, note = claimed(model, what)
     if not number:
@@ -123,7 +122,7 @@ def _claim(model: Compared, what: Literal["alone", "certain"]) -> tuple[str, str
     return number, note.strip("()")
 
 
-def _worth(model: Compared) -> str:
+def _worth(model: ComparedModel) -> str:
     """Say how sure an attacker can get at most who held something about a person for 50:50."""
     if model.epsilon is None:
         return ""
@@ -131,7 +130,7 @@ def _worth(model: Compared) -> str:
     return most + (f", but for a chance of {model.delta:g}" if model.delta else "")
 
 
-def _good(model: Compared) -> tuple[str, ...]:
+def _good(model: ComparedModel) -> tuple[str, ...]:
     """Return the interval of what a model is good for, and how many get an answer."""
     notes = [interval(model, "useful")]
     if model.utility is not None and model.utility.coverage.value < 1:
@@ -139,7 +138,7 @@ def _good(model: Compared) -> tuple[str, ...]:
     return tuple(filter(None, notes))
 
 
-def _strip(model: Compared) -> Markup:
+def _strip(model: ComparedModel) -> Markup:
     """Draw the leaves of the worst tree as shares of their levels of size."""
     sizes = np.array(model.claims.sizes)
     if not len(sizes):

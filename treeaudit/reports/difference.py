@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeaudit.attacks.differencing import Differencing
-from treeaudit.comparison.difference import Difference
+from treeaudit.comparison.differencing import Difference
+from treeaudit.inference.exact import Solution
+from treeaudit.inference.releases import MovedPeople
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
 from treeaudit.output import check_free, suffix_of, write_file
-from treeaudit.reconstruction.answer import Answer
-from treeaudit.reconstruction.moved import Moved
 from treeaudit.reports.changes import marked
 from treeaudit.reports.notebook import framed
 from treeaudit.reports.plain_text import plain
@@ -20,7 +20,7 @@ from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
-    from treeaudit.comparison.difference import Named
+    from treeaudit.comparison.differencing import Named
 
 __all__ = ["check_output", "dumps", "in_notebook", "lines", "save", "to_dict", "to_html"]
 __all__ += ["to_markdown", "to_text"]
@@ -70,7 +70,7 @@ def to_dict(difference: Difference) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _model(forest: Forest, answer: Answer) -> dict[str, Any]:
+def _model(forest: Forest, answer: Solution) -> dict[str, Any]:
     return {
         "path": forest.source.path,
         "sha256": forest.source.sha256,
@@ -83,7 +83,7 @@ def _model(forest: Forest, answer: Answer) -> dict[str, Any]:
     }
 
 
-def _moved(moved: Moved) -> dict[str, int]:
+def _moved(moved: MovedPeople) -> dict[str, int]:
     return {"people": moved.n_people, "named": moved.named, "exact": moved.exact}
 
 

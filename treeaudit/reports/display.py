@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from treeaudit.comparison.compare import Comparison
-from treeaudit.comparison.compared import Compared
+from treeaudit.comparison.compare import ComparedModel, Comparison
 from treeaudit.errors import TreeauditError
 from treeaudit.findings.report import Report
 from treeaudit.reports.comparison_cells import in_letters
@@ -114,7 +113,7 @@ class TradeDisplay:
     ax_: "Axes"
     figure_: "Figure"
 
-    def __init__(self, *, models: Sequence[Compared]) -> None:
+    def __init__(self, *, models: Sequence[ComparedModel]) -> None:
         self.models = tuple(models)
 
     @classmethod

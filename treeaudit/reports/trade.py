@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.comparison.leakage import MEASURES, Measure
+from treeaudit.comparison.measures import MEASURES, Measure
 from treeaudit.stats import Estimate
 
 __all__ = ["Trade", "picture"]

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from treeaudit.arrays import Flag, Int, Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.claims import NOT_ASKED
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.mechanisms import IMPOSSIBLE

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide, sum_of_row
-from treeaudit.defenses.cutting import add_to
+from treeaudit.defenses.tree_edits import add_to
 from treeaudit.model.tree import depths_of
 
 __all__ = [

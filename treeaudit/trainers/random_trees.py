@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Entropy, below, permutation, unit
 from treeaudit.errors import DataError

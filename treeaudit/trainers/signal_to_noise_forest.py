@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide, sum_of_row
-from treeaudit.defenses.cutting import compact
+from treeaudit.defenses.tree_edits import compact
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import permutation
 from treeaudit.model.forest import Noise

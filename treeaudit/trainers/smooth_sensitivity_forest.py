@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Entropy, below, permutation
 from treeaudit.dp.mechanisms import exponential_mechanism

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.entropy import Entropy, unit
 from treeaudit.model.forest import Noise

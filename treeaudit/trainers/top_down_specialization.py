@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.defenses.cutting import summed
+from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.scores import MAX, UNIT
 from treeaudit.errors import DataError

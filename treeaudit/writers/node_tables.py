@@ -10,7 +10,7 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.dataclass import dataclass
-from treeaudit.defenses.cutting import averaged
+from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree

@@ -8,7 +8,7 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.dataclass import dataclass
-from treeaudit.defenses.cutting import averaged, summed
+from treeaudit.defenses.tree_edits import averaged, summed
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.node_table import read_nodes

@@ -153,7 +153,7 @@ def test_draws_without_seeds_make_nobody_certain_but_likely(table) -> None:
 
 def test_where_there_is_no_room_the_draws_are_not_made_again(table, monkeypatch) -> None:
     """Of the first tree alone, which tells other seeds."""
-    monkeypatch.setattr("treeaudit.reconstruction.drawn._MOST_PLACES", 1_000)
+    monkeypatch.setattr("treeaudit.inference.bootstrap._MOST_PLACES", 1_000)
     grown = forest_of(table, bootstrap=True)
     known = ta.scan(grown, policy=POLICY)
     assert "the search ended after" in skipped(known)

@@ -32,12 +32,12 @@ from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
 from treeaudit.findings.report import Show
+from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
 from treeaudit.people.predict.newton_steps import told_by_steps
 from treeaudit.people.predict.predictions import Answers, averages
-from treeaudit.reconstruction.scope import drawn_steps
 
 __all__ = ["Composition"]
 
@@ -136,7 +136,7 @@ class Composition:
             said = said_by(forest, train.node, None if known else frequent(forest, train), beside)
         else:
             drawn = (
-                told_by_steps(forest, train.node, told_of(train)) if drawn_steps(forest) else None
+                told_by_steps(forest, train.node, told_of(train)) if draws_samples(forest) else None
             )
             known = drawn is None
             said = said_by_people(forest, train, column, drawn)

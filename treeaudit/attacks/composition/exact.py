@@ -12,11 +12,11 @@ from treeaudit.attacks.composition.certain import Certain, certain_of
 from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
 from treeaudit.attacks.composition.scope import adds_steps
 from treeaudit.attacks.composition.truth import Truth
+from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
 from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
 from treeaudit.people.predict.newton_steps import told_by_steps
 from treeaudit.people.records import Records
-from treeaudit.reconstruction.scope import drawn_steps
 
 __all__ = ["certain_people", "draws_known", "frequent"]
 
@@ -63,7 +63,7 @@ def _certain_by_steps(case: Case, said: Said, truth: Truth) -> Certain:
     """Return the same of a boosting of one score, by what its steps themselves say."""
     forest, train = case.forest, case.people("train")
     column = column_of_each_tree(forest)
-    if column is None or said.column is not None or drawn_steps(forest):
+    if column is None or said.column is not None or draws_samples(forest):
         return Certain()
     told = told_by_steps(forest, train.node, told_of(train))
     if told is None:

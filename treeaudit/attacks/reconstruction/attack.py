@@ -38,24 +38,23 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Evidence, Finding, Skipped, Words
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
-from treeaudit.model.forest import Forest
-from treeaudit.model.words import in_percent
-from treeaudit.reconstruction.answer import reconstruct
-from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
-from treeaudit.reconstruction.by_hand import by_hand
-from treeaudit.reconstruction.drawn import check_room, reconstruct_drawn
-from treeaudit.reconstruction.draws import check_draws, not_drawn
-from treeaudit.reconstruction.likely import not_likely
-from treeaudit.reconstruction.scope import (
+from treeaudit.inference.bootstrap import check_room, check_seeds, infer_bootstrap, not_reproducible
+from treeaudit.inference.budget import Budget, OutOfBudgetError
+from treeaudit.inference.exact import infer_exact
+from treeaudit.inference.explanation import explain
+from treeaudit.inference.likely import not_likely
+from treeaudit.inference.scope import (
     certain_if,
     counts_everybody,
-    drawn_steps,
+    draws_samples,
     maybe_rounded,
     not_boosted,
     not_usable,
-    people_alone,
     with_gaps,
+    without_labels,
 )
+from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_percent
 
 __all__ = ["Reconstruction"]
 
@@ -68,7 +67,7 @@ def _needless(forest: Forest) -> str | None:
         return "not applicable: a single tree says no more than its leaves (TA101, TA102)"
     steps = forest.answers == "sum" and not grown_at_once(forest)
     kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.leftovers)
-    if drawn_steps(forest) or (forest.records_are == "bootstrap" and not kept and not steps):
+    if draws_samples(forest) or (forest.records_are == "bootstrap" and not kept and not steps):
         return (
             "not applicable: nobody tells who was drawn for which tree, so that all trees make "
             "nothing certain that one does not (labels they give back: TA106)"
@@ -101,7 +100,7 @@ def _not_run(case: Case) -> str | None:
     if forest.answers == "sum" and not grown_at_once(forest):
         reason = not_boosted(forest)
     else:
-        reason = not_drawn(forest) if drawn else not_usable(with_gaps(forest))
+        reason = not_reproducible(forest) if drawn else not_usable(with_gaps(forest))
     return None if reason is None else f"the people were not reconstructed: {reason}"
 
 
@@ -181,13 +180,13 @@ class Reconstruction:
         """Return whom the counts of the leaves give away, with labels where there are any."""
         alone = not_usable(with_gaps(case.forest)) is not None
         try:
-            forest = people_alone(case.forest) if alone else with_gaps(case.forest)
-            answer = reconstruct(forest, budget=budget, progress=case.progress, curve=True)
+            forest = without_labels(case.forest) if alone else with_gaps(case.forest)
+            answer = infer_exact(forest, budget=budget, progress=case.progress, curve=True)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         details = details_certain(case, answer)
         if not budget.over():
-            details = replace(details, by_hand=by_hand(forest, answer))
+            details = replace(details, by_hand=explain(forest, answer))
             boosted = not_boosted(case.forest) is None
             if boosted or not alone:
                 informed = (informed_of_boosting if boosted else informed_of)(case, budget)
@@ -199,13 +198,13 @@ class Reconstruction:
 
     def _boosted(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the leaves of boosted trees give away."""
-        from treeaudit.reconstruction.boosted import reconstruct_boosted
+        from treeaudit.inference.boosted import infer_boosted
 
         boosting, counted = case.forest.boosting, counts_everybody(case.forest)
         # Of several classes there are many unknowns: who is certain without labels is sought, too.
         both = counted and boosting is not None and len(boosting.start) > 1
         try:
-            found = reconstruct_boosted(case.forest, budget=budget.anew(0.5) if both else budget)
+            found = infer_boosted(case.forest, budget=budget.anew(0.5) if both else budget)
         except (DataError, OutOfBudgetError) as error:
             if both:
                 return self._certain(case, budget.anew(0.5))
@@ -223,10 +222,10 @@ class Reconstruction:
         """Return whom the draws, made again, give away with their rows."""
         try:
             # Before everybody's draws are made again, which takes longer.
-            check_draws(case.forest)
+            check_seeds(case.forest)
             check_room(case.forest, case.forest.n_records or 0)
             times = case.times().astype(np.int64)
-            found = reconstruct_drawn(case.forest, times, budget=budget)
+            found = infer_bootstrap(case.forest, times, budget=budget)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         except OutOfBudgetError as ended:

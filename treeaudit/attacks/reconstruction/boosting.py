@@ -10,18 +10,18 @@ from treeaudit.attacks.reconstruction.details import AfterTrees, Informed, Recon
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
+from treeaudit.inference.budget import Budget, OutOfBudgetError
+from treeaudit.inference.explanation import sentence
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.budget import Budget, OutOfBudgetError
-from treeaudit.reconstruction.words import sentence
 
 if TYPE_CHECKING:
-    from treeaudit.reconstruction.boosted import Boosted
+    from treeaudit.inference.boosted import BoostedSolution
 
 __all__ = ["details_of_boosting", "evidence_of_boosting", "informed_of_boosting"]
 
 
-def details_of_boosting(case: Case, found: "Boosted") -> ReconstructionDetails:
+def details_of_boosting(case: Case, found: "BoostedSolution") -> ReconstructionDetails:
     """Return what is measured."""
     n, train, bounds = found.n_people, case.labelled("train"), found.bounds
     certified, exact = Share.of(found.certified, n), Share.of(found.exact, n)
@@ -48,13 +48,13 @@ def details_of_boosting(case: Case, found: "Boosted") -> ReconstructionDetails:
 
 def informed_of_boosting(case: Case, budget: Budget) -> Informed | None:
     """Return who is certain besides the people who are known; None without any, or without time."""
-    from treeaudit.reconstruction.boosted import reconstruct_boosted
+    from treeaudit.inference.boosted import infer_boosted
 
     known = case.known
     if known is None or known.labels is None or not len(known):
         return None
     try:
-        found = reconstruct_boosted(case.forest, budget=budget, known=known)
+        found = infer_boosted(case.forest, budget=budget, known=known)
     except (DataError, OutOfBudgetError):
         return None
     n = found.n_people
@@ -65,7 +65,9 @@ def informed_of_boosting(case: Case, budget: Budget) -> Informed | None:
     )
 
 
-def evidence_of_boosting(forest: Forest, found: "Boosted", shown: int) -> tuple[Evidence, ...]:
+def evidence_of_boosting(
+    forest: Forest, found: "BoostedSolution", shown: int
+) -> tuple[Evidence, ...]:
     """Describe some people who are certain: those with every value first, then the fewest."""
     k = found.n_classes
     low, size = found.bounds.low, np.repeat(found.cells.n_records, k)

@@ -9,17 +9,17 @@ from treeaudit.attacks.reconstruction.checking import checked_on
 from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
+from treeaudit.inference.exact import Solution
+from treeaudit.inference.explanation import sentence
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.answer import Answer
-from treeaudit.reconstruction.words import sentence
 
 __all__ = ["GAPS", "details_certain", "evidence_certain"]
 
 GAPS = "leaves that hold nobody stand for others that were taken out, and may hold anybody"
 
 
-def _given_away(answer: Answer, k: int) -> int:
+def _given_away(answer: Solution, k: int) -> int:
     """Count people who are certain with every value or in a small cell."""
     most = np.zeros(len(answer.cells))
     for one in answer.labels:
@@ -28,7 +28,7 @@ def _given_away(answer: Answer, k: int) -> int:
     return int(sum(one.bounds.low[shows[one.cell]].sum() for one in answer.labels))
 
 
-def details_certain(case: Case, answer: Answer) -> ReconstructionDetails:
+def details_certain(case: Case, answer: Solution) -> ReconstructionDetails:
     """Return what is measured of people who are certain."""
     n, train = answer.n_people, case.labelled("train")
     if len(answer.labels) == 1 and case.train is not None:
@@ -56,7 +56,7 @@ def details_certain(case: Case, answer: Answer) -> ReconstructionDetails:
     )
 
 
-def evidence_certain(forest: Forest, answer: Answer, shown: int) -> tuple[Evidence, ...]:
+def evidence_certain(forest: Forest, answer: Solution, shown: int) -> tuple[Evidence, ...]:
     """Describe some people who are certain: alone and with every value first."""
     size, found = answer.cells.n_records, []
     for label, one in enumerate(answer.labels):

@@ -7,10 +7,9 @@ import numpy as np
 from treeaudit.arrays import Wide
 from treeaudit.attacks.reconstruction.details import Checked
 from treeaudit.findings.numbers import People
+from treeaudit.inference.bounds import Bounds
+from treeaudit.inference.cells import Cells, leaf_keys
 from treeaudit.people.records import Records
-from treeaudit.reconstruction.cells import Cells
-from treeaudit.reconstruction.population import keys
-from treeaudit.reconstruction.system import Bounds
 
 __all__ = ["checked_on"]
 
@@ -24,12 +23,12 @@ def checked_on(train: Records, cells: Cells, tables: Iterable[tuple[Wide, Bounds
         Per class, cells and how many people must and may be in each.
     """
     n_trees = len(cells.leaf)
-    person = keys(train.node[:, :n_trees])
+    person = leaf_keys(train.node[:, :n_trees])
     held = wrong = 0
     for label, (at, bounds) in enumerate(tables):
         low, high = bounds.low, bounds.high
         mine = np.sort(person[train.known_labels == label])
-        cell = keys(cells.leaf[:, at].T)
+        cell = leaf_keys(cells.leaf[:, at].T)
         there = np.searchsorted(mine, cell, "right") - np.searchsorted(mine, cell, "left")
         held += int((low > 0).sum())
         wrong += int(((there < low) | (there > high)).sum())

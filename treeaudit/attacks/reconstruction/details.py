@@ -5,7 +5,7 @@ from typing import Literal
 
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
-from treeaudit.reconstruction.by_hand import ByHand
+from treeaudit.inference.explanation import Explanation
 
 __all__ = ["AfterTrees", "Checked", "ReconstructionDetails"]
 
@@ -156,7 +156,7 @@ class ReconstructionDetails(Details):
     stopped: str | None = only_if_given()
     assumptions: tuple[str, ...]
     curve: tuple[AfterTrees, ...]
-    by_hand: ByHand | None = only_if_given()
+    by_hand: Explanation | None = only_if_given()
     checked: Checked | None = only_if_given()
     likely: LikelyPeople | None = only_if_given()
     informed: Informed | None = only_if_given()

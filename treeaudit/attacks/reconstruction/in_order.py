@@ -7,15 +7,15 @@ from treeaudit.attacks.reconstruction.checking import checked_on
 from treeaudit.attacks.reconstruction.details import AfterTrees, ReconstructionDetails
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
+from treeaudit.inference.bootstrap import BootstrapSolution
+from treeaudit.inference.explanation import sentence
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
-from treeaudit.reconstruction.drawn import Drawn
-from treeaudit.reconstruction.words import sentence
 
 __all__ = ["details_in_order", "evidence_in_order"]
 
 
-def details_in_order(case: Case, found: Drawn) -> ReconstructionDetails:
+def details_in_order(case: Case, found: BootstrapSolution) -> ReconstructionDetails:
     """Return what is measured: everybody who is certain is certain with the row of the table."""
     n, train = found.n_people, case.labelled("train")
     certified = Share.of(int(found.certain.sum()), n)
@@ -42,7 +42,7 @@ def details_in_order(case: Case, found: Drawn) -> ReconstructionDetails:
     )
 
 
-def evidence_in_order(forest: Forest, found: Drawn, shown: int) -> tuple[Evidence, ...]:
+def evidence_in_order(forest: Forest, found: BootstrapSolution, shown: int) -> tuple[Evidence, ...]:
     """Describe the first people who are certain, those with every value before the others."""
     at = np.flatnonzero(found.certain)
     at = at[np.lexsort((found.person[at], ~found.exact[at]))]

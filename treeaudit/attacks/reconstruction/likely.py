@@ -13,15 +13,14 @@ from treeaudit.attacks.reconstruction.details import (
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Evidence
 from treeaudit.findings.numbers import People, Share
+from treeaudit.inference.budget import Budget
+from treeaudit.inference.cells import people_per_place
+from treeaudit.inference.exact import infer_exact
+from treeaudit.inference.explanation import sentence
+from treeaudit.inference.likely import LikelyTable, infer_likely, records_of, table_error
+from treeaudit.inference.scope import subtract_known
 from treeaudit.model.words import in_percent, label_text
 from treeaudit.people.records import Records
-from treeaudit.reconstruction.answer import reconstruct
-from treeaudit.reconstruction.budget import Budget
-from treeaudit.reconstruction.error import error, records_of
-from treeaudit.reconstruction.informed import without
-from treeaudit.reconstruction.likely import Likely, reconstruct_likely
-from treeaudit.reconstruction.population import counted
-from treeaudit.reconstruction.words import sentence
 
 __all__ = ["LEVEL", "details_likely", "evidence_likely", "informed_of", "likely_of"]
 
@@ -31,7 +30,7 @@ _OF_DRAWS = "every tree drew its people at random, with replacement"
 _OF_NOISE = "the noise is what the file says, and as many people as its counts add up to"
 
 
-def likely_of(case: Case, budget: Budget) -> tuple[Likely, Records | None]:
+def likely_of(case: Case, budget: Budget) -> tuple[LikelyTable, Records | None]:
     """Return who is likely, and the people who are the control of it.
 
     Every other one of the people who were not in the training data is the public table that
@@ -40,19 +39,21 @@ def likely_of(case: Case, budget: Budget) -> tuple[Likely, Records | None]:
     Raises
     ------
     DataError, OutOfBudgetError
-        As `reconstruct_likely` does.
+        As `infer_likely` does.
     """
     test = case.labelled("test")
     prior = control = None
     if test is not None and len(test) > 1:
         even = np.arange(len(test)) % 2 == 0
         prior, control = test.only(even), test.only(~even)
-    return reconstruct_likely(
+    return infer_likely(
         case.forest, budget=budget, known=_known(case), prior=prior, seed=case.seed
     ), control
 
 
-def details_likely(case: Case, answer: Likely, control: Records | None) -> ReconstructionDetails:
+def details_likely(
+    case: Case, answer: LikelyTable, control: Records | None
+) -> ReconstructionDetails:
     """Return what is measured; nobody is certain."""
     n, known, found = answer.n_people, _known(case), answer.people
     likely = found.probability >= LEVEL
@@ -93,7 +94,7 @@ def details_likely(case: Case, answer: Likely, control: Records | None) -> Recon
     )
 
 
-def evidence_likely(case: Case, answer: Likely, shown: int) -> tuple[Evidence, ...]:
+def evidence_likely(case: Case, answer: LikelyTable, shown: int) -> tuple[Evidence, ...]:
     """Describe the likeliest people, one of each place."""
     found, classes = answer.people, case.forest.schema.classes or ()
     at = np.flatnonzero((found.nth == 1) & (found.probability >= LEVEL))[:shown]
@@ -117,7 +118,7 @@ def informed_of(case: Case, budget: Budget) -> Informed | None:
     if (known := _known(case)) is None:
         return None
     try:
-        answer = reconstruct(without(case.forest, known), budget=budget)
+        answer = infer_exact(subtract_known(case.forest, known), budget=budget)
     except DataError:
         return None
     n = answer.n_people
@@ -133,19 +134,19 @@ def _known(case: Case) -> Records | None:
     return None if known is None or known.labels is None or not len(known) else known
 
 
-def _there(answer: Likely, people: Records, known: Records | None) -> Flag:
+def _there(answer: LikelyTable, people: Records, known: Records | None) -> Flag:
     """Tell of each likely person whether some people are there, besides those who are known."""
     found = answer.people
     cell, label = answer.cell[found.place], answer.label[found.place]
-    n = counted(answer.cells, cell, label, people)
+    n = people_per_place(answer.cells, cell, label, people)
     if known is not None:
-        n = n - counted(answer.cells, cell, label, known)
+        n = n - people_per_place(answer.cells, cell, label, known)
     there: Flag = n >= found.nth
     return there
 
 
 def _errors(
-    case: Case, answer: Likely, others: Records | None
+    case: Case, answer: LikelyTable, others: Records | None
 ) -> tuple[float | None, float | None]:
     """Return the shares of values that are wrong, in the likeliest table and in one of others."""
     train = case.train
@@ -155,5 +156,5 @@ def _errors(
     if table is None or len(table) != len(train):
         return None, None
     people = train.values.astype(np.float64)
-    control = None if others is None else error(others.values.astype(np.float64), people)
-    return error(table, people), control
+    control = None if others is None else table_error(others.values.astype(np.float64), people)
+    return table_error(table, people), control

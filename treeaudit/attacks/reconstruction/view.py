@@ -6,8 +6,8 @@ from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
+from treeaudit.inference.explanation import Explanation
 from treeaudit.model.words import in_percent, number_of
-from treeaudit.reconstruction.by_hand import ByHand
 from treeaudit.stats import fact
 
 __all__ = ["view"]
@@ -121,7 +121,7 @@ def _facts(details: ReconstructionDetails) -> tuple[tuple[str, Phrase], ...]:
     return tuple(facts)
 
 
-def _by_hand(seen: ByHand) -> Phrase:
+def _by_hand(seen: Explanation) -> Phrase:
     one = seen.people == 1
     text = (
         f"leaf {seen.leaf} of tree {seen.tree} ({seen.rule}) holds "

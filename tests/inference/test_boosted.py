@@ -1,0 +1,389 @@
+"""Boosted classifiers as equations: by hand, against the truth, and against every table."""
+
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+
+from treeaudit.errors import DataError
+from treeaudit.inference import boosted
+from treeaudit.inference.boosted import infer_boosted
+from treeaudit.inference.boosted_bounds import (
+    enclose,
+    fulfils,
+    nearest_solution,
+    nonnegative_least_squares,
+)
+from treeaudit.inference.boosted_equations import Equations, equations_of
+from treeaudit.inference.budget import OutOfBudgetError
+from treeaudit.inference.cells import Cells, refine
+from treeaudit.inference.coding import Layout, coded
+from treeaudit.inference.domain import Domain, Variable
+from treeaudit.model.forest import Boosting, Forest
+from treeaudit.model.tree import Tree
+from treeaudit.people.records import read_records
+from treeaudit.readers import load
+
+INF = np.inf
+
+
+def never() -> bool:
+    return False
+
+
+def stump(column: int, n, value, counts) -> Tree:
+    return Tree(
+        parent=[-1, 0, 0],
+        feature=[-1, column, column],
+        low=[-INF, -INF, 0.5],
+        high=[INF, 0.5, INF],
+        n_records=[sum(n), *n],
+        value=[0.0, *value],
+        counts=[np.sum(counts, axis=0), *counts],
+    )
+
+
+def by_hand() -> Equations:
+    """Six people, columns a and b, two rounds with rate 1 from a share of one half.
+
+    a = 0 holds one of each class: no step. a = 1 holds 1 and 3: its gradient is 1/2 - 3/2 = -1,
+    its curvature 4/4, its step 1. After it p is 1/2 and 0.73106, h 0.25 and 0.19661. The second
+    tree asks about b. At b = 0 there are (a = 0, class 0) and (a = 1, classes 0, 1, 1); at b = 1
+    (a = 0, class 1) and (a = 1, class 1).
+    """
+    p = 1 / (1 + np.exp(-1.0))
+    mass = [0.25 + 3 * p * (1 - p), 0.25 + p * (1 - p)]
+    gradient = [0.5 + p + 2 * (p - 1), -0.5 + (p - 1)]
+    value = [-g / m for g, m in zip(gradient, mass, strict=True)]
+    trees = (
+        stump(0, [2, 4], [0.0, 1.0], [[1, 1], [1, 3]]),
+        stump(1, [4, 2], value, [[4, 4], [2, 2]]),
+    )
+    masses = ([1.5, 0.5, 1.0], [sum(mass), *mass])
+    boosting = Boosting(
+        trees=trees,
+        start=(0.0,),
+        shift=(0.0,),
+        rate=1.0,
+        mass=lambda i: np.array(masses[i]),
+        single=False,
+        derivatives=1e-12,
+        stored=1e-12,
+    )
+    columns = tuple(
+        Variable(name=name, features=(i,), kind="one-hot", values=("1", "0"))
+        for i, name in enumerate("ab")
+    )
+    layout = Layout.of(Domain(variables=columns))
+    cells = Cells.whole(layout, 2)
+    for tree in trees:
+        cells = refine(cells, coded([tree], layout))
+    order = np.lexsort((cells.leaf[1], cells.leaf[0]))
+    return equations_of(cells.part(order), trees, boosting)
+
+
+def test_two_rounds_by_hand() -> None:
+    equations = by_hand()
+    people = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])  # (a, b, class) = 000, 001, 010, ... 111
+    assert fulfils(equations, people)
+    assert not fulfils(equations, people[[1, 0, 3, 2, 4, 5, 6, 7]])
+    found = nearest_solution(equations, never)
+    assert found is not None
+    assert found.tolist() == people.tolist()
+    bounds, finished = enclose(equations, people, never)
+    assert finished
+    assert bounds.low.tolist() == bounds.high.tolist() == people.tolist()
+
+
+def test_bounds_hold_every_table_that_fits() -> None:
+    equations = by_hand()
+    # Without the numbers of the second tree but its people there are several tables.
+    kept = np.flatnonzero(~equations.informative)
+    some = Equations(
+        middle=equations.middle[kept],
+        width=equations.width[kept],
+        target=equations.target[kept],
+        tolerance=equations.tolerance[kept],
+        people=equations.people[kept],
+        most=equations.most,
+        n_people=equations.n_people,
+        informative=equations.informative[kept],
+    )
+    every = [np.array(x, float) for x in product(*(range(int(m) + 1) for m in some.most))]
+    fitting = [x for x in every if fulfils(some, x)]
+    assert len(fitting) > 1
+    for x in fitting:
+        bounds, _ = enclose(some, x, never)
+        assert all(
+            (bounds.low <= other).all() and (other <= bounds.high).all() for other in fitting
+        )
+
+
+def test_least_squares_above_zero() -> None:
+    from scipy import sparse
+    from scipy.optimize import nnls
+
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        a, b = rng.normal(size=(30, 20)), rng.normal(size=30)
+        found = nonnegative_least_squares(sparse.csc_matrix(a), b)
+        assert found is not None
+        np.testing.assert_allclose(found, nnls(a, b)[0], atol=1e-8)
+
+
+def trained(seed: int) -> tuple[Forest, np.ndarray, np.ndarray]:
+    """Return a booster, its people and their labels."""
+    rng = np.random.default_rng(seed)
+    n, width = int(rng.integers(30, 120)), int(rng.integers(2, 5))
+    levels = np.where(rng.random(width) < 0.6, 2, rng.integers(2, 5, width))
+    values = np.column_stack([rng.integers(0, k, n) for k in levels]).astype(float)
+    score = values @ rng.normal(0, 1, width) + rng.normal(0, rng.choice([0.3, 1, 3]), n)
+    labels = (score > np.median(score)).astype(int)
+    rounds, depth = int(rng.integers(2, 30)), int(rng.integers(2, 6))
+    rate, smallest = float(rng.choice([0.05, 0.1, 0.3, 1])), int(rng.integers(1, 8))
+    if seed % 2:
+        model = GradientBoostingClassifier(
+            n_estimators=rounds, max_depth=depth, learning_rate=rate, min_samples_leaf=smallest,
+            random_state=seed,
+        )  # fmt: skip
+    else:
+        model = HistGradientBoostingClassifier(
+            max_iter=rounds, max_depth=depth, learning_rate=rate, min_samples_leaf=smallest,
+            l2_regularization=float(rng.choice([0, 1])), random_state=seed,
+        )  # fmt: skip
+    return load(model.fit(values, labels)), values, labels
+
+
+def of_library(seed: int, library: str) -> tuple[Forest, np.ndarray, np.ndarray]:
+    module = pytest.importorskip(library)
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 200))
+    values = rng.integers(0, [2, 2, 2, 3, 4], (n, 5)).astype(float)
+    labels = (values @ rng.normal(0, 1, 5) + rng.normal(0, 1, n) > 1).astype(int)
+    labels[:2] = 0, 1
+    rate = float(rng.choice([0.1, 0.3]))
+    if library == "xgboost":
+        model = module.XGBClassifier(
+            n_estimators=15, max_depth=5, learning_rate=rate, min_child_weight=1, n_jobs=1,
+            reg_lambda=float(rng.choice([0.5, 1, 5])), tree_method=["hist", "exact"][seed % 2],
+        )  # fmt: skip
+    else:
+        model = module.LGBMClassifier(
+            n_estimators=15, learning_rate=rate, min_child_samples=5, verbose=-1, n_jobs=1,
+            reg_lambda=float(rng.choice([0, 1])),
+        )  # fmt: skip
+    return load(model.fit(values, labels)), values, labels
+
+
+def of_several(seed: int, library: str) -> tuple[Forest, np.ndarray, np.ndarray]:
+    """Return a booster of three to five classes, its people and their labels."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(60, 200)), int(rng.integers(3, 6))
+    values = rng.integers(0, [2, 2, 2, 3, 4], (n, 5)).astype(float)
+    score = values @ rng.normal(0, 1, (5, k)) + rng.normal(0, rng.choice([0.3, 1]), (n, k))
+    labels = score.argmax(axis=1)
+    labels[:k] = range(k)
+    rate, rounds = float(rng.choice([0.1, 0.3])), int(rng.integers(5, 25))
+    few = int(rng.integers(1, 8))
+    if library == "xgboost":
+        model = pytest.importorskip(library).XGBClassifier(
+            n_estimators=rounds, max_depth=5, learning_rate=rate, n_jobs=1,
+            reg_lambda=float(rng.choice([0.5, 1, 5])), tree_method=["hist", "exact"][seed % 2],
+        )  # fmt: skip
+    elif library == "lightgbm":
+        model = pytest.importorskip(library).LGBMClassifier(
+            n_estimators=rounds, learning_rate=rate, min_child_samples=5, verbose=-1, n_jobs=1,
+            reg_lambda=float(rng.choice([0, 1])),
+        )  # fmt: skip
+    elif library == "histograms":
+        model = HistGradientBoostingClassifier(
+            max_iter=rounds, learning_rate=rate, min_samples_leaf=few, random_state=seed,
+            l2_regularization=float(rng.choice([0, 1])),
+        )  # fmt: skip
+    else:
+        model = GradientBoostingClassifier(
+            n_estimators=rounds, max_depth=4, learning_rate=rate, min_samples_leaf=few,
+            random_state=seed,
+        )  # fmt: skip
+    return load(model.fit(values, labels)), values, labels
+
+
+def held_against(forest: Forest, values: np.ndarray, labels: np.ndarray, *, known: int = 0) -> int:
+    """Hold every bound against the truth; return how many people were certified.
+
+    The first so many people are known, and the others sought.
+    """
+    told = read_records((values[:known], labels[:known]), forest) if known else None
+    try:
+        found = infer_boosted(forest, known=told)
+    except OutOfBudgetError:
+        return 0
+    except DataError as error:
+        if "were not in the training data" in str(error):
+            raise
+        return 0
+    values, labels = values[known:], labels[known:]
+    leaf = forest.apply(values)[:, : found.n_trees]
+    cell = {tuple(one): i for i, one in enumerate(found.cells.leaf.T.tolist())}
+    people = np.zeros(found.n_classes * len(found.cells))
+    at = np.array([cell[tuple(one)] for one in leaf.tolist()], dtype=int)
+    np.add.at(people, found.n_classes * at + labels, 1)
+    assert (found.bounds.low <= people).all()
+    assert (people <= found.bounds.high).all()
+    assert found.n_people == len(labels)
+    return found.certified
+
+
+@pytest.mark.parametrize(
+    ("library", "seeds"),
+    [
+        # Of the last seed of the first some leaf has no curvature, and moves nobody.
+        ("gradients", (100, 101, 119)),
+        ("histograms", range(100, 103)),
+        ("lightgbm", range(100, 103)),
+        ("xgboost", range(100, 106)),
+    ],
+)
+def test_the_people_fulfil_every_equation_of_several_classes(library, seeds, monkeypatch) -> None:
+    """Far from the edge: what is said to be off by rounding is off by less than half of that."""
+    seen = []
+
+    def noted(cells, trees, boosting):
+        seen.append((cells, equations_of(cells, trees, boosting)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(boosted, "equations_of", noted)
+    for seed in seeds:
+        forest, values, labels = of_several(seed, library)
+        with suppress(DataError, OutOfBudgetError):
+            infer_boosted(forest)
+        if not seen:
+            continue
+        cells, equations = seen.pop()
+        at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
+        leaf = forest.apply(values)[:, : len(cells.leaf)]
+        people = np.zeros(len(equations.most))
+        cell = np.array([at[tuple(one)] for one in leaf.tolist()])
+        np.add.at(people, len(equations.most) // len(cells) * cell + labels, 1)
+        assert fulfils(
+            replace(equations, tolerance=equations.tolerance / 2, width=equations.width / 2), people
+        )
+        swapped = people.reshape(len(cells), -1)[:, ::-1].ravel()
+        assert not fulfils(equations, swapped)
+
+
+@pytest.mark.parametrize("library", ["gradients", "histograms", "xgboost", "lightgbm"])
+def test_no_certificate_of_several_classes_is_wrong(library: str) -> None:
+    every = [of_several(seed, library) for seed in range(5)]
+    assert sum(held_against(*one) for one in every) > 200
+    assert sum(held_against(*one, known=40) for one in every[:3]) > 50
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, monkeypatch) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 2, (6, 2)).astype(float)
+    values[:2] = [0, 1], [1, 0]
+    labels = np.array([0, 1, 2, *rng.integers(0, 3, 3)])
+    model = GradientBoostingClassifier(n_estimators=3, max_depth=2, max_features=1, random_state=0)
+    forest = load(model.fit(values, labels))
+    seen = []
+
+    def noted(cells, trees, boosting):
+        seen.append((cells, equations_of(cells, trees, boosting)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(boosted, "equations_of", noted)
+    with suppress(DataError, OutOfBudgetError):
+        infer_boosted(forest)
+    cells, whole = seen.pop()
+    # Without some of the equations there are several tables.
+    kept = np.flatnonzero((rng.random(len(whole.target)) < 0.6) | ~whole.informative)
+    some = replace(whole, **{name: getattr(whole, name)[kept] for name in
+                   ("middle", "width", "told", "off", "people", "tells")})  # fmt: skip
+    every = tables(some.most, 6)
+    at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
+    truth = np.zeros(len(some.most))
+    cell = np.array([at[tuple(one)] for one in forest.apply(values).tolist()])
+    np.add.at(truth, 3 * cell + labels, 1)
+    for equations in (some, whole):
+        fitting = [x for x in every if fulfils(equations, x)]
+        assert truth.tolist() in [x.tolist() for x in fitting]
+        for x in fitting:
+            bounds, _ = enclose(equations, x, never)
+            assert all((bounds.low <= y).all() and (y <= bounds.high).all() for y in fitting)
+
+
+def tables(most: np.ndarray, n: int) -> list[np.ndarray]:
+    """Return all whole numbers up to some that add up to n."""
+    found: list[tuple[int, ...]] = [()]
+    for m in most:
+        found = [(*x, y) for x in found for y in range(int(m) + 1) if sum(x) + y <= n]
+    return [np.array(x, float) for x in found if sum(x) == n]
+
+
+def test_no_certificate_is_wrong() -> None:
+    assert sum(held_against(*trained(seed)) for seed in range(24)) > 300
+
+
+def test_no_certificate_besides_the_known_is_wrong() -> None:
+    alone, informed = 0, 0
+    for seed in range(24):
+        model = trained(seed)
+        n = len(model[2])
+        others = held_against(*model, known=n - 10)
+        assert 0 <= others <= 10
+        alone, informed = alone + held_against(*model), informed + others
+        held_against(*model, known=n // 3)
+    assert informed > 150
+    assert alone > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_besides_the_known_hold_every_table_that_fits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    whole = by_hand()
+    some = replace(whole, **{name: getattr(whole, name)[: 4 + seed] for name in
+                   ("middle", "width", "told", "off", "people", "tells")})  # fmt: skip
+    every = [np.array(x, float) for x in product(*(range(int(m) + 1) for m in some.most))]
+    fitting = [x for x in every if fulfils(some, x)]
+    truth = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])
+    known = rng.integers(0, truth.astype(int) + 1).astype(float)
+    others = some.without(known)
+    assert others.n_people == 6 - known.sum()
+    besides = [x - known for x in fitting if (x >= known).all()]
+    assert [x.tolist() for x in besides] == [
+        x.tolist() for x in (np.array(one) for one in product(
+            *(range(int(m) + 1) for m in others.most))) if fulfils(others, x)
+    ]  # fmt: skip
+    bounds, _ = enclose(others, truth - known, never)
+    assert all((bounds.low <= x).all() and (x <= bounds.high).all() for x in besides)
+
+
+def test_somebody_who_was_not_there_is_named() -> None:
+    forest, values, labels = trained(1)
+    for false in (1 - labels, np.where(np.arange(len(labels)), labels, 1 - labels)):
+        with pytest.raises(DataError, match="hold"):
+            infer_boosted(forest, known=read_records((values, false), forest))
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+def test_no_certificate_of_a_library_is_wrong(library: str) -> None:
+    assert sum(held_against(*of_library(seed, library)) for seed in range(10)) > 100
+    assert sum(held_against(*of_library(seed, library), known=40) for seed in range(10)) > 50
+
+
+def test_trees_of_parts_of_the_people_certify_nobody(tmp_path: Path) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2, (300, 6)).astype(float)
+    labels = (values.sum(axis=1) + rng.normal(0, 1, 300) > 3).astype(int)
+    model = xgboost.XGBClassifier(n_estimators=30, subsample=0.8, n_jobs=1).fit(values, labels)
+    # This form does not tell that people were left out.
+    model.save_model(tmp_path / "model.json")
+    with pytest.raises(DataError, match="no people were found who fit all leaves"):
+        infer_boosted(load(tmp_path / "model.json"))

@@ -1,0 +1,146 @@
+"""No bound is ever wrong: held against the truth, and against all tables that fit."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.inference.tables import every_table, small, trained
+from tests.strategies import examples, one_in
+from treeaudit.inference import cells
+from treeaudit.inference.budget import Budget
+from treeaudit.inference.exact import Solution, infer_exact
+from treeaudit.model.forest import Forest
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
+
+INF = np.inf
+
+
+def holds(answer: Solution, forest: Forest, values: np.ndarray, labels: np.ndarray) -> int:
+    """Hold an answer against the people; return how many are certified."""
+    codes, leaf = answer.domain.codes(values), forest.apply(values)[:, : answer.n_trees]
+    n_certified = 0
+    for label, one in enumerate(answer.labels):
+        cells = answer.cells.part(one.cell)
+        place = {tuple(ends): i for i, ends in enumerate(cells.leaf.T.tolist())}
+        true = np.zeros(len(cells))
+        for ends, code in zip(leaf[labels == label].tolist(), codes[labels == label], strict=True):
+            at = place[tuple(ends)]
+            true[at] += 1
+            for variable, row, x in zip(
+                answer.domain.variables, cells.layout.row.tolist(), code.tolist(), strict=False
+            ):
+                if variable.cuts is None:
+                    assert int(cells.sets[row, at, x // 64]) >> (x % 64) & 1
+                else:
+                    assert cells.low[row, at] <= x < cells.high[row, at]
+        assert (one.bounds.low <= true).all()
+        assert (true <= one.bounds.high).all()
+        n_certified += int(one.bounds.low.sum())
+    return n_certified
+
+
+@given(st.integers(0, 2**32 - 1))
+@examples(30)
+def test_the_people_are_within_the_bounds(seed) -> None:
+    forest, values, labels = trained(seed)
+    answer = infer_exact(forest)
+    assert holds(answer, forest, values, labels) == answer.certified <= len(values)
+
+
+@given(st.integers(0, 2**32 - 1))
+@examples(30)
+def test_the_bounds_hold_all_tables_that_fit(seed) -> None:
+    forest, values, labels, grid = small(seed)
+    check_all_tables(forest, values, labels, grid)
+
+
+def test_too_many_cells_are_foreseen_and_end_the_search_where_they_would(monkeypatch) -> None:
+    """Three trees cut one column each into 16 parts: 16, 256, and 4,096 cells."""
+    rng = np.random.default_rng(0)
+    values, labels = rng.random((4_000, 3)), rng.integers(0, 2, 4_000)
+    trees = tuple(grid(i, 16, values, labels) for i in range(3))
+    forest = Forest(trees=trees, schema=Schema.numeric(3, classes=["no", "yes"]))
+    enough = infer_exact(forest, budget=Budget(cells=10_000))
+    assert (enough.stopped, enough.n_trees, len(enough.cells)) == (None, 3, 16**3)
+    for few in (1_000_000, 1):
+        monkeypatch.setattr(cells, "_ENOUGH", few)
+        ended = infer_exact(forest, budget=Budget(cells=3_000))
+        assert (ended.stopped, ended.n_trees, len(ended.cells)) == ("3,000 cells", 2, 16**2)
+        again = infer_exact(forest, budget=Budget(cells=10_000))
+        assert again.cells.leaf.tolist() == enough.cells.leaf.tolist()
+
+
+def grid(feature: int, parts: int, values: np.ndarray, labels: np.ndarray) -> Tree:
+    """Return a tree that cuts one column into so many equal parts, one after another."""
+    n = 2 * parts - 1
+    parent, low, high = np.full(n, -1), np.full(n, -INF), np.full(n, INF)
+    for i in range(parts - 1):
+        parent[[2 * i + 1, 2 * i + 2]] = 2 * i
+        high[2 * i + 1] = low[2 * i + 2] = (i + 1) / parts
+    edges = np.where(parent < 0, -1, feature)
+    tree = Tree(parent=parent, feature=edges, low=low, high=high)
+    counts = np.zeros((n, 2))
+    np.add.at(counts, (tree.apply(values), labels), 1)
+    for node in range(n - 1, 0, -1):
+        counts[parent[node]] += counts[node]
+    return replace(tree, counts=counts)
+
+
+@pytest.mark.slow
+@pytest.mark.sampled
+@pytest.mark.parametrize("first", one_in(5, range(0, 3_000, 100)))
+def test_three_thousand_small_tables(first) -> None:
+    for seed in range(first, first + 100):
+        forest, values, labels = trained(seed, most_people=25)
+        holds(infer_exact(forest), forest, values, labels)
+        check_all_tables(*small(seed))
+
+
+def check_all_tables(
+    forest: Forest, values: np.ndarray, labels: np.ndarray, grid: np.ndarray
+) -> None:
+    answer = infer_exact(forest)
+    ends = forest.apply(values).tolist()
+    for label, one in enumerate(answer.labels):
+        tables = every_table(forest, grid, label)
+        truth = Counter(tuple(e) for e, mine in zip(ends, labels == label, strict=True) if mine)
+        assert truth in tables
+        cells = [tuple(ends) for ends in answer.cells.leaf[:, one.cell].T.tolist()]
+        assert len(cells) == len(set(cells))
+        for table in tables:
+            assert set(table) <= set(cells)
+            counts = np.array([table[cell] for cell in cells])
+            assert (one.bounds.low <= counts).all()
+            assert (counts <= one.bounds.high).all()
+
+
+def stump(feature: int, *counts: list[float]) -> Tree:
+    return Tree(
+        parent=[-1, 0, 0], feature=[-1, feature, feature], low=[-INF, -INF, 0.5],
+        high=[INF, 0.5, INF], counts=[np.sum(counts, axis=0), *counts],
+    )  # fmt: skip
+
+
+def test_two_questions_by_hand() -> None:
+    """Ten people by smoking (6 do not, 4 do) and by age (9 are young, 1 is old), of one label.
+
+    Of the young at least 9 - 4 = 5 do not smoke, and at most 6; of the smokers at least
+    4 - 1 = 3 are young. Nobody needs to be old and not smoke. The only ill person is young
+    and smokes: no other leaf of either tree has anybody ill.
+    """
+    smokes = stump(0, [6, 0], [4, 1])
+    old = stump(1, [9, 1], [1, 0])
+    schema = Schema.numeric(["smokes", "old"], classes=["well", "ill"])
+    answer = infer_exact(Forest(trees=(smokes, old), schema=schema))
+    well, ill = answer.labels
+    leaves = [tuple(one) for one in answer.cells.leaf[:, well.cell].T.tolist()]
+    bounds = dict(zip(leaves, zip(well.bounds.low, well.bounds.high, strict=True), strict=True))
+    assert bounds == {(1, 1): (5, 6), (1, 2): (0, 1), (2, 1): (3, 4), (2, 2): (0, 1)}
+    assert answer.cells.leaf[:, ill.cell].tolist() == [[2], [1]]
+    assert ill.bounds.low.tolist() == ill.bounds.high.tolist() == [1]
+    assert answer.certified == 9

@@ -1,0 +1,173 @@
+"""The repair that a failed audit points to."""
+
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.repair.defend import RepairRequest, repair
+from treeaudit.repair.suggestion import with_fix
+from treeaudit.reports.commands import next_command
+from treeaudit.reports.fixed import fix_outcome, fix_sentence
+from treeaudit.reports.repair_rows import before_and_after
+from treeaudit.reports.to_json import json_schema
+
+
+def test_a_failed_audit_is_repaired_and_the_repair_passes(cancer_tree) -> None:
+    report = with_fix(ta.scan(cancer_tree))
+    fix = report.fix
+    assert fix is not None
+    assert fix.passed
+    assert fix.misses == ()
+    assert fix.leaves[1] < fix.leaves[0] == report.table.n_leaves
+    repaired = ta.defend(cancer_tree)
+    assert ta.scan(repaired).verdict == "pass"
+    assert sum(len(tree.leaves) for tree in repaired.trees) == fix.leaves[1]
+
+
+def test_an_audit_that_passed_is_left_as_it_is(cancer_tree) -> None:
+    report = ta.scan(cancer_tree, policy="observe")
+    assert with_fix(report) is report
+
+
+def test_what_it_costs_unseen_people() -> None:
+    x, y = load_breast_cancer(return_X_y=True)
+    model = DecisionTreeClassifier(random_state=0).fit(x, y)
+    fix = with_fix(ta.scan(model), test=(x, y)).fix
+    assert fix is not None
+    assert fix.unseen is not None
+    before, after = fix.unseen
+    assert before.n == len(x)
+    assert before.value == model.score(x, y)
+    assert after.value <= before.value
+
+
+def test_it_is_in_the_json_report(cancer_tree) -> None:
+    report = with_fix(ta.scan(cancer_tree))
+    assert report.to_dict()["fix"]["leaves"] == list(report.fix.leaves)
+    assert replace(report, fix=None).to_dict()["fix"] is None
+
+
+def test_a_number_that_cannot_be_written_is_no_way_out_and_no_error() -> None:
+    inf = float("inf")
+    tree = ta.Tree(
+        parent=[-1, 0, 0, 2, 2],
+        feature=[-1, 0, 0, 0, 0],
+        low=[-inf, -inf, 15, 15, 20],
+        high=[inf, 15, inf, 20, inf],
+        n_records=[13, 6, 7, 1, 6],
+        value=[inf, 1.0, inf, 2.0, 3.0],
+    )
+    model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["age"]), counts_are="absent")
+    for attacked in (model, replace(model, answers="sum")):
+        report = with_fix(ta.scan(attacked))
+        assert report.verdict == "fail"
+        assert report.fix is None or report.fix.leaves == (3, 2)
+
+
+@pytest.fixture(scope="module")
+def forest():
+    """Return a forest whose trees are each right less often than all of them, and its people."""
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.integers(0, 6, size=(300, 4)).astype(float), columns=list("abcd"))
+    y = np.where(x["a"] + x["b"] + rng.normal(0, 1, 300) > 5, "yes", "no")
+    options = {"bootstrap": False, "max_features": 1, "min_samples_leaf": 2, "random_state": 0}
+    return RandomForestClassifier(5, **options).fit(x, y), x.assign(label=y)
+
+
+def test_of_the_training_people_is_what_the_model_answers_them(forest) -> None:
+    model, people = forest
+    report = ta.scan(model, train=people, target="label")
+    report = with_fix(report, train=people, target="label", seconds=60)
+    score = model.score(people.drop(columns="label"), people["label"])
+    assert (report.fix.right[0], report.fix.answered) == (pytest.approx(score), True)
+    assert report.frontier[0].accuracy == report.fix.right[0]
+    chosen = next(one for one in report.frontier if one.chosen)
+    assert chosen.accuracy == report.fix.right[1]
+    said = f"right for {score:.2%} → {chosen.accuracy:.2%} of the training people."
+    assert fix_outcome(report).endswith(said)
+    form = report.to_dict()
+    assert form["fix"]["right_of"] == "training people"
+    jsonschema.validate(form, json_schema())
+
+
+def test_counts_tell_how_often_each_tree_alone_is_right(forest) -> None:
+    report = with_fix(ta.scan(forest[0]))
+    before = np.mean([
+        (tree.predict(forest[1].drop(columns="label").to_numpy()) == (forest[1]["label"] == "yes"))
+        for tree in forest[0].estimators_
+    ])  # fmt: skip
+    assert (report.fix.right[0], report.fix.answered) == (pytest.approx(before), False)
+    said = fix_outcome(report)
+    assert f"each tree alone is right for {before:.2%} → " in said
+    assert said.endswith("of its training people on average, by its own counts.")
+    assert "right_of" not in report.to_dict()["fix"]
+    done = repair(ta.load(forest[0]), RepairRequest())
+    rows = before_and_after(done.before, done.after)
+    assert ("right by own counts, each tree alone, on average", f"{before:.2%}") in [
+        row[:2] for row in rows
+    ]
+
+
+def test_figures_of_a_repair_that_draws_are_the_same_each_time() -> None:
+    x, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    people = x[["mean radius", "mean texture"]].assign(ill=y)[:300]
+    model = GradientBoostingClassifier(n_estimators=3, max_depth=4, random_state=0)
+    model.fit(people.drop(columns="ill"), people["ill"])
+    wanted = {"train": people, "target": "ill"}
+    fixes = [with_fix(ta.scan(model, **wanted), **wanted).fix for _ in range(2)]
+    assert fixes[0] == fixes[1]
+    assert "draws" in " ".join(fixes[0].steps)
+    # What is handed out is drawn as nobody can tell.
+    given = RepairRequest(**wanted)
+    told = [repair(model, given, trial=trial).forest for trial in (0, 0, None, None)]
+    steps = [tuple(tree.value.tobytes() for tree in forest.trees) for forest in told]
+    assert steps[0] == steps[1]
+    assert len(set(steps)) == 3
+    with pytest.raises(ta.DataError, match="takes no 'trial'"):
+        ta.defend(model, method="draw-steps", trial=0, **wanted)
+
+
+def test_a_repair_is_judged_by_the_tolerance_of_the_audit() -> None:
+    """By its own it passed, and the file that was written failed the same audit."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.integers(18, 90, 400)})
+    people["cost"] = people.age * 30.0 + rng.gamma(2, 300, 400)
+    model = DecisionTreeRegressor(max_depth=5, random_state=0).fit(people[["age"]], people.cost)
+    usual, wide = (
+        with_fix(
+            ta.scan(model, train=people, target="cost", tolerance=t), train=people, target="cost"
+        )
+        for t in (None, 600.0)
+    )
+    assert usual.fix.passed
+    assert next_command(usual)
+    assert not wide.fix.passed
+    assert not wide.fix.works
+    assert any("within the tolerance" in miss for miss in wide.fix.misses)
+    assert not next_command(wide)
+    assert "tried, and not enough" in fix_sentence(wide)
+
+
+def test_a_repair_is_judged_by_the_sensitive_columns_of_the_audit() -> None:
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.integers(18, 90, 600), "ill": rng.integers(0, 2, 600)})
+    people["hiv"] = np.where(people.age > 60, "yes", "no")
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(people[["age"]], people.ill)
+    asked = {"train": people, "target": "ill"}
+    plain = with_fix(ta.scan(model, **asked), **asked)
+    assert plain.verdict == "pass" or plain.fix.passed
+    report = with_fix(ta.scan(model, **asked, sensitive=["hiv"]), **asked)
+    assert report.verdict == "fail"
+    assert report.fix is None or not report.fix.passed
+    # Nor is a repair advised that would not be told of the column.
+    assert not next_command(report)
+    titles = {check.name: check.title for check in report.checks}
+    assert titles["max-certain-share"] == "People whose label or sensitive value is certain"
+    assert {c.title for c in plain.checks} >= {"People whose label is certain"}

@@ -1,0 +1,241 @@
+"""A report held against the model that it is said to be of: the audit is run again."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from treeaudit.audit.preparation import Progress
+from treeaudit.audit.scan import audit_all
+from treeaudit.errors import DataError
+from treeaudit.findings.acceptance import acceptance_of
+from treeaudit.findings.policy import BUILT_IN, Policy, read_policy
+from treeaudit.findings.report import Report
+from treeaudit.findings.request import OPTIONS, Request
+from treeaudit.output import well_formed
+from treeaudit.repair.suggestion import with_fix
+
+__all__ = ["Mismatch", "Verification", "verify"]
+
+_FILES = ("train", "test", "known", "prior", "baseline")
+_NAMED = ("model", *_FILES)
+_SMALL = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One entry of a report that is not what the model gives: where, what it says, what is so."""
+
+    where: str
+    said: object
+    found: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What became of a report when the audit was run again."""
+
+    again: Report  # The new audit
+    differences: tuple[Mismatch, ...]  # What the report says otherwise
+    # Attacks whose searches were ended by time, and therefore need not find the same again
+    unsettled: tuple[str, ...]
+    own_policy: bool  # Whether the thresholds were taken as the report states them
+
+
+def verify(
+    reports: Sequence[Mapping[str, Any]],
+    model: Path,
+    *,
+    policy: str | None = None,
+    progress: Progress | None = None,
+    **given: Path | None,
+) -> tuple[Verification, ...]:
+    """Run the audit of a file again, and hold every entry of its reports against the new ones.
+
+    Parameters
+    ----------
+    reports
+        The JSON report of each model in the file, or of the one that was chosen.
+    model
+        The file that they are said to be of.
+    policy
+        The policy that they have to be held against; their own unless told.
+    given
+        The files that the audit was given: ``train``, ``test``, ``known``, ``prior`` and
+        ``baseline``.
+
+    Raises
+    ------
+    DataError
+        If the report does not tell what was asked, needs files that were not given, or is of
+        another number of models.
+    """
+    first = reports[0]
+    request, own_policy = _asked(first, model, policy, given)
+    found = audit_all(request, progress)
+    if len(found) != len(reports):
+        raise DataError(
+            f"{model.name} holds {len(found):,} models, and the report is of {len(reports):,}: "
+            "scan it again"
+        )
+    for at, one in enumerate(reports[1:], start=2):
+        if one["request"] != first["request"]:
+            raise DataError(f"the report says of model {at} that something else was asked")
+    return tuple(
+        _held(data, again, request, own_policy=own_policy)
+        for data, again in zip(reports, found, strict=True)
+    )
+
+
+def _held(
+    data: Mapping[str, Any], again: Report, request: Request, *, own_policy: bool
+) -> Verification:
+    if data.get("fix") is not None or data.get("frontier"):
+        again = with_fix(again, train=request.train, test=request.test, target=request.target)
+    # As it is written: names of files may hold bytes that are no text.
+    written = json.loads(json.dumps(well_formed(again.to_dict())))
+    said, true = _neutral(data), _neutral(written)
+    names = (
+        _names(data["model"]["path"], *map(data["request"].get, _NAMED)),
+        _names(*(getattr(request, field) for field in _NAMED)),
+    )
+    if data.get("fix") is None and not data.get("frontier"):
+        true = {**true, "fix": None}
+    differences = [*_differences("", said, true, names), *_beside(data, written)]
+    try:
+        acceptance_of(data)
+    except (KeyError, TypeError, ValueError) as error:
+        differences.append(Mismatch("accepted", data["accepted"], str(error)))
+    # Whether a search was ended by time may differ, but not whether it searches.
+    sides = [
+        {f["id"]: f["details"] for f in form["findings"] if f.get("details")}
+        for form in (said, true)
+    ]
+    stopped = [
+        attack
+        for attack, details in sides[1].items()
+        if "stopped" in details and any(side.get(attack, {}).get("stopped") for side in sides)
+    ]
+    return Verification(
+        again=again,
+        differences=tuple(differences),
+        unsettled=tuple(dict.fromkeys(stopped)),
+        own_policy=own_policy,
+    )
+
+
+def _beside(data: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Mismatch]:
+    """Tell what a report says where names are not compared, and no audit would write."""
+    parts = {part: (data[part], written[part]) for part in ("tool", "request", "policy")}
+    for role in written["people"]:
+        parts[f"people · {role}"] = data["people"].get(role, {}), written["people"][role]
+    for part, (said, true) in parts.items():
+        yield from (Mismatch(_under(part, key), said[key], None) for key in said if key not in true)
+    asked, told = data["request"]["policy"], data["policy"]["name"]
+    if isinstance(asked, str) and asked != told and not BUILT_IN.keys().isdisjoint({asked, told}):
+        yield Mismatch("request · policy", asked, told)
+
+
+def _asked(
+    data: Mapping[str, Any], model: Path, policy: str | None, given: Mapping[str, Path | None]
+) -> tuple[Request, bool]:
+    asked = data.get("request")
+    if not isinstance(asked, dict) or any(field not in asked for field in OPTIONS):
+        raise DataError("the report does not say what was asked: scan the model again")
+    if data["model"]["sha256"] is None:
+        raise DataError("the report is of a model in memory: nothing ties it to a file")
+    for field in _FILES:
+        name = _named(asked[field])
+        if name is not None and given.get(field) is None:
+            raise DataError(f"the report was made with {OPTIONS[field]} {name}: give that too")
+        if name is None and given.get(field) is not None:
+            raise DataError(f"the report was made without {OPTIONS[field]}: leave it away")
+    policy_of_report = data["policy"]
+    own = policy is None and policy_of_report["name"] not in BUILT_IN
+    report_policy = Policy(
+        **{key: policy_of_report.get(key) for key in ("name", "values", "source")}
+    )
+    plain = {k: v for k, v in asked.items() if k in OPTIONS and k not in (*_FILES, "policy")}
+    request = Request(
+        model=model,
+        policy=report_policy if own else read_policy(policy or str(policy_of_report["name"])),
+        **{**plain, **given},
+    )
+    attacks = request.attacks if request.attacks is None else tuple(request.attacks)
+    return replace(request, attacks=attacks, sensitive=tuple(request.sensitive)), own
+
+
+def _named(value: object) -> str | None:
+    return value.get("object", "") if isinstance(value, dict) else value  # type: ignore[return-value]
+
+
+def _names(*paths: object) -> list[str]:
+    """Return what files are called in one report, longest first: a file may be moved.
+
+    Never what they are called in the other: a report would choose which words are not held
+    against the model.
+    """
+    told = [well_formed(str(path)) for path in paths if isinstance(path, str | Path)]
+    return sorted({*told, *(Path(one).name for one in told)} - {""}, key=len, reverse=True)
+
+
+def _neutral(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a report says, without who wrote it and what its files are called."""
+    left = {"tool", "request", "accepted", "schema_version"}
+    first = {key: data[key] for key in ("model", "verdict", "policy") if key in data}
+    form = {key: part for key, part in {**first, **data}.items() if key not in left}
+    form["model"] = {key: part for key, part in form["model"].items() if key != "path"}
+    form["people"] = {role: table["records"] for role, table in form["people"].items()}
+    form["policy"] = {key: form["policy"][key] for key in ("name", "sha256", "values")}
+    if isinstance(form.get("baseline"), dict):
+        form["baseline"] = {k: v for k, v in form["baseline"].items() if k != "name"}
+    return form
+
+
+def _renamed(text: str, names: list[str]) -> str:
+    for name in names:
+        text = text.replace(name, "FILE")
+    return text
+
+
+def _differences(
+    where: str,
+    said: Any,  # noqa: ANN401  # JSON
+    found: Any,  # noqa: ANN401  # JSON
+    names: tuple[list[str], list[str]],
+) -> Iterator[Mismatch]:
+    if isinstance(said, dict) and isinstance(found, dict):
+        for key in dict.fromkeys((*said, *found)):
+            yield from _differences(_under(where, key), said.get(key), found.get(key), names)
+    elif isinstance(said, list) and isinstance(found, list):
+        label = "id" if where == "findings" else "name" if where == "checks" else None
+        sides = [_by_label(part, label) for part in (said, found)]
+        for key in dict.fromkeys((*sides[0], *sides[1])):
+            one, other = (side.get(key) for side in sides)
+            yield from _differences(_under(where, str(key)), one, other, names)
+    elif not _same(said, found, names):
+        yield Mismatch(where, said, found)
+
+
+def _under(where: str, key: str) -> str:
+    return f"{where} · {key}" if where else key
+
+
+def _by_label(rows: list[Any], label: str | None) -> dict[object, Any]:
+    """Return rows by what they are called; by their place where they have no names of their own."""
+    if label is None or not all(isinstance(row, dict) and label in row for row in rows):
+        return dict(enumerate(rows, start=1))
+    named = {row[label]: row for row in rows}
+    return named if len(named) == len(rows) else dict(enumerate(rows, start=1))
+
+
+def _same(said: object, found: object, names: tuple[list[str], list[str]]) -> bool:
+    if isinstance(said, bool) or isinstance(found, bool) or None in (said, found):
+        return said is found
+    if isinstance(said, int | float) and isinstance(found, int | float):
+        return math.isclose(said, found, rel_tol=_SMALL, abs_tol=1e-12)
+    if isinstance(said, str) and isinstance(found, str):
+        return said == found or _renamed(said, names[0]) == _renamed(found, names[1])
+    return type(said) is type(found) and said == found
