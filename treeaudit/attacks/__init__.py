@@ -23,7 +23,7 @@ from treeaudit.attacks.leftovers import (
 )
 from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.needs import run_attack
-from treeaudit.attacks.offered import Offered, search
+from treeaudit.attacks.plugins import Offered, search
 from treeaudit.attacks.reconstruction.attack import Reconstruction
 from treeaudit.attacks.sensitive.attack import Sensitive
 from treeaudit.attacks.singling_out.uniqueness import Uniqueness

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
+from treeaudit.attacks.distinct_people import in_any_tree, of_each_tree, worst_share
 from treeaudit.attacks.diversity_details import Diversity, NearlyCertain, diversity_of
-from treeaudit.attacks.once import in_any_tree, of_each_tree, worst_share
-from treeaudit.attacks.stated import Stated
+from treeaudit.attacks.predicted_value import PredictedValue
 from treeaudit.findings.findings import Control, Evidence, Severity
 from treeaudit.findings.numbers import People
 from treeaudit.model.words import in_percent
@@ -55,7 +55,7 @@ class Alike:
     controls: tuple[Control, ...]
 
 
-def alike_in(case: Case, stated: Stated) -> Alike:
+def alike_in(case: Case, stated: PredictedValue) -> Alike:
     """Return whose value of a column follows from their leaf."""
     size, k = stated.size, case.k
     pure = stated.labels.distinct == 1
@@ -98,7 +98,9 @@ def _severity(share: float, controls: Sequence[tuple[int, Control | None]]) -> S
     return "low" if left == "none" and found != "none" else left
 
 
-def _evidence(case: Case, stated: Stated, chosen: npt.NDArray[np.intp]) -> tuple[Evidence, ...]:
+def _evidence(
+    case: Case, stated: PredictedValue, chosen: npt.NDArray[np.intp]
+) -> tuple[Evidence, ...]:
     found = []
     for at in chosen.tolist():
         says = None

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide
-from treeaudit.attacks.drawn import are_draws_of
+from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
@@ -27,6 +27,7 @@ __all__ = [
     "Attack",
     "Case",
     "Need",
+    "are_draws_of",
     "evidence",
     "first_round",
     "leaf_evidence",
@@ -35,6 +36,39 @@ __all__ = [
     "smallest",
     "unseen_trees",
 ]
+
+
+def are_draws_of(
+    forest: Forest, train: Records, draws: Callable[[], npt.NDArray[np.integer[Any]]]
+) -> bool:
+    """Tell whether draws are those of some people.
+
+    The draws that the seeds of the file make again are those of these people only if they stand
+    in the order of the training: then every leaf holds as many of each label as it says.
+
+    Parameters
+    ----------
+    draws
+        Gives how often each row was drawn for each tree, shape ``(n_records, n_trees)``.
+    """
+    if train.labels is None or forest.seeds is None or forest.n_records != len(train):
+        return False
+    if min(train.labels.min(initial=0), train.node.min(initial=0)) < 0:
+        return False
+    try:
+        times = draws()
+    except DataError:
+        return False
+    for t, tree in enumerate(forest.trees):
+        if tree.counts is None:
+            return False
+        width = tree.counts.shape[1]
+        place = train.node[:, t].astype(np.int64) * width + train.labels
+        drawn = np.bincount(place, times[:, t], minlength=tree.n_nodes * width)
+        if (drawn.reshape(-1, width) != tree.counts)[tree.leaves].any():
+            return False
+    return True
+
 
 _BLOCK = 1 << 16
 

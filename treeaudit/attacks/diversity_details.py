@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.attacks.once import InAnyTree
-from treeaudit.attacks.stated import Stated
+from treeaudit.attacks.distinct_people import InAnyTree
+from treeaudit.attacks.predicted_value import PredictedValue
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 
@@ -80,7 +80,7 @@ _LEAST = ("distinct_l", "entropy_l")
 
 
 def diversity_of(
-    told: Wide, stated: Stated, certain: Wide, once: InAnyTree, nearly: NearlyCertain
+    told: Wide, stated: PredictedValue, certain: Wide, once: InAnyTree, nearly: NearlyCertain
 ) -> Diversity:
     """Put together what the leaves say of a column.
 

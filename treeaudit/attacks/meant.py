@@ -3,7 +3,7 @@
 import numpy as np
 
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.stated import Codes
+from treeaudit.attacks.predicted_value import Codes
 from treeaudit.table.ends import Meant
 from treeaudit.table.labels import Labels
 
@@ -11,7 +11,7 @@ __all__ = ["meant_in"]
 
 
 def meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:
-    """Return who is meant by the leaves of a tree; see `treeaudit.attacks.once.in_any_tree`.
+    """Return who is meant by the leaves of a tree; see `treeaudit.attacks.distinct_people.in_any_tree`.
 
     Kept where persons are named, for the labels that were asked about last.
     """

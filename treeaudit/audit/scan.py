@@ -16,7 +16,7 @@ from treeaudit.attacks import (
     offered_attacks,
     run_attack,
 )
-from treeaudit.attacks.offered import run_offered
+from treeaudit.attacks.plugins import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.asked import listed

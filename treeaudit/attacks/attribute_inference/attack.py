@@ -36,8 +36,8 @@ from treeaudit.attacks.attribute_inference.hidden import (
 from treeaudit.attacks.attribute_inference.outcome import Outcome, control_of, inferred
 from treeaudit.attacks.attribute_inference.view import view
 from treeaudit.attacks.case import Case, Need, severity_of_share
+from treeaudit.attacks.groups import Groups, split_groups
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
-from treeaudit.attacks.sides import Sides, sides
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
@@ -123,7 +123,7 @@ class Attributes:
         """
         trees = case.forest.n_trees
         most = max(_FEWEST_PEOPLE, min(self.most_people, _MOST_TIMES_TREES // trees))
-        people = sides(case, self.id, min(most, self.most_people))
+        people = split_groups(case, self.id, min(most, self.most_people))
         asked = people_asked(people)
         columns, left = self._choose(case, people, len(asked.values))
         if not columns:
@@ -136,7 +136,7 @@ class Attributes:
             case.step("guessing without the model", done, len(columns))
         return self._finding(case, people, outcomes, left)
 
-    def _choose(self, case: Case, people: Sides, n: int) -> tuple[list[Column], list[str]]:
+    def _choose(self, case: Case, people: Groups, n: int) -> tuple[list[Column], list[str]]:
         """Return the columns to attack, most identifying first, and the names of the rest."""
         reference = people.test.values[people.reference]
         columns = columns_of(case.forest, reference)
@@ -148,7 +148,7 @@ class Attributes:
         return ordered[:most], [column.name for column in ordered[most:]]
 
     def _finding(
-        self, case: Case, people: Sides, outcomes: Sequence[Outcome], left: Sequence[str]
+        self, case: Case, people: Groups, outcomes: Sequence[Outcome], left: Sequence[str]
     ) -> Finding:
         # Many columns are tested: each has to pass at its part of the five percent.
         confidence = 1 - 0.05 / len(outcomes)
@@ -186,7 +186,7 @@ def _entropy(code: Int) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def _outcome(case: Case, people: Sides, asked: Asked, column: Column, sums: Weighed) -> Outcome:
+def _outcome(case: Case, people: Groups, asked: Asked, column: Column, sums: Weighed) -> Outcome:
     truth = column.truth(asked.values)
     known = column.truth(people.test.values[people.reference])
     frequency = np.bincount(known[known >= 0], minlength=len(column.says)) + 0.5

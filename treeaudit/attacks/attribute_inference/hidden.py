@@ -12,8 +12,8 @@ from treeaudit.arrays import Flag, Float, Int
 from treeaudit.attacks.attribute_inference.candidates import Column
 from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.groups import Groups
 from treeaudit.attacks.membership_inference.count_score import leaf_scores
-from treeaudit.attacks.sides import Sides
 from treeaudit.people.imputation import guess
 from treeaudit.people.records import Records
 
@@ -63,7 +63,7 @@ class Weighed:
     phi: Float
 
 
-def people_asked(people: Sides) -> Asked:
+def people_asked(people: Groups) -> Asked:
     """Return members and control people as one table."""
     parts = ((people.train, people.members), (people.test, people.control))
     labelled = people.train.labels is not None and people.test.labels is not None
@@ -86,7 +86,7 @@ def _answer(records: Records) -> Float:
     return np.asarray(given, dtype=np.float64)
 
 
-def weigh(case: Case, people: Sides, asked: Asked, columns: Sequence[Column]) -> list[Weighed]:
+def weigh(case: Case, people: Groups, asked: Asked, columns: Sequence[Column]) -> list[Weighed]:
     """Ask every tree about every candidate of every column.
 
     Trees come one after another, so that a large forest is read once and
@@ -115,7 +115,7 @@ def weigh(case: Case, people: Sides, asked: Asked, columns: Sequence[Column]) ->
     return [Weighed(score=s, people=p, phi=f) for s, p, f in zip(*parts, strict=True)]
 
 
-def guesses(case: Case, people: Sides, asked: Asked, column: Column) -> Float:
+def guesses(case: Case, people: Groups, asked: Asked, column: Column) -> Float:
     """Return the probability of each candidate without the model, learnt on unseen people.
 
     Shape ``(n, n_candidates)``. Everything but the column is known, the label

@@ -36,10 +36,10 @@ from treeaudit.attacks.case import (
     unseen_trees,
 )
 from treeaudit.attacks.control import lowered
+from treeaudit.attacks.distinct_people import at_most, in_any_tree, of_each_tree, of_tree, told
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.once import at_most, in_any_tree, of_each_tree, of_tree, told
+from treeaudit.attacks.predicted_value import Codes
 from treeaudit.attacks.sensitive.checks import no_labels
-from treeaudit.attacks.stated import Codes
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words

@@ -12,9 +12,8 @@ import numpy as np
 
 from treeaudit.arrays import Index, Int, Wide
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.control import beside, conclusion
-from treeaudit.attacks.score import Score, leaf_guesses
-from treeaudit.attacks.stated import Codes
+from treeaudit.attacks.control import Score, beside, conclusion, leaf_guesses
+from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.findings import Control
 from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.records import Records

@@ -17,7 +17,7 @@ from treeaudit.attacks.background.details import (
 )
 from treeaudit.attacks.background.implications import certainty_by_implications
 from treeaudit.attacks.background.vectors import Vectors
-from treeaudit.attacks.once import InAnyTree
+from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.findings.numbers import People, Share
 
 __all__ = ["knowledge_details"]

@@ -9,7 +9,7 @@ from treeaudit.arrays import Int, Wide
 from treeaudit.attacks.background.control import control_of, guess_by_node
 from treeaudit.attacks.background.details import FallingLeaf
 from treeaudit.attacks.case import Case, leaf_evidence
-from treeaudit.attacks.score import Score
+from treeaudit.attacks.control import Score
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.words import label_text, number_of

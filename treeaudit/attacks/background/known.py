@@ -27,7 +27,7 @@ from treeaudit.attacks.background.falling import (
 )
 from treeaudit.attacks.background.matching import check_fit, matched
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.score import Score
+from treeaudit.attacks.control import Score
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People

@@ -17,7 +17,7 @@ from treeaudit.attacks.background.kinds import kinds_of
 from treeaudit.attacks.background.leaves import MixedLeaves, claimed_leaves, real_leaves
 from treeaudit.attacks.background.posterior import among_others, posterior
 from treeaudit.attacks.case import Case, leaf_evidence
-from treeaudit.attacks.score import Score
+from treeaudit.attacks.control import Score
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.words import in_percent, label_text, number_of

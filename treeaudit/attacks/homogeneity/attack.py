@@ -19,18 +19,18 @@ import numpy.typing as npt
 
 from treeaudit.attacks.alike import Alike, alike_in, summary_of
 from treeaudit.attacks.case import Case, Need, first_round, looked_at
-from treeaudit.attacks.diversity_details import measures
-from treeaudit.attacks.homogeneity.details import HomogeneityDetails
-from treeaudit.attacks.homogeneity.view import view
-from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.once import (
+from treeaudit.attacks.distinct_people import (
     at_most,
     in_any_tree,
     of_each_tree,
     told,
 )
+from treeaudit.attacks.diversity_details import measures
+from treeaudit.attacks.homogeneity.details import HomogeneityDetails
+from treeaudit.attacks.homogeneity.view import view
+from treeaudit.attacks.needs import CLASS_COUNTS
+from treeaudit.attacks.predicted_value import label_of
 from treeaudit.attacks.sensitive.checks import DIVERSITY, no_labels
-from treeaudit.attacks.stated import label_of
 from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words

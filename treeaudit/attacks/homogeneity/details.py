@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.attacks.diversity_details import Diversity
-from treeaudit.attacks.once import InAnyTree
 from treeaudit.findings.numbers import People
 
 __all__ = ["HomogeneityDetails"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from treeaudit.attacks.control import memory
 from treeaudit.attacks.homogeneity.details import HomogeneityDetails
-from treeaudit.attacks.showing import headline_tree, in_any, of_tree, rung_not_run, where
+from treeaudit.attacks.wording import headline_tree, in_any, of_tree, rung_not_run, where
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report

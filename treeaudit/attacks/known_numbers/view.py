@@ -1,7 +1,7 @@
 """What TA109 shows: whose number is known."""
 
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
-from treeaudit.attacks.showing import in_any, of_tree, rung_not_run, where
+from treeaudit.attacks.wording import in_any, of_tree, rung_not_run, where
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report

@@ -18,7 +18,7 @@ from importlib import import_module
 import numpy as np
 
 from treeaudit.arrays import Float, Index, Int
-from treeaudit.attacks.sides import Sides
+from treeaudit.attacks.groups import Groups
 from treeaudit.model.forest import Forest
 from treeaudit.people.predictions import averages, class_shares
 from treeaudit.people.records import Records
@@ -45,7 +45,7 @@ _SURE = 1e-3
 """Probabilities are kept this far from 0 and 1, where the logit has no value."""
 
 
-def loss(forest: Forest, people: Sides) -> Scores | Reason:
+def loss(forest: Forest, people: Groups) -> Scores | Reason:
     """Return how right the model is about members and about control people.
 
     The probability that it gives to the right label; of a model that predicts a number, minus
@@ -81,7 +81,7 @@ def _nearness(forest: Forest, records: Records, rows: Index) -> Float | Reason:
 
 def lira(
     forest: Forest,
-    people: Sides,
+    people: Groups,
     seed: int,
     step: Callable[[int, int], None] | None = None,
     shadows: int = _SHADOWS,
@@ -124,7 +124,7 @@ def lira(
     return score[: len(people.members)], score[len(people.members) :]
 
 
-def _shadow_rows(forest: Forest, people: Sides, shadows: int) -> int | Reason:
+def _shadow_rows(forest: Forest, people: Groups, shadows: int) -> int | Reason:
     name = forest.source.estimator
     if name not in _TRAINED_AGAIN or people.test.labels is None:
         return f"shadow models are trained for plain trees and forests that classify, not {name}"

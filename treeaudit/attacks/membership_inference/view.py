@@ -8,7 +8,7 @@ from treeaudit.attacks.membership_inference.details import (
     Separation,
     Test,
 )
-from treeaudit.attacks.showing import rung_not_run
+from treeaudit.attacks.wording import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import (
     Agreeing,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from treeaudit.attacks.composition.scope import grown_at_once
 from treeaudit.attacks.control import MEMORY
-from treeaudit.attacks.once import share_at_most, share_told
+from treeaudit.attacks.distinct_people import share_at_most, share_told
 from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
 from treeaudit.findings.findings import Finding
 from treeaudit.model.forest import Forest

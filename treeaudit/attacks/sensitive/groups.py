@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int
 from treeaudit.attacks.case import Case
+from treeaudit.attacks.predicted_value import PredictedValue
 from treeaudit.attacks.sensitive.column import SensitiveColumn, codes_of
-from treeaudit.attacks.stated import Stated
 from treeaudit.errors import DataError
 from treeaudit.findings.numbers import People
 from treeaudit.table.dominance import dominated, estimable
@@ -25,7 +25,7 @@ _ARE_LEAVES = [name.endswith("leaves") for name in _TOTALS]
 
 def groups_of(
     case: Case, column: SensitiveColumn, *, n: int, k: float, p: float
-) -> tuple[Stated, Mapping[str, People | None]]:
+) -> tuple[PredictedValue, Mapping[str, People | None]]:
     """Count one column inside the leaves of every tree.
 
     Parameters
@@ -83,7 +83,7 @@ def groups_of(
     if labels is None:
         raise DataError(f"nobody in {train.origin} ends in a leaf of the model")
     test = None if case.test is None else codes_of(column, case.test.frame)
-    stated = Stated(
+    stated = PredictedValue(
         name=column.name[:60],
         value="value",
         leaves=f"leaves of one {column.name[:60]} and",

@@ -1,7 +1,7 @@
 """What TA110 shows: for how many people each further column follows from the leaf."""
 
 from treeaudit.attacks.sensitive.details import SensitiveDetails
-from treeaudit.attacks.showing import where
+from treeaudit.attacks.wording import where
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Wide
-from treeaudit.attacks.once import InAnyTree
+from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.details import Details, called

@@ -19,8 +19,7 @@ import numpy as np
 from treeaudit.arrays import Flag
 from treeaudit.attacks.case import Case, Need, evidence, looked_at, smallest, unseen_trees
 from treeaudit.attacks.control import MEMORY, leaf_control, lowered
-from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.once import (
+from treeaudit.attacks.distinct_people import (
     at_most,
     in_any_tree,
     of_each_tree,
@@ -29,6 +28,7 @@ from treeaudit.attacks.once import (
     told,
     worst_share,
 )
+from treeaudit.attacks.needs import PEOPLE
 from treeaudit.attacks.singling_out.contribution import contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails, group_sizes
 from treeaudit.attacks.singling_out.population import (

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from treeaudit.attacks.once import InAnyTree
-from treeaudit.attacks.showing import headline_tree, in_any, of_tree, where
+from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.details import UniquenessDetails
 from treeaudit.attacks.singling_out.population import Population, Risks
+from treeaudit.attacks.wording import headline_tree, in_any, of_tree, where
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Agreeing, People, Phrase, Share, Strong, say
 from treeaudit.findings.report import Report

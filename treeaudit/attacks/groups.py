@@ -15,13 +15,13 @@ from treeaudit.attacks.case import Case
 from treeaudit.attacks.membership_inference.count_score import Reference
 from treeaudit.people.records import Records
 
-__all__ = ["Sides", "sides"]
+__all__ = ["Groups", "split_groups"]
 
 Index = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sides:
+class Groups:
     """Rows of the people given, by what they are used for.
 
     Attributes
@@ -52,7 +52,7 @@ class Sides:
         )
 
 
-def sides(case: Case, attack_id: str, most: int) -> Sides:
+def split_groups(case: Case, attack_id: str, most: int) -> Groups:
     """Split the people by the seed of the case.
 
     Where it is known whose each record is, everybody is asked about once, by one of
@@ -76,7 +76,7 @@ def sides(case: Case, attack_id: str, most: int) -> Sides:
     reference = unseen[:half]
     if test.persons is not None:
         reference = np.flatnonzero(np.isin(test.persons, test.persons[reference]))
-    return Sides(
+    return Groups(
         train=train,
         test=test,
         members=np.sort(members),

@@ -15,7 +15,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.meant import meant_in
-from treeaudit.attacks.stated import Codes
+from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Finding

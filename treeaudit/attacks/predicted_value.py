@@ -10,13 +10,13 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case
 from treeaudit.table.labels import Labels
 
-__all__ = ["Codes", "Stated", "label_of"]
+__all__ = ["Codes", "PredictedValue", "label_of"]
 
 Codes = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Stated:
+class PredictedValue:
     """One column as the leaves tell it; arrays have an entry per leaf of the case.
 
     Attributes
@@ -55,7 +55,7 @@ class Stated:
     values: tuple[str, ...] | None = None
 
 
-def label_of(case: Case) -> Stated:
+def label_of(case: Case) -> PredictedValue:
     """Return the label as the file tells it by its class counts.
 
     Raises
@@ -73,7 +73,7 @@ def label_of(case: Case) -> Stated:
         for one in people
     )
     guess = case.guess
-    return Stated(
+    return PredictedValue(
         name="label",
         value="label",
         leaves="one-label leaves of",

@@ -1,6 +1,6 @@
 """What the views of several attacks share."""
 
-from treeaudit.attacks.once import InAnyTree
+from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.numbers import People, Phrase, say
 from treeaudit.findings.report import Report
