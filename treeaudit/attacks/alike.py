@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
 from treeaudit.attacks.control import explained, leaf_control
 from treeaudit.attacks.distinct_people import in_any_tree, of_each_tree, worst_share
@@ -21,9 +22,6 @@ from treeaudit.model.words import in_percent
 from treeaudit.table.labels import nearly_certain
 
 __all__ = ["Alike", "alike_in", "summary_of"]
-
-Flag = npt.NDArray[np.bool_]
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

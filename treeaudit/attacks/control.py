@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.predicted_value import Codes, PredictedValue, label_of
 from treeaudit.findings.checks import Rule
@@ -34,12 +34,6 @@ __all__ = [
     "memory",
     "of_what_fails",
 ]
-
-Flag = npt.NDArray[np.bool_]
-
-Float = npt.NDArray[np.float64]
-
-Wide = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True, eq=False)

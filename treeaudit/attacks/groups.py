@@ -9,15 +9,13 @@ import zlib
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Index
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.membership_inference.count_score import Reference
 from treeaudit.people.records import Records
 
 __all__ = ["Groups", "split_groups"]
-
-Index = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.errors import DataError, near
 from treeaudit.model.schema import Label, Schema
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["SensitiveColumn", "check_columns", "codes_of", "columns_to_audit"]
 
 _NOTHING = "no value"
-
-Wide = npt.NDArray[np.int64]
-Float = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

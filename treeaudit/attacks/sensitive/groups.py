@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
-from treeaudit.arrays import Float, Int
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.predicted_value import PredictedValue
 from treeaudit.attacks.sensitive.column import SensitiveColumn, codes_of
@@ -17,7 +16,6 @@ from treeaudit.table.values import values_in
 
 __all__ = ["groups_of"]
 
-Wide = npt.NDArray[np.int64]
 
 _TOTALS = ("nk_leaves", "nk_people", "p_percent_leaves", "p_percent_people")
 _ARE_LEAVES = [name.endswith("leaves") for name in _TOTALS]
