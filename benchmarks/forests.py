@@ -25,7 +25,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from treeaudit.attacks.reconstruction.checking import checked_on
+from treeaudit.attacks.reconstruction.certain import checked_on
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import read_records
 from treeaudit.readers import load

@@ -151,7 +151,7 @@ NOT_FOR_A_SMALL_PICKLE = {
     ),
     *("treeaudit.people.imputation", "treeaudit.people.prior", "treeaudit.people.verification"),
     *("treeaudit.reconstruction.answer", "treeaudit.reconstruction.likely"),
-    *("treeaudit.attacks.attribute_inference.hidden", "treeaudit.reports.html"),
+    *("treeaudit.attacks.attribute_inference.guesses", "treeaudit.reports.html"),
     *("treeaudit.readers.own_json", "treeaudit.readers.boosters.xgboost_model"),
     *("typer", "pydantic", "pandas", "sklearn", "scipy", "jinja2", "numpy.random", "rich"),
 }

@@ -21,8 +21,8 @@ from treeaudit.attacks.membership_inference.details import (
     Separation,
 )
 from treeaudit.attacks.sensitive.attack import Sensitive
-from treeaudit.attacks.singling_out.contribution import Contribution
-from treeaudit.attacks.singling_out.uniqueness import Uniqueness
+from treeaudit.attacks.singling_out.attack import Uniqueness
+from treeaudit.attacks.singling_out.details import Contribution
 from treeaudit.findings.numbers import People, Share
 from treeaudit.reports.drawn import draw_curve, draw_plot
 from treeaudit.reports.wording import in_words

@@ -114,7 +114,7 @@ class Case:
     progress
         Called with what is being done, steps done and steps in all.
     meant
-        Whom the leaves of a tree mean, as `treeaudit.attacks.meant.meant_in` found it.
+        Whom the leaves of a tree mean, as `treeaudit.attacks.distinct_people.meant_in` found it.
     """
 
     forest: Forest

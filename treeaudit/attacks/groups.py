@@ -12,7 +12,7 @@ import numpy as np
 
 from treeaudit.arrays import Index
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.membership_inference.count_score import Reference
+from treeaudit.attacks.count_score import Reference
 from treeaudit.people.records import Records
 
 __all__ = ["Groups", "split_groups"]

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks import Case
-from treeaudit.attacks.sensitive.column import check_columns
-from treeaudit.audit.counting import Counted, check_request, counted
-from treeaudit.audit.rounded import counted_if_rounded
-from treeaudit.audit.routing import as_trained, with_people
+from treeaudit.attacks.sensitive.columns import check_columns
+from treeaudit.audit.counts_from_people import as_trained, counted_if_rounded, with_people
+from treeaudit.audit.privacy_unit import Counted, check_request, counted
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request

@@ -10,7 +10,7 @@ from treeaudit.comparison.unlike import failing, not_compared, of_attacks, pairs
 from treeaudit.findings.baseline import no_worse
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import SEVERITIES
-from treeaudit.findings.terms import apart, terms_of_file
+from treeaudit.findings.report_file import apart, terms_of_file
 from treeaudit.rendered import Rendered
 
 __all__ = ["Change", "Changes", "Way", "changes"]

@@ -14,9 +14,8 @@ from treeaudit.comparison.compared import Compared, by_ledger
 from treeaudit.comparison.leakage import leakage_of
 from treeaudit.dp.bounded import unbounded_because
 from treeaudit.errors import DataError
-from treeaudit.findings.asked import listed
 from treeaudit.findings.policy import Policy
-from treeaudit.findings.request import Request
+from treeaudit.findings.request import Request, listed
 from treeaudit.people.records import read_records
 from treeaudit.people.sheet import read_table
 from treeaudit.people.utility import explained, utility

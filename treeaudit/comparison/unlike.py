@@ -5,7 +5,7 @@ from typing import Any
 
 from treeaudit.attacks import all_checks
 from treeaudit.findings.checks import Registered
-from treeaudit.findings.terms import Terms, in_words
+from treeaudit.findings.report_file import Terms, in_words
 
 __all__ = ["failing", "not_compared", "of_attacks", "pairs"]
 

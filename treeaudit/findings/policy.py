@@ -6,11 +6,45 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from treeaudit.errors import PolicyError, near
-from treeaudit.findings.policy_file import policies_in
+from treeaudit.input import read_toml
 
-__all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "read_policy"]
+__all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "policies_in", "read_policy"]
+
+_LONGEST = 80
+
+
+def policies_in(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the thresholds of every policy in a file, by name.
+
+    Raises
+    ------
+    PolicyError
+        If the file is not there, is no TOML, or a policy is no table or has a
+        name that cannot be printed.
+    """
+    try:
+        data = read_toml(path, PolicyError)
+    except FileNotFoundError:
+        raise PolicyError(f"there is no file {path}") from None
+    tool = data.get("tool")
+    own = tool.get("treeaudit") if isinstance(tool, dict) else None
+    for table in (own, data):
+        found = table.get("policies") if isinstance(table, dict) else None
+        if isinstance(found, dict):
+            for name, values in found.items():
+                if not isinstance(values, dict):
+                    raise PolicyError(f"{path}: policy {name} is not a table of thresholds")
+                if not name.isprintable() or not 0 < len(name) <= _LONGEST:
+                    raise PolicyError(
+                        f"{path}: {name[:_LONGEST]!r} is no name of a policy; take a short one "
+                        "of letters and digits"
+                    )
+            return found
+    return {}
+
 
 DEFAULT_K = 5
 

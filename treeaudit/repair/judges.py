@@ -7,8 +7,8 @@ import numpy as np
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.details import CompositionDetails
 from treeaudit.attacks.reconstruction.attack import Reconstruction
+from treeaudit.attacks.singling_out.attack import Uniqueness
 from treeaudit.attacks.singling_out.details import UniquenessDetails
-from treeaudit.attacks.singling_out.uniqueness import Uniqueness
 from treeaudit.defenses import Defense, MergeDiverse
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report, Tried

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from treeaudit.attacks.composition.attack import Composition
-from treeaudit.attacks.composition.scope import adds_steps
+from treeaudit.attacks.composition.equations import adds_steps
 from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.attacks.known_numbers.fewest import fewest_others, single_non_zero
+from treeaudit.attacks.known_numbers.nearly import fewest_others, single_non_zero
 
 WARD = np.repeat(np.arange(12), 100)
 ROWS = WARD[:, None].astype(float)

@@ -13,9 +13,13 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.background.control import control_of
 from treeaudit.attacks.background.details import PublicPrior
-from treeaudit.attacks.background.kinds import kinds_of
-from treeaudit.attacks.background.leaves import MixedLeaves, claimed_leaves, real_leaves
 from treeaudit.attacks.background.posterior import among_others, posterior
+from treeaudit.attacks.background.prior_strata import (
+    MixedLeaves,
+    claimed_leaves,
+    kinds_of,
+    real_leaves,
+)
 from treeaudit.attacks.case import Case, leaf_evidence
 from treeaudit.attacks.control import Score
 from treeaudit.findings.findings import Control, Evidence

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index
-from treeaudit.attacks.composition.sums import Sums
+from treeaudit.attacks.composition.bounds import Sums
 
 __all__ = ["Followed", "follow"]
 

@@ -1,7 +1,7 @@
 """What TA106 shows: labels given back and people alone, over the number of trees."""
 
 from treeaudit.attacks.composition.details import CompositionDetails
-from treeaudit.attacks.composition.scope import not_applicable
+from treeaudit.attacks.composition.equations import not_applicable
 from treeaudit.attacks.wording import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, say

@@ -39,13 +39,13 @@ from treeaudit.attacks.distinct_people import (
     share_told,
     worst_share,
 )
+from treeaudit.attacks.diversity_checks import NEARLY
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
 from treeaudit.attacks.known_numbers.dominating import dominating
 from treeaudit.attacks.known_numbers.nearly import nearly_known
 from treeaudit.attacks.known_numbers.spreads import spreads
 from treeaudit.attacks.known_numbers.view import view
 from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.sensitive.checks import NEARLY
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of

@@ -2,7 +2,7 @@
 
 A person who was, is counted in the leaf that they fit; one who was not, is not.
 The score adds up, over the trees, how much more likely the counts are with one
-more person (`treeaudit.attacks.membership_inference.count_score`). It needs no shadow models. The
+more person (`treeaudit.attacks.count_score`). It needs no shadow models. The
 usual tests stand beside it, and the strongest of all that ran is what is reported.
 
 References
@@ -19,8 +19,8 @@ import numpy as np
 from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
+from treeaudit.attacks.count_score import leaf_scores
 from treeaudit.attacks.groups import Groups, split_groups
-from treeaudit.attacks.membership_inference.count_score import leaf_scores
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,
@@ -29,9 +29,9 @@ from treeaudit.attacks.membership_inference.details import (
     Test,
     separation,
     strongest,
+    threshold_at,
 )
-from treeaudit.attacks.membership_inference.references import Reason, Scores, lira, loss
-from treeaudit.attacks.membership_inference.roc import threshold_at
+from treeaudit.attacks.membership_inference.scores import Reason, Scores, lira, loss
 from treeaudit.attacks.membership_inference.view import NAMES, view
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule, most

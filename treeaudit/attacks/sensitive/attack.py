@@ -16,14 +16,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeaudit.attacks.alike import alike_in, summary_of
 from treeaudit.attacks.case import Case, Need, looked_at, unseen_trees
-from treeaudit.attacks.diversity_details import Diversity, measures, worst_of
+from treeaudit.attacks.diversity_checks import DIVERSITY
+from treeaudit.attacks.homogeneous_groups import (
+    Diversity,
+    homogeneous_groups,
+    measures,
+    summary_of,
+    worst_of,
+)
 from treeaudit.attacks.needs import PEOPLE, SENSITIVE
-from treeaudit.attacks.sensitive.checks import DIVERSITY
-from treeaudit.attacks.sensitive.column import SensitiveColumn, columns_to_audit
+from treeaudit.attacks.sensitive.columns import SensitiveColumn, columns_to_audit, groups_of
 from treeaudit.attacks.sensitive.details import ColumnDetails, SensitiveDetails
-from treeaudit.attacks.sensitive.groups import groups_of
 from treeaudit.attacks.sensitive.view import view
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
@@ -136,7 +140,7 @@ class Sensitive:
         alike, entries = [], []
         for column in columns:
             stated, totals = groups_of(case, column, n=self.n, k=self.k, p=self.p)
-            alike.append(alike_in(case, stated))
+            alike.append(homogeneous_groups(case, stated))
             entries.append(_entry(column, alike[-1].diversity, totals))
         nk = _of_numbers(entry.nk_leaves for entry in entries)
         close = _of_numbers(entry.p_percent_leaves for entry in entries)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from treeaudit.attacks.diversity_details import Diversity
+from treeaudit.attacks.homogeneous_groups import Diversity
 from treeaudit.findings.numbers import People
 
 __all__ = ["ColumnDetails", "SensitiveDetails"]

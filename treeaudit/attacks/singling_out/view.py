@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from treeaudit.attacks.distinct_people import InAnyTree
-from treeaudit.attacks.singling_out.contribution import Contribution
-from treeaudit.attacks.singling_out.details import UniquenessDetails
+from treeaudit.attacks.singling_out.details import Contribution, UniquenessDetails
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.attacks.wording import headline_tree, in_any, of_tree, where
 from treeaudit.findings.findings import Finding, Skipped, details_of

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.errors import DataError
+from treeaudit.findings.report import Unit
 from treeaudit.findings.request import Request
-from treeaudit.findings.unit import Unit
 from treeaudit.model.forest import Forest
 from treeaudit.people.made_up import look_made_up
 from treeaudit.people.persons import Tables, apart, named, of_copies

@@ -29,8 +29,7 @@ from treeaudit.attacks.distinct_people import (
     worst_share,
 )
 from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.singling_out.contribution import contribution
-from treeaudit.attacks.singling_out.details import UniquenessDetails, group_sizes
+from treeaudit.attacks.singling_out.details import UniquenessDetails, contribution, group_sizes
 from treeaudit.attacks.singling_out.population import (
     Population,
     degrees_of_freedom,

@@ -10,14 +10,14 @@ __all__ = [
     "CodeDetails",
     "DrawDetails",
     "ExtraDetails",
-    "LeftoverDetails",
+    "ResidualDetails",
     "TrainingDataDetails",
     "ValueDetails",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftoverDetails(Details):
+class ResidualDetails(Details):
     """What was found of the kinds of one attack; each names its numbers and what they count.
 
     Attributes
@@ -30,7 +30,7 @@ class LeftoverDetails(Details):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingDataDetails(LeftoverDetails):
+class TrainingDataDetails(ResidualDetails):
     """What holds rows of the training data.
 
     Attributes
@@ -48,7 +48,7 @@ class TrainingDataDetails(LeftoverDetails):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrawDetails(LeftoverDetails):
+class DrawDetails(ResidualDetails):
     """What repeats the draws.
 
     Attributes
@@ -64,7 +64,7 @@ class DrawDetails(LeftoverDetails):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ValueDetails(LeftoverDetails):
+class ValueDetails(ResidualDetails):
     """What is stored more exactly than a prediction needs.
 
     Attributes
@@ -83,7 +83,7 @@ class ValueDetails(LeftoverDetails):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeDetails(LeftoverDetails):
+class CodeDetails(ResidualDetails):
     """What loading the file would run.
 
     Attributes
@@ -102,7 +102,7 @@ class CodeDetails(LeftoverDetails):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtraDetails(LeftoverDetails):
+class ExtraDetails(ResidualDetails):
     """What lies beyond the audited models.
 
     Attributes

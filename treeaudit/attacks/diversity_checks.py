@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from treeaudit.attacks.composition.scope import grown_at_once
+from treeaudit.attacks.composition.equations import grown_at_once
 from treeaudit.attacks.control import MEMORY
 from treeaudit.attacks.distinct_people import share_at_most, share_told
 from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
