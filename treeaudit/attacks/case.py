@@ -27,7 +27,6 @@ __all__ = [
     "Attack",
     "Case",
     "Need",
-    "are_draws_of",
     "evidence",
     "first_round",
     "leaf_evidence",
@@ -38,18 +37,13 @@ __all__ = [
 ]
 
 
-def are_draws_of(
+def _are_draws_of(
     forest: Forest, train: Records, draws: Callable[[], npt.NDArray[np.integer[Any]]]
 ) -> bool:
     """Tell whether draws are those of some people.
 
     The draws that the seeds of the file make again are those of these people only if they stand
     in the order of the training: then every leaf holds as many of each label as it says.
-
-    Parameters
-    ----------
-    draws
-        Gives how often each row was drawn for each tree, shape ``(n_records, n_trees)``.
     """
     if train.labels is None or forest.seeds is None or forest.n_records != len(train):
         return False
@@ -167,7 +161,7 @@ class Case:
             return self._ends[tree]
         train = self.people("train")
         if not self._drawn:
-            self._drawn.append(are_draws_of(self.forest, train, self.times))
+            self._drawn.append(_are_draws_of(self.forest, train, self.times))
         node = train.node[:, tree]
         if self._drawn[0]:
             node = np.where(self.times()[:, tree] > 0, node, self.forest.trees[tree].n_nodes)

@@ -102,7 +102,7 @@ def leaf_guesses(
             yield at, says.take(at)
 
 
-SMALL_EXCESS = 0.1
+_SMALL_EXCESS = 0.1
 """An excess that is certainly below this is no memory worth the name."""
 
 
@@ -223,7 +223,9 @@ def _baselines(stated: PredictedValue, unseen: Score, some: Score) -> dict[str, 
 
 def explained(control: Control | None) -> bool:
     """Tell whether unseen people fit as well, so that the claim is no memory."""
-    return control is not None and control.excess is not None and control.excess.high < SMALL_EXCESS
+    return (
+        control is not None and control.excess is not None and control.excess.high < _SMALL_EXCESS
+    )
 
 
 def lowered(severity: Severity, controls: Sequence[Control | None]) -> Severity:

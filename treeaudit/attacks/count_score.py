@@ -23,7 +23,7 @@ from treeaudit.model.tree import Tree
 __all__ = ["Reference", "draws_ratio", "expected_counts", "leaf_scores", "people_ratio"]
 
 
-PSEUDO = 0.5
+_PSEUDO = 0.5
 """People added to every leaf of the reference sample: an empty leaf is not impossible."""
 
 
@@ -47,63 +47,18 @@ class Reference:
 
 
 def expected_counts(reference: npt.ArrayLike, n_reference: int, total: float) -> Float:
-    """Return how many people a leaf would hold of ``total``, given a reference sample.
-
-    Examples
-    --------
-    >>> expected_counts([0, 3], 10, 100).tolist()
-    [5.0, 35.0]
-    """
-    return (np.asarray(reference, dtype=np.float64) + PSEUDO) * (total / n_reference)
+    """Return how many people a leaf would hold of ``total``, given a reference sample."""
+    return (np.asarray(reference, dtype=np.float64) + _PSEUDO) * (total / n_reference)
 
 
 def people_ratio(counts: Float, expected: Float, share: float = 1.0) -> Float:
-    """Return the log likelihood ratio of "is in the leaf" where people are counted once.
-
-    Parameters
-    ----------
-    counts
-        People in the leaf.
-    expected
-        How many there would be without this person; above 0.
-    share
-        Probability that a member was shown to this tree, above 0 and at most 1.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``log(1 - share + share * counts / expected)``: minus infinity where
-        everybody was shown and nobody is in the leaf. Such a person is
-        certainly no member.
-
-    Examples
-    --------
-    >>> people_ratio(np.array([1.0, 0.0]), np.array([0.5, 0.5])).round(4).tolist()
-    [0.6931, -inf]
-    >>> people_ratio(np.array([0.0]), np.array([0.5]), 0.75).round(4).tolist()
-    [-1.3863]
-    """
+    """Return the log likelihood ratio of "is in the leaf" where people are counted once."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(1 - share + share * (counts / expected)))
 
 
 def draws_ratio(counts: Float, expected: Float, each: float = 1.0) -> Float:
-    """Return the log likelihood ratio of "is in the leaf" where draws are counted.
-
-    Parameters
-    ----------
-    counts
-        Draws in the leaf.
-    expected
-        How many there would be without this person; above 0.
-    each
-        How often a member is drawn on average: draws over members.
-
-    Examples
-    --------
-    >>> draws_ratio(np.array([2.0, 0.0]), np.array([1.0, 1.0])).round(4).tolist()
-    [0.3863, -1.0]
-    """
+    """Return the log likelihood ratio of "is in the leaf" where draws are counted."""
     return np.asarray(counts * np.log1p(each / expected) - each)
 
 

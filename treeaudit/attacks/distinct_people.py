@@ -27,7 +27,6 @@ __all__ = [
     "InAnyTree",
     "at_most",
     "in_any_tree",
-    "meant_in",
     "of_each_tree",
     "of_tree",
     "share_at_most",
@@ -37,7 +36,7 @@ __all__ = [
 ]
 
 
-def meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:
+def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:
     """Return who is meant by the leaves of a tree; see `in_any_tree`.
 
     Kept where persons are named, for the labels that were asked about last.
@@ -203,7 +202,7 @@ def _fewest(case: Case, held: Wide, tree: int, labels: Labels | None, code: Code
     size = held[case.table.rows_of(tree)]
     if not size.any():
         return 0
-    meant = meant_in(case, tree, labels, code)
+    meant = _meant_in(case, tree, labels, code)
     if meant.apart:
         return int(np.minimum(meant.people, size).sum())
     return _followed(case, held, [tree], labels, code)[0]
@@ -231,7 +230,7 @@ def _followed(
         size = held[rows]
         if not size.any():
             continue
-        meant = meant_in(case, tree, labels, code)
+        meant = _meant_in(case, tree, labels, code)
         leaf, who, single = meant.leaf, meant.who, meant.single
         if not size.all():
             chosen = np.flatnonzero((size > 0)[leaf])

@@ -36,7 +36,7 @@ from treeaudit.findings.view import Figure, Rung, View
 from treeaudit.model.tree import Tree
 from treeaudit.stats import together
 
-__all__ = ["Homogeneity", "HomogeneityDetails", "view"]
+__all__ = ["Homogeneity"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

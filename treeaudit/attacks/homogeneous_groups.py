@@ -22,8 +22,6 @@ from treeaudit.table.labels import nearly_certain
 __all__ = [
     "Diversity",
     "HomogeneousGroups",
-    "NearlyCertain",
-    "diversity_of",
     "homogeneous_groups",
     "measures",
     "summary_of",
@@ -83,7 +81,7 @@ class Diversity(Details):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NearlyCertain:
+class _NearlyCertain:
     """Leaves that all but give a value away, their share of the worst tree, and their people."""
 
     leaves: People
@@ -94,24 +92,10 @@ class NearlyCertain:
 _LEAST = ("distinct_l", "entropy_l")
 
 
-def diversity_of(
-    told: Wide, stated: PredictedValue, certain: Wide, once: InAnyTree, nearly: NearlyCertain
+def _diversity_of(
+    told: Wide, stated: PredictedValue, certain: Wide, once: InAnyTree, nearly: _NearlyCertain
 ) -> Diversity:
-    """Put together what the leaves say of a column.
-
-    Parameters
-    ----------
-    told
-        Shape ``(n_trees,)``: people in leaves that say something of it.
-    stated
-        What the leaves say.
-    certain
-        Shape ``(n_trees,)``: people in leaves of one value.
-    once
-        The same people over all trees.
-    nearly
-        Leaves that all but give the value of their people away.
-    """
+    """Put together what the leaves say of a column."""
     labels = stated.labels
     trees = [tree for tree in labels.trees if tree is not None]
     share = Share(float((certain / np.maximum(told, 1)).max()))
@@ -198,12 +182,12 @@ def homogeneous_groups(case: Case, stated: PredictedValue) -> HomogeneousGroups:
     told = of_each_tree(case, size * (stated.labels.distinct > 0))
     labels = stated.labels
     near = (labels.distinct > 0) & nearly_certain(labels.share, labels.others, k)
-    nearly = NearlyCertain(
+    nearly = _NearlyCertain(
         leaves=People.leaves(int(np.count_nonzero(near))),
         share=worst_share(case, near),
         once=in_any_tree(case, size * near),
     )
-    diversity = diversity_of(told, stated, certain, once, nearly)
+    diversity = _diversity_of(told, stated, certain, once, nearly)
     parts = (
         (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
         (pure & (case.table.size >= k), f"{stated.leaves} {k} or more people"),

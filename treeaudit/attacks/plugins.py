@@ -23,9 +23,9 @@ from treeaudit.findings.findings import About, Finding, Skipped, Words
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
-__all__ = ["FAILURES", "Offered", "run_offered", "search"]
+__all__ = ["Offered", "run_offered", "search"]
 
-FAILURES = (Exception, SystemExit)
+_FAILURES = (Exception, SystemExit)
 """What foreign code may raise: leaving the process is not its business."""
 
 _GROUP = "treeaudit.attacks"
@@ -73,7 +73,7 @@ def search(built_in: Sequence[type[Attack]]) -> Offered:
     for entry in _entries():
         try:
             reason = _unfit(found := entry.load(), (*built_in, *kept))
-        except FAILURES as error:
+        except _FAILURES as error:
             reason = f"it cannot be imported ({type(error).__name__}: {error})"
         if reason:
             said = f"the attack of another package ({entry.value}) was left out: {reason}"
@@ -148,7 +148,7 @@ def run_offered(attack: type[Attack], case: Case) -> tuple[Finding | Skipped, bo
         if isinstance(result, Finding | Skipped) and result.id == attack.id:
             return result, True
         reason = "it gave back no finding of its own"
-    except FAILURES as error:
+    except _FAILURES as error:
         reason = f"it ended in {type(error).__name__}: {error}"
     said = f"the attack of another package ({attack.__module__}) failed: {reason}"
     return Skipped(id=attack.id, title=attack.title, reason=said), False

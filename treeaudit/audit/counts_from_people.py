@@ -69,18 +69,18 @@ def counted_if_rounded(forest: Forest, train: Records) -> tuple[Forest, str]:
     )
 
 
-NOT_DRAWN = (
+_NOT_DRAWN = (
     "the file says that the steps of its trees are of draws, but they follow from all of the "
     "training people: nobody was left out"
 )
 
-DIGITS = (
+_DIGITS = (
     "the steps of its trees are of draws of the people, with all their digits: these tell how many "
     "of each label were drawn into a leaf and, where few end in it, who; treeaudit defend --train "
     "computes them anew, with noise"
 )
 
-GROWN_ON_DRAWS = (
+_GROWN_ON_DRAWS = (
     "the file says that the steps of its trees are of draws, but they are not of draws that were "
     "made once the trees stood: each tree was grown on those whom it drew, rows had weights, or "
     "these are other people; what such steps tell of single people was not looked at"
@@ -107,12 +107,12 @@ def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
     each = told_of(train)
     try:
         newton_of(forest, train.node, each)
-        said = NOT_DRAWN
+        said = _NOT_DRAWN
     except DataError:
         if newton_of_digits(forest, train.node, each) is not None:
-            said = DIGITS
+            said = _DIGITS
         elif not drawn_anew(forest, train.node, each, drawn_share(forest)):
-            said = GROWN_ON_DRAWS
+            said = _GROWN_ON_DRAWS
         else:
             return forest, []
     everybody = {"subsample": 1.0, "bagging_fraction": "1"}

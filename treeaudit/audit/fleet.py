@@ -21,7 +21,7 @@ from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
 from treeaudit.readers.limits import show
 
-__all__ = ["Found", "Place", "attempt", "find", "no_model", "said_by_mlflow"]
+__all__ = ["Found", "Place", "attempt", "find", "no_model"]
 
 _KEYS = "pickled_model|model_path|python_model|model_data|data"
 
@@ -37,24 +37,8 @@ _LONGEST = 4096
 _FOLDER = "is a folder"
 
 
-def said_by_mlflow(path: Path, root: str) -> Iterator[tuple[str, Place]]:
-    r"""Yield what a file says of models, if it is one of MLflow's.
-
-    Parameters
-    ----------
-    path
-        Any file.
-    root
-        Where the folder that is audited really is; what lies outside of it is not opened.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "MLmodel").write_text("flavors:\n  sklearn:\n    data: a.pkl\n")
-    >>> [place.wrong for _, place in said_by_mlflow(folder / "MLmodel", str(folder))]
-    ["MLmodel says that the model is in 'a.pkl', which is not there"]
-    """
+def _said_by_mlflow(path: Path, root: str) -> Iterator[tuple[str, Place]]:
+    """Yield what a file says of models, if it is one of MLflow's."""
     if path.name == "MLmodel":
         read = _of_model
     elif path.name == "meta.yaml" and _VERSION.fullmatch(path.parent.name):
@@ -122,13 +106,7 @@ def _of_address(where: str) -> str:
 
 
 def _really(name: str, folder: Path | None = None) -> str:
-    """Return where a path leads, links followed.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be a path.
-    """
+    """Return where a path leads, links followed."""
     if len(name) > _LONGEST:  # following it takes the square of its length
         raise ValueError
     return os.path.realpath(name if folder is None else folder / name)
@@ -250,7 +228,7 @@ def _below(folder: Path, found: Found, entered: set[str]) -> Iterator[tuple[str,
                 found.aside.append((str(path), "no regular file"))
                 continue
             yield at, Place(path=str(path))
-            yield from said_by_mlflow(path, root)
+            yield from _said_by_mlflow(path, root)
 
 
 def _refused(at: str, root: str) -> str:

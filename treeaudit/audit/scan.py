@@ -10,7 +10,6 @@ from typing import Literal
 from treeaudit.attacks import (
     ATTACKS,
     Attack,
-    Case,
     all_attacks,
     all_checks,
     offered_attacks,
@@ -31,7 +30,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.readers import load, load_all
 from treeaudit.writers.canonical import canonical
 
-__all__ = ["Case", "Progress", "audit", "audit_all", "scan"]
+__all__ = ["audit", "audit_all", "scan"]
 
 
 def scan(

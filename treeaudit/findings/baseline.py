@@ -33,7 +33,6 @@ __all__ = [
     "acceptance_of",
     "accepted_report",
     "line",
-    "line_of",
     "no_worse",
     "not_held",
     "read_baseline",
@@ -136,14 +135,8 @@ def acceptance_of(data: Mapping[str, Any]) -> Acceptance | None:
     return Acceptance(by=by, on=on, until=until, reason=reason, report=told["report"])
 
 
-def line_of(names: list[str], classes: tuple[object, ...] | None) -> str:
-    """Return what stays the same from one model of a line to the next: columns and labels.
-
-    Examples
-    --------
-    >>> line_of(["age", "pay"], (0, 1)) == line_of(["pay", "age"], (0, 1))
-    True
-    """
+def _line_of(names: list[str], classes: tuple[object, ...] | None) -> str:
+    """Return what stays the same from one model of a line to the next: columns and labels."""
     labels = None if classes is None else [str(label) for label in classes]
     return hashlib.sha256(json.dumps([sorted(names), labels]).encode()).hexdigest()
 
@@ -241,7 +234,7 @@ def read_baseline(
 def line(forest: Forest) -> str | None:
     """Return the columns and labels of a model as a hash; None where its columns have no names."""
     schema = forest.schema
-    return line_of(schema.names, schema.classes) if schema.named else None
+    return _line_of(schema.names, schema.classes) if schema.named else None
 
 
 def _missing(error: Exception) -> str:

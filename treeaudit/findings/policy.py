@@ -11,20 +11,13 @@ from typing import Any
 from treeaudit.errors import PolicyError, near
 from treeaudit.input import read_toml
 
-__all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "policies_in", "read_policy"]
+__all__ = ["BUILT_IN", "Policy", "read_policy"]
 
 _LONGEST = 80
 
 
-def policies_in(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the thresholds of every policy in a file, by name.
-
-    Raises
-    ------
-    PolicyError
-        If the file is not there, is no TOML, or a policy is no table or has a
-        name that cannot be printed.
-    """
+def _policies_in(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the thresholds of every policy in a file, by name."""
     try:
         data = read_toml(path, PolicyError)
     except FileNotFoundError:
@@ -46,7 +39,7 @@ def policies_in(path: Path) -> dict[str, dict[str, Any]]:
     return {}
 
 
-DEFAULT_K = 5
+_DEFAULT_K = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +88,7 @@ class Policy:
     @property
     def k(self) -> int:
         """The smallest acceptable group; 5 where the policy sets none."""
-        return max(1, math.ceil(self.values.get("min-leaf", DEFAULT_K)))
+        return max(1, math.ceil(self.values.get("min-leaf", _DEFAULT_K)))
 
     @property
     def sha256(self) -> str:
@@ -112,7 +105,7 @@ BUILT_IN: Mapping[str, Policy] = {
     "default": Policy(
         name="default",
         values={
-            "min-leaf": DEFAULT_K,
+            "min-leaf": _DEFAULT_K,
             "max-unique-people": 0,
             "max-certain-share": 0.01,
             "max-nearly-certain-share": 0.05,
@@ -260,7 +253,7 @@ def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:
     """Return the thresholds of a file; no policy in it passes for one that is built in."""
     import unicodedata
 
-    found = policies_in(path)
+    found = _policies_in(path)
     for name in found:
         if unicodedata.normalize("NFKC", name).strip().casefold() in BUILT_IN:
             raise PolicyError(

@@ -241,13 +241,7 @@ class Report(Rendered):
         return tuple(result for result in self.results if isinstance(result, Finding))
 
     def __getitem__(self, attack_id: str) -> Finding:
-        """Return the finding of an attack.
-
-        Raises
-        ------
-        KeyError
-            If the attack was not asked for or was skipped; says why.
-        """
+        """Return the finding of an attack."""
         for result in self.results:
             if result.id == attack_id:
                 if isinstance(result, Skipped):

@@ -19,7 +19,6 @@ from treeaudit.readers.limits import Most
 __all__ = [
     "Terms",
     "apart",
-    "checked_report",
     "checked_reports",
     "in_words",
     "is_report",
@@ -48,7 +47,7 @@ def read_report(
         If it is none, or has another schema version.
     """
     data, sha256 = read_json(path, what)
-    return checked_report(data, f"{what} {Path(path).name}"), sha256
+    return _checked_report(data, f"{what} {Path(path).name}"), sha256
 
 
 def is_report(path: str | os.PathLike[str]) -> bool:
@@ -93,18 +92,12 @@ def checked_reports(data: Any, name: str) -> list[dict[str, Any]]:  # noqa: ANN4
     """
     each = data.get("reports") if isinstance(data, dict) and "schema_version" in data else None
     if not isinstance(each, list) or not each:
-        return [checked_report(data, name)]
-    return [checked_report(one, f"{name}, model {i}") for i, one in enumerate(each, start=1)]
+        return [_checked_report(data, name)]
+    return [_checked_report(one, f"{name}, model {i}") for i, one in enumerate(each, start=1)]
 
 
-def checked_report(data: Any, name: str) -> dict[str, Any]:  # noqa: ANN401  # JSON
-    """Return the JSON report of one model, once it is seen to be one.
-
-    Raises
-    ------
-    PolicyError
-        If it is none, or has another schema version.
-    """
+def _checked_report(data: Any, name: str) -> dict[str, Any]:  # noqa: ANN401  # JSON
+    """Return the JSON report of one model, once it is seen to be one."""
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version is not None and isinstance(data.get("reports"), list):
         raise PolicyError(f"{name} is about several models: scan one with --select NAME")

@@ -10,7 +10,7 @@ from typing import Any
 from treeaudit.errors import DataError, PolicyError
 from treeaudit.findings.policy import Policy
 
-__all__ = ["OPTIONS", "Given", "Request", "check_kind", "check_policy", "listed"]
+__all__ = ["OPTIONS", "Given", "Request", "listed"]
 
 _NUMBER = (int, float)
 
@@ -29,14 +29,8 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 }
 
 
-def check_kind(name: str, value: Any) -> None:  # noqa: ANN401  # whatever was given
-    """Refuse a value of another kind than an option takes.
-
-    Raises
-    ------
-    DataError
-        In one sentence, with what it takes.
-    """
+def _check_kind(name: str, value: Any) -> None:  # noqa: ANN401  # whatever was given
+    """Refuse a value of another kind than an option takes."""
     kinds, said = _KINDS.get(name, ((object,), ""))
     # numpy's numbers are numbers.
     number = _NUMBER[0] if hasattr(value, "__index__") else _NUMBER[1]
@@ -68,14 +62,8 @@ def listed(name: str, value: object, such: str) -> tuple[str, ...]:
     return found
 
 
-def check_policy(policy: object) -> None:
-    """Refuse what is neither a name, nor a path, nor a policy.
-
-    Raises
-    ------
-    PolicyError
-        In one sentence, with what to write.
-    """
+def _check_policy(policy: object) -> None:
+    """Refuse what is neither a name, nor a path, nor a policy."""
     if isinstance(policy, str | os.PathLike | Policy):
         return
     if isinstance(policy, dict):
@@ -187,8 +175,8 @@ class Request:
 
     def __post_init__(self) -> None:
         for name in OPTIONS:
-            check_kind(name, getattr(self, name))
-        check_policy(self.policy)
+            _check_kind(name, getattr(self, name))
+        _check_policy(self.policy)
 
     @property
     def beside_repairs(self) -> dict[str, object]:

@@ -47,7 +47,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent
 from treeaudit.stats import Estimate, difference, paired, residual, wilson
 
-__all__ = ["Attributes", "Outcome", "control_of", "inferred"]
+__all__ = ["Attributes", "Outcome"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -98,7 +98,7 @@ class Outcome:
         return min(excess.value for excess in excesses)
 
 
-def inferred(outcome: Outcome, *, given_away: bool) -> InferredColumn:
+def _inferred(outcome: Outcome, *, given_away: bool) -> InferredColumn:
     """Return the shares of a column, and whether the model gives it away."""
     model, imputation, frequent, fredrikson = (
         [Share(found.value) for found in outcome.share(right)]
@@ -126,7 +126,7 @@ def inferred(outcome: Outcome, *, given_away: bool) -> InferredColumn:
     )
 
 
-def control_of(outcome: Outcome) -> Control:
+def _control_of(outcome: Outcome) -> Control:
     """Put members beside unseen people and beside guesses without the model."""
     members, control = outcome.share(outcome.model)
     guessed_members, guessed = outcome.share(outcome.imputation)
@@ -268,7 +268,7 @@ class Attributes:
             looked=tuple(f"values of {outcome.column.name}" for outcome in outcomes),
             details=AttributesDetails(
                 columns=tuple(
-                    inferred(outcome, given_away=share > 0)
+                    _inferred(outcome, given_away=share > 0)
                     for outcome, share in zip(outcomes, shares, strict=True)
                 ),
                 given_away=tuple(given),
@@ -278,7 +278,7 @@ class Attributes:
                 control=People(len(people.control)),
                 reference=People(len(people.reference)),
             ),
-            controls=tuple(control_of(outcome) for outcome in outcomes),
+            controls=tuple(_control_of(outcome) for outcome in outcomes),
         )
 
 

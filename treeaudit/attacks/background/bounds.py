@@ -20,7 +20,6 @@ from treeaudit.table.labels import people_per_class
 
 __all__ = [
     "Bounds",
-    "Disclosed",
     "bounds_of",
     "cascade",
     "check_fit",
@@ -129,7 +128,7 @@ def one_left(bounds: Bounds) -> Int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Disclosed:
+class _Disclosed:
     """Whose label is certain, one entry per person.
 
     Attributes
@@ -156,7 +155,7 @@ class Disclosed:
 
 def cascade(
     trees: Sequence[Bounds | None], node: Int, given: Int, step: Callable[[int], None] | None = None
-) -> Disclosed:
+) -> _Disclosed:
     """Take out whoever is known, in every tree, until nothing changes.
 
     Parameters
@@ -210,7 +209,9 @@ def cascade(
         which[asked] = np.where(found.tells >= 0, found.tells, before)
         new = asked[certain >= 0]
         label[new], when[new] = certain[certain >= 0], rounds
-    return Disclosed(label=label, round=when, tree=np.where(label >= 0, which, -1).astype(np.int32))
+    return _Disclosed(
+        label=label, round=when, tree=np.where(label >= 0, which, -1).astype(np.int32)
+    )
 
 
 @dataclass(slots=True, eq=False)

@@ -30,7 +30,6 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.table.table import Table
 
 __all__ = [
-    "Vectors",
     "all_false",
     "certainty_by_implications",
     "certainty_by_known",
@@ -44,7 +43,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Vectors:
+class _Vectors:
     """Different count vectors, and how often each occurs.
 
     Attributes
@@ -69,10 +68,10 @@ class Vectors:
         return total
 
     @property
-    def mixed(self) -> "Vectors":
+    def mixed(self) -> "_Vectors":
         """The vectors with people of more than one class."""
         chosen = self.counts[:, 0] < self.size
-        return Vectors(counts=self.counts[chosen], leaves=self.leaves[chosen])
+        return _Vectors(counts=self.counts[chosen], leaves=self.leaves[chosen])
 
 
 _SMALL = 256
@@ -80,33 +79,19 @@ _SMALL = 256
 _BLOCK = 1 << 16
 
 
-def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None) -> Vectors:
-    """Sort the counts of each leaf and join the leaves that have the same.
-
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``: whole numbers, none of them negative.
-    leaves
-        Shape ``(n_leaves,)``: how often each row occurs; once unless told.
-
-    Examples
-    --------
-    >>> found = distinct_vectors([[1, 2], [5, 0], [2, 1]])
-    >>> found.counts.tolist(), found.leaves.tolist()
-    ([[2, 1], [5, 0]], [2, 1])
-    """
+def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None) -> _Vectors:
+    """Sort the counts of each leaf and join the leaves that have the same."""
     table = -np.sort(-np.atleast_2d(np.asarray(counts)).astype(np.int64), axis=1)
     times = np.ones(len(table), np.int64) if leaves is None else np.asarray(leaves, np.int64)
     if not len(table):
-        return Vectors(counts=table, leaves=times)
+        return _Vectors(counts=table, leaves=times)
     order = np.lexsort(table.T[::-1])
     table = table[order]
     first = np.flatnonzero(np.r_[True, (table[1:] != table[:-1]).any(axis=1)])
-    return Vectors(counts=table[first], leaves=np.add.reduceat(times[order], first))
+    return _Vectors(counts=table[first], leaves=np.add.reduceat(times[order], first))
 
 
-def vectors_of(table: Table, tree: int | None = None) -> Vectors:
+def vectors_of(table: Table, tree: int | None = None) -> _Vectors:
     """Return the count vectors of all leaves whose counts are people; of one tree where it is told.
 
     The largest class tells the counts of a leaf of at most two labels; the
@@ -136,7 +121,7 @@ def vectors_of(table: Table, tree: int | None = None) -> Vectors:
     return _joined(parts)
 
 
-def _of_two(majority: Float, size: Wide, few: Flag) -> list[Vectors]:
+def _of_two(majority: Float, size: Wide, few: Flag) -> list[_Vectors]:
     """Join leaves of at most two labels: the small ones, nearly all, without sorting them."""
     seen = np.zeros(_SMALL * _SMALL, dtype=np.int64)
     rest = []
@@ -155,7 +140,7 @@ def _of_two(majority: Float, size: Wide, few: Flag) -> list[Vectors]:
     ]
 
 
-def _joined(parts: list[Vectors]) -> Vectors:
+def _joined(parts: list[_Vectors]) -> _Vectors:
     width = max(part.counts.shape[1] for part in parts)
     padded = [np.pad(p.counts, ((0, 0), (0, width - p.counts.shape[1]))) for p in parts]
     return distinct_vectors(np.concatenate(padded), np.concatenate([p.leaves for p in parts]))
@@ -165,11 +150,6 @@ def certainty_by_known(counts: npt.ArrayLike, known: int) -> Float:
     """Return how certain a label can become when ``known`` others are known.
 
     The worst case: the attacker happens to know people of other labels.
-
-    Examples
-    --------
-    >>> [round(float(certainty_by_known([[90, 10]], r)[0]), 4) for r in (0, 1, 5, 10)]
-    [0.9, 0.9091, 0.9474, 1.0]
     """
     table = np.asarray(counts, dtype=np.float64)
     n = table.sum(axis=1, keepdims=True)
@@ -185,13 +165,6 @@ def share_certain_by_random(counts: npt.ArrayLike, known: int) -> Float:
     too: it is never exceeded. Everybody of another label has to be among the known:
     with d of them out of n − 1 others that has the probability Π (known − i)/(n − 1 − i)
     over i < d.
-
-    Examples
-    --------
-    >>> [f"{share_certain_by_random([[90, 10]], r)[0]:.2g}" for r in (10, 50, 90)]
-    ['5.8e-14', '0.00059', '0.33']
-    >>> share_certain_by_random([[1, 2]], 1).round(4).tolist()
-    [0.3333]
     """
     table = np.asarray(counts, dtype=np.float64)
     n, most = table.sum(axis=1), table.max(axis=1)
@@ -209,11 +182,6 @@ def certainty_by_negations(counts: npt.ArrayLike, negations: int) -> Float:
     """Return how certain a label can become when others are ruled out for the target.
 
     "It is not flu" takes the largest other classes out of the count.
-
-    Examples
-    --------
-    >>> [round(float(certainty_by_negations([[2, 2, 1]], n)[0]), 4) for n in (0, 1, 2)]
-    [0.4, 0.6667, 1.0]
     """
     return certainty_by_skyline(counts, negations, 0, 0)
 
@@ -221,25 +189,7 @@ def certainty_by_negations(counts: npt.ArrayLike, negations: int) -> Float:
 def certainty_by_skyline(
     counts: npt.ArrayLike, negations: int, known: int, implications: int
 ) -> Float:
-    """Return how certain a label can become from three kinds of knowledge at once.
-
-    Parameters
-    ----------
-    counts
-        Shape ``(n, n_classes)``.
-    negations
-        Labels that the attacker knows the target does not have.
-    known
-        Other people of the leaf whose labels the attacker knows.
-    implications
-        Further people of the leaf of whom the attacker knows that the target
-        has a label if they have it.
-
-    Examples
-    --------
-    >>> certainty_by_skyline([[2, 2, 1]], 0, 0, 1).round(4).tolist()
-    [0.5714]
-    """
+    """Return how certain a label can become from three kinds of knowledge at once."""
     table = -np.sort(-np.asarray(counts, dtype=np.float64), axis=1)
     n = table.sum(axis=1)
     total = np.pad(np.cumsum(table, axis=1), ((0, 0), (1, 0)))
@@ -257,27 +207,8 @@ def certainty_by_skyline(
     return best
 
 
-def certainty_by_implications(vectors: Vectors, most: int) -> Float:
-    """Return how certain some label can become from 0, 1, …, ``most`` implications.
-
-    Parameters
-    ----------
-    vectors
-        The counts of all leaves in question. The people in the implications
-        may be in any of them.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(most + 1,)``; never falls. Costs O(n_vectors · most²).
-
-    Examples
-    --------
-    >>> from treeaudit.attacks.background.certainty import distinct_vectors
-    >>> men_and_women = distinct_vectors([[2, 2, 1, 0, 0], [2, 0, 1, 1, 1]])
-    >>> certainty_by_implications(men_and_women, 2).round(4).tolist()
-    [0.4, 0.6667, 1.0]
-    """
+def certainty_by_implications(vectors: _Vectors, most: int) -> Float:
+    """Return how certain some label can become from 0, 1, …, ``most`` implications."""
     if not len(vectors):
         return np.zeros(most + 1)
     false = all_false(vectors.counts, most + 1)
@@ -307,21 +238,6 @@ def all_false(counts: npt.ArrayLike, most: int) -> Float:
     most frequent labels: person i is said to have one of the k_i largest, with
     k_0 ≥ k_1 ≥ …, and the probability is Π (n − i − S_k) / (n − i) with S_k
     the sum of the k largest counts.
-
-    Parameters
-    ----------
-    counts
-        Shape ``(n, n_classes)``, largest first.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n, most + 1)``: for 0, 1, …, ``most`` statements.
-
-    Examples
-    --------
-    >>> all_false([[2, 2, 1]], 2).round(4).tolist()
-    [[1.0, 0.6, 0.2]]
     """
     table = np.asarray(counts, dtype=np.float64)
     n = table.sum(axis=1)
@@ -355,8 +271,8 @@ _PIECES = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1))
 
 
 def knowledge_details(
-    vectors: Vectors,
-    mine: Vectors,
+    vectors: _Vectors,
+    mine: _Vectors,
     disclosed: Wide,
     leaves: Wide,
     *,

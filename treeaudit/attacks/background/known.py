@@ -32,25 +32,14 @@ from treeaudit.findings.numbers import People
 from treeaudit.model.words import label_text, number_of
 from treeaudit.people.records import Records
 
-__all__ = [
-    "LISTED",
-    "Fallen",
-    "Falling",
-    "falling_by_leaf",
-    "falling_controls",
-    "falling_evidence",
-    "label_name",
-    "listed",
-    "others",
-    "taken_out",
-]
+__all__ = ["Fallen", "taken_out"]
 
-LISTED = 100
+_LISTED = 100
 """How many leaves or people are named one by one."""
 
 
 @dataclass(slots=True, eq=False)
-class Falling:
+class _Falling:
     """Leaves in which somebody falls, filled in one by one.
 
     Attributes
@@ -68,9 +57,9 @@ class Falling:
     rows: list[list[int]] = field(default_factory=list)
 
 
-def falling_by_leaf(train: Records, tree: Int, falls: Wide, rows: Wide, label: Int) -> Falling:
+def _falling_by_leaf(train: Records, tree: Int, falls: Wide, rows: Wide, label: Int) -> _Falling:
     """Put together whoever falls in the same leaf with the same label, most people first."""
-    found = Falling()
+    found = _Falling()
     if not len(falls):
         return found
     node = train.node[falls, tree[falls]]
@@ -78,7 +67,7 @@ def falling_by_leaf(train: Records, tree: Int, falls: Wide, rows: Wide, label: I
     groups, people = np.unique(leaves, axis=0, return_counts=True)
     for group in np.argsort(-people, kind="stable").tolist():
         i, leaf, left = groups[group].tolist()
-        known = rows[train.node[:, i] == leaf] if len(found.node) < LISTED else rows[:0]
+        known = rows[train.node[:, i] == leaf] if len(found.node) < _LISTED else rows[:0]
         found.tree.append(i)
         found.node.append(leaf)
         found.label.append(left)
@@ -87,40 +76,40 @@ def falling_by_leaf(train: Records, tree: Int, falls: Wide, rows: Wide, label: I
     return found
 
 
-def label_name(case: Case, label: int) -> str:
+def _label_name(case: Case, label: int) -> str:
     """Return a label by its position."""
     return label_text((case.forest.schema.classes or ())[label])
 
 
-def others(people: int) -> str:
+def _others(people: int) -> str:
     """Return how many others, in words."""
     return number_of(people, "other person", "others")
 
 
-def listed(case: Case, found: Falling) -> tuple[FallingLeaf, ...]:
+def _listed(case: Case, found: _Falling) -> tuple[FallingLeaf, ...]:
     """Return the leaves as data, most people first."""
-    order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:LISTED]
+    order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:_LISTED]
     return tuple(
         FallingLeaf(
             tree=found.tree[i],
             leaf=found.node[i],
             people=People(found.people[i]),
-            label=label_name(case, found.label[i]),
-            known_rows=tuple(found.rows[i][:LISTED]),
+            label=_label_name(case, found.label[i]),
+            known_rows=tuple(found.rows[i][:_LISTED]),
         )
         for i in order
     )
 
 
-def falling_evidence(
-    case: Case, found: Falling, origin: str, train: Records | None
+def _falling_evidence(
+    case: Case, found: _Falling, origin: str, train: Records | None
 ) -> tuple[Evidence, ...]:
     """Return the leaves in which most people fall, with the reason."""
     order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:5]
     rows = []
     for i in order:
-        left = f"{case.forest.schema.target} = {label_name(case, found.label[i])}"
-        says = f"{left} for {others(found.people[i])}" + _because(found.rows[i], origin, train)
+        left = f"{case.forest.schema.target} = {_label_name(case, found.label[i])}"
+        says = f"{left} for {_others(found.people[i])}" + _because(found.rows[i], origin, train)
         (at,) = case.table.positions(found.tree[i], [found.node[i]]).tolist()
         rows.append(leaf_evidence(case, at, says=says))
     return tuple(rows)
@@ -134,7 +123,7 @@ def _because(rows: Sequence[int], origin: str, train: Records | None) -> str:
     return f" once {row} {named} of {origin} {are} taken out"
 
 
-def falling_controls(case: Case, found: Falling, seen: Score | None) -> tuple[Control, ...]:
+def _falling_controls(case: Case, found: _Falling, seen: Score | None) -> tuple[Control, ...]:
     """Ask whether unseen people in the same leaves have the label that is left as well."""
     unseen = None
     test = case.labelled("test")
@@ -200,14 +189,14 @@ def taken_out(case: Case, known: Records) -> Fallen:
 
 def _nobody(case: Case, known: Records, reason: str) -> Fallen:
     return Fallen(
-        details=replace(_details(case, known, "leaves", 0, Falling()), reason=reason),
+        details=replace(_details(case, known, "leaves", 0, _Falling()), reason=reason),
         share=0.0,
         summary=f"The known people disclose nobody: {reason}.",
     )
 
 
 def _details(
-    case: Case, known: Records, followed: Literal["people", "leaves"], used: int, found: Falling
+    case: Case, known: Records, followed: Literal["people", "leaves"], used: int, found: _Falling
 ) -> KnownPeople:
     return KnownPeople(
         origin=known.origin,
@@ -219,11 +208,11 @@ def _details(
             sum(found.people) if followed == "people" else _most_in_a_tree(found)
         ),
         leaves_falling=People.leaves(len(found.node)),
-        falling=listed(case, found),
+        falling=_listed(case, found),
     )
 
 
-def _most_in_a_tree(found: Falling) -> int:
+def _most_in_a_tree(found: _Falling) -> int:
     """Return how many people fall in the tree with the most: summed they would count twice."""
     if not found.tree:
         return 0
@@ -232,7 +221,7 @@ def _most_in_a_tree(found: Falling) -> int:
 
 def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
     """Take the known people out of each tree by itself."""
-    found, used, total = Falling(), 0, 0
+    found, used, total = _Falling(), 0, 0
     for i, tree in enumerate(case.forest.trees):
         case.step("taking out known people", i + 1, case.forest.n_trees)
         bounds = bounds_of(tree, case.forest.counts_are)
@@ -255,7 +244,7 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
     if not used:
         return _nobody(case, known, _unprovable(case))
     people = _most_in_a_tree(found)
-    whom = f"{others(people)} in {number_of(len(found.node), 'leaf', 'leaves')}"
+    whom = f"{_others(people)} in {number_of(len(found.node), 'leaf', 'leaves')}"
     whom += " of one tree or another, each tree by itself" if used > 1 else ""
     summary = (
         f"Taking out {_those(len(known))} leaves one label for {whom if people else 'nobody'}."
@@ -264,8 +253,8 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
         details=_details(case, known, "leaves", used, found),
         share=people / max(total, 1),
         summary=summary,
-        evidence=falling_evidence(case, found, known.origin, None),
-        controls=falling_controls(case, found, None),
+        evidence=_falling_evidence(case, found, known.origin, None),
+        controls=_falling_controls(case, found, None),
     )
 
 
@@ -292,7 +281,7 @@ def _people(case: Case, known: Records, labels: Int, train: Records) -> Fallen:
     falls = np.flatnonzero(after.round > 0)
     rows = np.full(len(train), -1, np.int64)
     rows[row] = np.arange(len(known))
-    found = falling_by_leaf(train, after.tree, falls, rows, after.label)
+    found = _falling_by_leaf(train, after.tree, falls, rows, after.label)
     seen = Score(train)
     seen.add(np.where(after.round > 0, after.label, -1))
     direct, n = int((after.round == 1).sum()), len(falls)
@@ -305,20 +294,20 @@ def _people(case: Case, known: Records, labels: Int, train: Records) -> Fallen:
         people=tuple(
             FallenPerson(
                 row=int(person) + 1,
-                label=label_name(case, int(after.label[person])),
+                label=_label_name(case, int(after.label[person])),
                 round=int(after.round[person]),
                 tree=int(after.tree[person]),
                 leaf=int(train.node[person, after.tree[person]]),
             )
-            for person in falls[np.argsort(after.round[falls], kind="stable")][:LISTED].tolist()
+            for person in falls[np.argsort(after.round[falls], kind="stable")][:_LISTED].tolist()
         ),
     )
     return Fallen(
         details=details,
         share=n / max(len(train), 1),
         summary=_summary(details, train.origin),
-        evidence=falling_evidence(case, found, known.origin, train),
-        controls=falling_controls(case, found, seen),
+        evidence=_falling_evidence(case, found, known.origin, train),
+        controls=_falling_controls(case, found, seen),
         label=after.label,
     )
 
@@ -338,7 +327,7 @@ def _those(known: int) -> str:
 
 def _summary(details: KnownPeople, origin: str) -> str:
     people, later = details.people_falling, details.people_falling_as_a_consequence
-    whom = f"{others(people)} in {origin}" if people else f"nobody else in {origin}"
+    whom = f"{_others(people)} in {origin}" if people else f"nobody else in {origin}"
     text = f"Taking out {_those(details.records)} discloses {whom}"
     text += f", {later:,} of them because of others who fell before" if later else ""
     before = details.people_certain_before

@@ -82,14 +82,7 @@ def _values_of(column: str, people: Records, schema: Schema) -> list[str]:
 def kinds_in_leaves(
     prior: Prior, schema: Schema, tree: Tree, leaves: npt.ArrayLike
 ) -> tuple[Flag, Wide]:
-    """Return which kinds of people a leaf's rule lets in, and of which kind all of them are.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Shapes ``(n_leaves, n_kinds)`` and ``(n_leaves,)``: the only kind, or -1
-        where the rule does not tell.
-    """
+    """Return which kinds of people a leaf's rule lets in, and of which kind all of them are."""
     nodes = np.asarray(leaves)
     able = np.ones((len(nodes), len(prior.values)), np.bool_)
     only = np.full(len(nodes), -1, np.int64)

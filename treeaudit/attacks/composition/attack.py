@@ -55,12 +55,12 @@ from treeaudit.people.records import Records
 from treeaudit.people.steps import column_of_each_tree, told_of
 from treeaudit.reconstruction.scope import drawn_steps
 
-__all__ = ["Composition", "beyond", "measured", "weight_of"]
+__all__ = ["Composition"]
 
 _GROUPED = (1, 2, 5, 10, 20, 50, 100)
 
 
-def measured(
+def _measured(
     case: Case,
     said: Said,
     truth: Truth,
@@ -69,22 +69,10 @@ def measured(
     known: bool,
     certain: Certain,
 ) -> CompositionDetails:
-    """Return everything that is told of what all trees gave back.
-
-    Parameters
-    ----------
-    right
-        Shape ``(n_people,)`` each: whose label or number was found, by how many first trees.
-    found
-        What all trees gave back.
-    known
-        Whether what a leaf says is true of exactly those who end in it.
-    certain
-        Of whom something is certain.
-    """
+    """Return everything that is told of what all trees gave back."""
     n_trees, train = case.forest.n_trees, case.people("train")
     joint, own = right[n_trees], truth.right(truth.own)
-    weight = weight_of(train)
+    weight = _weight_of(train)
     n = round(float(weight.sum()))
     labels = said.kind != "numbers"
     of_label = np.zeros(1)
@@ -102,7 +90,7 @@ def measured(
         draws_known=known,
         joint=Share.of(_people(weight, joint), n),
         own=Share.of(_people(weight, own), n),
-        excess=Share(beyond(truth, joint, weight)),
+        excess=Share(_beyond(truth, joint, weight)),
         excess_of_one_label=_of_one_label(truth, found, weight) if labels else None,
         certain=People(certain.people),
         certain_alone=People(certain.alone),
@@ -129,13 +117,13 @@ def measured(
     )
 
 
-def beyond(truth: Truth, joint: Flag, weight: Float) -> float:
+def _beyond(truth: Truth, joint: Flag, weight: Float) -> float:
     """Return of what share more the answers are right than those of the model itself."""
     more = float(weight @ (joint.astype(np.int64) - truth.right(truth.own)))
     return more / round(float(weight.sum()))
 
 
-def weight_of(train: Records) -> Float:
+def _weight_of(train: Records) -> Float:
     """Return what each record counts: everybody counts once, spread over their records."""
     if train.persons is None:
         return np.ones(len(train))
@@ -289,13 +277,13 @@ class Composition:
         if certain.open and not certain.people:
             unseen += (f"whether {certain.open:,} groups of people are certain was not told",)
         # What fewer trees say is asked only where all of them are told of.
-        more = beyond(truth, truth.right(found.answer), weight_of(train))
+        more = _beyond(truth, truth.right(found.answer), _weight_of(train))
         if unseen and more <= 0 and not certain.people:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         right = {forest.n_trees: truth.right(found.answer)}
         for done, trees in enumerate(solved, 2):
             right[trees] = truth.right(put_together(trees, done).answer)
-        details = measured(case, said, truth, right, found, known, certain)
+        details = _measured(case, said, truth, right, found, known, certain)
         return Finding(
             id=self.id,
             title=self.title,

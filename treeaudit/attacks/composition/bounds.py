@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
 
-__all__ = ["MOST_CELLS", "Part", "Sums", "fixed", "group_of", "groups_together", "tightened"]
+__all__ = ["MOST_CELLS", "Sums", "fixed", "groups_together", "tightened"]
 
 _Key = npt.NDArray[np.uint64]
 
@@ -71,19 +71,8 @@ def groups_together(
     return found
 
 
-def group_of(ends: Int) -> tuple[Index, Index]:
-    """Return the group of each record, those that share all leaves, and the first of each group.
-
-    Parameters
-    ----------
-    ends
-        Shape ``(n_trees, n_records)``: where each record ends in each tree.
-
-    Examples
-    --------
-    >>> [one.tolist() for one in group_of(np.array([[1, 1, 2, 2], [1, 2, 2, 2]]))]
-    [[0, 1, 2, 2], [0, 1, 2]]
-    """
+def _group_of(ends: Int) -> tuple[Index, Index]:
+    """Return the group of each record, those that share all leaves, and the first of each group."""
     key = np.zeros(ends.shape[1], dtype=np.uint64)
     for i, each in enumerate(ends, start=1):
         key = _mixed(key ^ _mixed(each.astype(np.uint64) + np.uint64(i << 32)))
@@ -113,7 +102,7 @@ def _mixed(key: _Key) -> _Key:
     return mixed
 
 
-Part = tuple[slice, Index, int]
+_Part = tuple[slice, Index, int]
 
 _AT_ONCE = 1 << 15
 """Groups times trees that are added up at once."""
@@ -157,7 +146,7 @@ class Sums:
         for t, (begin, end) in enumerate(pairwise(start)):
             # All leaves of a tree that do not count are one.
             ends[t][~counts[begin:end][ends[t]]] = -1
-        group, first = group_of(ends)
+        group, first = _group_of(ends)
         some = np.empty((len(ends), len(first)), dtype=np.int32)
         for t in range(len(ends)):
             some[t] = node[first, t]
@@ -176,7 +165,7 @@ class Sums:
         """Return ``leaf`` counted from the first leaf of all trees."""
         return self.leaf + self.start[:-1, None]
 
-    def added(self, each: npt.NDArray[Any], parts: "Iterable[Part] | None" = None) -> Float:
+    def added(self, each: npt.NDArray[Any], parts: "Iterable[_Part] | None" = None) -> Float:
         """Return what a number per group adds up to in each leaf that counts, elsewhere 0."""
         total = np.zeros(self.n_leaves)
         for trees, at, n in self.parts() if parts is None else parts:
@@ -186,7 +175,7 @@ class Sums:
         total[~self.counts] = 0.0
         return total
 
-    def told(self, each: Float, parts: "Iterable[Part] | None" = None) -> Float:
+    def told(self, each: Float, parts: "Iterable[_Part] | None" = None) -> Float:
         """Return the sum over a group's leaves of a number per leaf, group by group."""
         total = np.zeros(self.leaf.shape[1])
         for trees, at, n in self.parts() if parts is None else parts:
@@ -203,7 +192,7 @@ class Sums:
             np.minimum(least, each[begin + ends], out=least)
         return least
 
-    def parts(self) -> "Iterator[Part]":
+    def parts(self) -> "Iterator[_Part]":
         """Yield some trees together, where each of their groups is, and how many leaves."""
         trees, groups = self.leaf.shape
         step = max(1, _AT_ONCE // max(groups, 1))

@@ -136,19 +136,7 @@ class Certain:
 
 
 def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> Certain:
-    """Return of whom all leaves make something certain.
-
-    Parameters
-    ----------
-    said
-        What the leaves say of the people who end in them.
-    truth
-        What these are.
-    k
-        The smallest acceptable group.
-    persons
-        Shape ``(n_people,)``: whose record each is; unless told each is of another person.
-    """
+    """Return of whom all leaves make something certain."""
     if said.kind == "labels" or said.column is not None:
         return Certain()
     each, most = _each(said, truth)
@@ -222,19 +210,7 @@ def _leaves(said: Said, each: Float) -> tuple[Float, Float]:
 def counts_known(
     sums: Sums, total: Float, holds: Float, most: Float, off: Float
 ) -> tuple[Flag, int]:
-    """Return of which groups all counts follow, and of how many that was not told.
-
-    Parameters
-    ----------
-    sums
-        Which groups each leaf adds up.
-    total, holds
-        Shapes ``(n_leaves, n_labels)`` and ``(n_groups, n_labels)``: what there is of each label.
-    most
-        Shape ``(n_groups,)``: what there can be at most of a label.
-    off
-        Shape ``(n_leaves, n_labels)``: how far off it is what a leaf says.
-    """
+    """Return of which groups all counts follow, and of how many that was not told."""
     low, high = np.zeros_like(holds), np.repeat(most[:, None], holds.shape[1], axis=1)
     all_of = most if holds.shape[1] > 1 else None
     # What is known of a group takes it out of all leaves, and others may follow then.

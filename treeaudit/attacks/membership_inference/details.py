@@ -21,7 +21,6 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.stats import Estimate, exact
 
 __all__ = [
-    "FALSE_ALARMS",
     "MembershipDetails",
     "NotMade",
     "References",
@@ -36,7 +35,7 @@ __all__ = [
     "threshold_at",
 ]
 
-FALSE_ALARMS = 10
+_FALSE_ALARMS = 10
 """A rate of false alarms that rests on fewer of them is not reported."""
 
 
@@ -46,17 +45,6 @@ def area(members: Float, control: Float, confidence: float = 0.95) -> Estimate:
     The probability that a member scores higher than somebody else, ties counted
     by half. Where all pairs agree the variance is zero, and the interval is the
     exact one of as many disjoint pairs as there are.
-
-    Parameters
-    ----------
-    members, control
-        Scores; minus infinity is allowed. At least one each.
-
-    Examples
-    --------
-    >>> found = area(np.array([3.0, 2.0, 2.0]), np.array([2.0, 1.0, -np.inf]))
-    >>> round(found.value, 4), found.n
-    (0.8889, 6)
     """
     m, n = len(members), len(control)
     ranks = _midranks(np.concatenate([members, control]))
@@ -106,28 +94,6 @@ def rate_at(
     scores of both exact tails together stay below the bound. With equal scores the true
     threshold can lie at the edge of such a group, hence a bound between that of one
     degree of freedom and that of two (Self and Liang).
-
-    Parameters
-    ----------
-    false_alarms
-        Largest share of control people above the threshold, such as 0.01.
-    confidence
-        Coverage of the interval; `benchmarks.coverage` simulates it.
-
-    Returns
-    -------
-    Estimate or None
-        None where fewer than ten false alarms would be behind the threshold: see
-        `people_needed`.
-
-    Examples
-    --------
-    >>> control = np.arange(1000.0)
-    >>> found = rate_at(np.array([5.0, 989.0, 990.0, 2000.0] * 50), control, 0.01)
-    >>> found.value, round(found.low, 2), round(found.high, 2)
-    (0.5, 0.18, 0.82)
-    >>> rate_at(np.array([5.0]), control, 0.001) is None
-    True
     """
     from scipy.special import betaincinv, ndtr
 
@@ -181,19 +147,13 @@ def _both(error: float) -> float:
 
 
 def people_needed(false_alarms: float) -> int:
-    """Return how many control people a rate of false alarms needs.
-
-    Examples
-    --------
-    >>> people_needed(0.01), people_needed(0.001)
-    (1000, 10000)
-    """
-    return math.ceil(FALSE_ALARMS / false_alarms - 1e-9)
+    """Return how many control people a rate of false alarms needs."""
+    return math.ceil(_FALSE_ALARMS / false_alarms - 1e-9)
 
 
 Test = Literal["counts", "loss", "lira"]
 
-Scores = tuple[Float, Float]
+_Scores = tuple[Float, Float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +276,7 @@ def separation(members: Float, control: Float) -> Separation:
     return strongest({"counts": (members, control)})[0]
 
 
-def strongest(tests: Mapping[Test, Scores]) -> tuple[Separation, Test, Test | None]:
+def strongest(tests: Mapping[Test, _Scores]) -> tuple[Separation, Test, Test | None]:
     """Return how well the best of some tests tells members, and which is best at what.
 
     Parameters
@@ -356,7 +316,7 @@ def strongest(tests: Mapping[Test, Scores]) -> tuple[Separation, Test, Test | No
 
 
 def _rates(
-    tests: Mapping[Test, Scores], false_alarms: float, part: float
+    tests: Mapping[Test, _Scores], false_alarms: float, part: float
 ) -> dict[Test, tuple[Estimate, Estimate]]:
     found: dict[Test, tuple[Estimate, Estimate]] = {}
     for name, scores in tests.items():

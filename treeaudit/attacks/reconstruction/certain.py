@@ -45,13 +45,7 @@ __all__ = [
 
 
 def checked_on(train: Records, cells: Cells, tables: Iterable[tuple[Wide, Bounds]]) -> Checked:
-    """Return in how many cells with somebody certain there are as many people as was certain.
-
-    Parameters
-    ----------
-    tables
-        Per class, cells and how many people must and may be in each.
-    """
+    """Return in how many cells with somebody certain there are as many people as was certain."""
     n_trees = len(cells.leaf)
     person = keys(train.node[:, :n_trees])
     held = wrong = 0

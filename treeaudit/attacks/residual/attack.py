@@ -31,15 +31,7 @@ from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 
-__all__ = [
-    "CodeInside",
-    "ExactValues",
-    "ExtraContent",
-    "ReproducibleDraws",
-    "ResidualAttack",
-    "TrainingData",
-    "residual_finding",
-]
+__all__ = ["CodeInside", "ExactValues", "ExtraContent", "ReproducibleDraws", "TrainingData"]
 
 _NAMES: Mapping[Kind, str] = {
     "labels": "the labels in row order",
@@ -75,7 +67,7 @@ _NOT_ASKED = ("XGBoost", "CatBoost")
 _WHOLE = ("sklearn-pickle", "sklearn-joblib", "sklearn-skops", "treeaudit-pickle", "memory")
 
 
-class ResidualAttack(Protocol):
+class _ResidualAttack(Protocol):
     """An attack on one sort of leftovers.
 
     Attributes
@@ -95,7 +87,7 @@ class ResidualAttack(Protocol):
     details: ClassVar[type[Details]]
 
 
-def residual_finding(attack: ResidualAttack, case: Case, clear: str) -> Finding | Skipped:
+def _residual_finding(attack: _ResidualAttack, case: Case, clear: str) -> Finding | Skipped:
     """Return the finding with the numbers of ``counted``.
 
     Where `Leftover.n` counts people the number is that of the largest entry, for
@@ -306,7 +298,7 @@ class TrainingData:
     def run(self, case: Case) -> Finding | Skipped:
         """Return the rows of training data that were found."""
         clear = "No row of the training data was found beside the trees."
-        return residual_finding(self, case, clear)
+        return _residual_finding(self, case, clear)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,7 +330,7 @@ class ReproducibleDraws:
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the seeds that were found."""
-        return residual_finding(self, case, "No seed in the file repeats the draws of its trees.")
+        return _residual_finding(self, case, "No seed in the file repeats the draws of its trees.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,7 +368,7 @@ class ExactValues:
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return the columns and counts that were found."""
-        return residual_finding(
+        return _residual_finding(
             self, case, "No list of column values and no hidden class counts were found."
         )
 
@@ -422,7 +414,9 @@ class CodeInside:
     def run(self, case: Case) -> Finding | Skipped:
         """Return the names and the code that were found."""
         clear = "Every function that the file names is one that genuine tree models hold, and "
-        return residual_finding(self, case, clear + "every class is of a library that writes them.")
+        return _residual_finding(
+            self, case, clear + "every class is of a library that writes them."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -461,4 +455,4 @@ class ExtraContent:
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return what lies beyond the model."""
-        return residual_finding(self, case, "The file holds nothing beyond its models.")
+        return _residual_finding(self, case, "The file holds nothing beyond its models.")

@@ -15,7 +15,7 @@ from treeaudit.model.rules import rules_of
 from treeaudit.people.records import Records
 from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
 
-__all__ = ["Contribution", "GroupSizes", "UniquenessDetails", "contribution", "group_sizes"]
+__all__ = ["Contribution", "UniquenessDetails", "contribution", "group_sizes"]
 
 _MOST_LEAVES = 200
 
@@ -108,7 +108,7 @@ _BINS = ((1, 1), (2, 4), (5, 9), (10, 49), (50, None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupSizes(Details):
+class _GroupSizes(Details):
     """Leaves and people whose group is of some size.
 
     Attributes
@@ -166,7 +166,7 @@ class UniquenessDetails(Details):
     below_k_in_any_tree: InAnyTree
     k: int
     min_leaf: People
-    group_sizes: tuple[GroupSizes, ...]
+    group_sizes: tuple[_GroupSizes, ...]
     prosecutor_risk: Share
     marketer_risk: Share
     trees_that_do_not_tell: int
@@ -179,7 +179,7 @@ class UniquenessDetails(Details):
 
 def group_sizes(
     size: Wide, per_tree: Callable[[Wide], Wide] | None = None
-) -> tuple[GroupSizes, ...]:
+) -> tuple[_GroupSizes, ...]:
     """Return leaves and people by size of the group.
 
     Parameters
@@ -202,6 +202,6 @@ def group_sizes(
         leaves, held = int(np.count_nonzero(inside)), size * inside
         people = int(held.sum() if per_tree is None else per_tree(held).max())
         bins.append(
-            GroupSizes(low=low, high=high, leaves=People.leaves(leaves), people=People(people))
+            _GroupSizes(low=low, high=high, leaves=People.leaves(leaves), people=People(people))
         )
     return tuple(bins)
