@@ -171,17 +171,18 @@ def _read_unseen(
 
 def _verified(given: _Given) -> _Given:
     """Compare the training people with the counts of the model; refuse others than its own."""
-    if given.train is None:
+    train = given.train
+    if train is None:
         return given
-    forest, rounded = counted_if_rounded(given.forest, given.train)
-    unverified = rounded or verify(forest, given.train)
+    forest, rounded = counted_if_rounded(given.forest, train)
+    unverified = rounded or verify(forest, train)
     if forest.privacy is not None:
-        forest = held_against(forest, given.train)
+        forest = held_against(forest, train)
     given = replace(given, forest=forest, unverified=unverified)
-    unlabelled = labels_not_held(forest, given.train)
+    unlabelled = labels_not_held(forest, train)
     if not unlabelled:
         return given
-    train = replace(given.train, labels=None, targets=None, members=None, unlabelled=unlabelled)
+    train = replace(train, labels=None, targets=None, members=None, unlabelled=unlabelled)
     return replace(given, train=train, warnings=(*given.warnings, unlabelled))
 
 

@@ -1,9 +1,14 @@
-"""The finding about one sort of leftovers: what was found, how bad it is, what was not seen."""
+"""What a file holds beside its trees (TA202 to TA206).
+
+Readers note in `Forest.leftovers` what they find and what they looked for; the
+attacks here sort it by what an attacker can do with it and say how to take it
+out. A kind that nobody looked for is never clear.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.residual.details import (
@@ -14,7 +19,7 @@ from treeaudit.attacks.residual.details import (
     TrainingDataDetails,
     ValueDetails,
 )
-from treeaudit.findings.checks import Rule, most
+from treeaudit.findings.checks import Measure, Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import (
     SEVERITIES,
@@ -65,64 +70,6 @@ _NOT_ASKED = ("XGBoost", "CatBoost")
 
 # Forms that hold a model as it was fitted.
 _WHOLE = ("sklearn-pickle", "sklearn-joblib", "sklearn-skops", "treeaudit-pickle", "memory")
-
-
-class _ResidualAttack(Protocol):
-    """An attack on one sort of leftovers.
-
-    Attributes
-    ----------
-    grades
-        How bad each kind is.
-    counted
-        The numbers of its details and the kinds that each counts.
-    details
-        What holds those numbers.
-    """
-
-    id: ClassVar[str]
-    title: ClassVar[str]
-    grades: ClassVar[Mapping[Kind, Severity]]
-    counted: ClassVar[Mapping[str, tuple[Kind, ...]]]
-    details: ClassVar[type[Details]]
-
-
-def _residual_finding(attack: _ResidualAttack, case: Case, clear: str) -> Finding | Skipped:
-    """Return the finding with the numbers of ``counted``.
-
-    Where `Leftover.n` counts people the number is that of the largest entry, for
-    they are the same people; otherwise it is the sum.
-    """
-    grades, leftovers = attack.grades, case.forest.leftovers
-    held = [one for least, one in leftovers.groups if least < case.k]
-    found = [one for one in (*leftovers.found, *held) if one.kind in grades]
-    hiding = frozenset() if "calls" in grades else _BLIND - set(grades)
-    needed = (*grades, *sorted(hiding))
-    missing = [kind for kind in needed if kind not in leftovers.looked_for]
-    blind = [one.where for one in leftovers.found if one.kind in hiding]
-    unseen = (*_listed(missing), *blind)
-    if not found and unseen:
-        return Skipped(id=attack.id, title=attack.title, reason=_reason(case, missing, blind))
-    people = max((one.n for one in found if one.kind in _PEOPLE), default=0)
-    if any(one.kind == "seeds" for one in found):
-        people = case.forest.n_records or 0
-    worst: Severity = max((grades[one.kind] for one in found), key=SEVERITIES.index, default="none")
-    details: Callable[..., Details] = attack.details
-    return Finding(
-        id=attack.id,
-        title=attack.title,
-        severity=worst,
-        leaves=0,
-        people=people,
-        summary=_summary(found, grades) if found else clear,
-        looked=_listed(kind for kind in grades if kind in leftovers.looked_for),
-        unseen=unseen,
-        details=details(
-            people=People(people),
-            **{name: _count(found, kinds) for name, kinds in attack.counted.items()},
-            leftovers=tuple(found),
-        ),
-    )
 
 
 def _listed(kinds: Iterable[Kind]) -> tuple[str, ...]:
@@ -206,57 +153,74 @@ def _code_inside(findings: Sequence[Finding], _: Forest) -> float:
     return float(details.calls + details.code)
 
 
-_ROWS = Rule(
-    name="max-training-rows-inside",
-    title="People with a row of their own in the file",
-    bound="at most {:,.0f}",
-    tells_of="small groups",
-    measure=_rows_inside,
-    missing="the file holds something that was not audited (TA202)",
-    rests_on=(),
-)
-
-_SEEDS = Rule(
-    name="max-seeds",
-    title="Seeds that repeat a draw",
-    bound="at most {:,.0f}",
-    tells_of="file",
-    measure=most("seeds"),
-    rests_on=(),
-)
-
-_VALUES = Rule(
-    name="max-exact-values",
-    title="Exact values of single columns",
-    bound="at most {:,.0f}",
-    tells_of="file",
-    measure=most("exact_values"),
-    rests_on=(),
-)
-
-_EXTRA = Rule(
-    name="max-extra-bytes",
-    title="Bytes beyond the model",
-    bound="at most {:,.0f}",
-    tells_of="file",
-    measure=_extra,
-    unsure=_not_plain,
-    missing="the file holds something that was not audited (TA206)",
-    rests_on=(),
-)
-
-_CALLS = Rule(
-    name="max-calls",
-    title="Code outside the usual libraries",
-    bound="at most {:,.0f}",
-    tells_of="file",
-    measure=_code_inside,
-    rests_on=(),
-)
+def _rule(name: str, title: str, measure: Measure, **more: Any) -> Rule:  # noqa: ANN401  # parts of a rule
+    """Return a check of the file that bounds a number."""
+    parts: dict[str, Any] = {"tells_of": "file", **more}
+    return Rule(
+        name=name, title=title, bound="at most {:,.0f}", measure=measure, rests_on=(), **parts
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingData:
+class _ResidualAttack:
+    """An attack on some kinds of content beside the trees.
+
+    ``grades`` says how bad each kind is, ``counted`` which kinds each number of ``details``
+    counts, and ``clear`` is the summary if nothing was found.
+    """
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    grades: ClassVar[Mapping[Kind, Severity]]
+    counted: ClassVar[Mapping[str, tuple[Kind, ...]]]
+    details: ClassVar[type[Details]]
+    clear: ClassVar[str]
+    about: ClassVar[About] = "file"
+    view: ClassVar[Show] = staticmethod(_view)
+    needs: ClassVar[tuple[Need, ...]] = ()
+
+    def run(self, case: Case) -> Finding | Skipped:
+        """Return the finding with the numbers of ``counted``.
+
+        If `Leftover.n` counts people the number is that of the largest entry, for
+        they are the same people; otherwise it is the sum.
+        """
+        grades, leftovers = self.grades, case.forest.leftovers
+        held = [one for least, one in leftovers.groups if least < case.k]
+        found = [one for one in (*leftovers.found, *held) if one.kind in grades]
+        hiding = frozenset() if "calls" in grades else _BLIND - set(grades)
+        needed = (*grades, *sorted(hiding))
+        missing = [kind for kind in needed if kind not in leftovers.looked_for]
+        blind = [one.where for one in leftovers.found if one.kind in hiding]
+        unseen = (*_listed(missing), *blind)
+        if not found and unseen:
+            return Skipped(id=self.id, title=self.title, reason=_reason(case, missing, blind))
+        people = max((one.n for one in found if one.kind in _PEOPLE), default=0)
+        if any(one.kind == "seeds" for one in found):
+            people = case.forest.n_records or 0
+        worst: Severity = max(
+            (grades[one.kind] for one in found), key=SEVERITIES.index, default="none"
+        )
+        details: Callable[..., Details] = self.details
+        return Finding(
+            id=self.id,
+            title=self.title,
+            severity=worst,
+            leaves=0,
+            people=people,
+            summary=_summary(found, grades) if found else self.clear,
+            looked=_listed(kind for kind in grades if kind in leftovers.looked_for),
+            unseen=unseen,
+            details=details(
+                people=People(people),
+                **{name: _count(found, kinds) for name, kinds in self.counted.items()},
+                leftovers=tuple(found),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingData(_ResidualAttack):
     """Find rows of the training data in the file."""
 
     id: ClassVar[str] = "TA202"
@@ -276,10 +240,15 @@ class TrainingData:
         reference="scikit-learn since 1.9 keeps _sample_weight in forests; a regression leaf keeps "
         "mean and variance of its targets; CVE-2024-5206",
     )
-    about: ClassVar[About] = "file"
-    checks: ClassVar[tuple[Rule, ...]] = (_ROWS,)
-    view: ClassVar[Show] = staticmethod(_view)
-    needs: ClassVar[tuple[Need, ...]] = ()
+    checks: ClassVar[tuple[Rule, ...]] = (
+        _rule(
+            "max-training-rows-inside",
+            "People with a row of their own in the file",
+            _rows_inside,
+            tells_of="small groups",
+            missing="the file holds something that was not audited (TA202)",
+        ),
+    )
     details: ClassVar[type[Details]] = TrainingDataDetails
 
     grades: ClassVar[Mapping[Kind, Severity]] = {
@@ -294,15 +263,11 @@ class TrainingData:
         "rows": ("records", "out-of-bag"),
         "targets": ("targets",),
     }
-
-    def run(self, case: Case) -> Finding | Skipped:
-        """Return the rows of training data that were found."""
-        clear = "No row of the training data was found beside the trees."
-        return _residual_finding(self, case, clear)
+    clear: ClassVar[str] = "No row of the training data was found beside the trees."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReproducibleDraws:
+class ReproducibleDraws(_ResidualAttack):
     """Find seeds that tell who was drawn into which tree."""
 
     id: ClassVar[str] = "TA203"
@@ -320,21 +285,17 @@ class ReproducibleDraws:
         reference="scikit-learn repeats the draws itself, as estimators_samples_; Ferry et al. "
         "(2024), arXiv 2402.19232",
     )
-    about: ClassVar[About] = "file"
-    checks: ClassVar[tuple[Rule, ...]] = (_SEEDS,)
-    view: ClassVar[Show] = staticmethod(_view)
-    needs: ClassVar[tuple[Need, ...]] = ()
+    checks: ClassVar[tuple[Rule, ...]] = (
+        _rule("max-seeds", "Seeds that repeat a draw", most("seeds")),
+    )
     details: ClassVar[type[Details]] = DrawDetails
     grades: ClassVar[Mapping[Kind, Severity]] = {"seeds": "medium"}
     counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {"seeds": ("seeds",)}
-
-    def run(self, case: Case) -> Finding | Skipped:
-        """Return the seeds that were found."""
-        return _residual_finding(self, case, "No seed in the file repeats the draws of its trees.")
+    clear: ClassVar[str] = "No seed in the file repeats the draws of its trees."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExactValues:
+class ExactValues(_ResidualAttack):
     """Find values and counts that are stored more exactly than a prediction needs."""
 
     id: ClassVar[str] = "TA204"
@@ -351,10 +312,9 @@ class ExactValues:
         reference="histogram boosting bins at midpoints of neighbouring values; the first boosting "
         "step is a Newton step from the class share (TimberStrike, 2025)",
     )
-    about: ClassVar[About] = "file"
-    checks: ClassVar[tuple[Rule, ...]] = (_VALUES,)
-    view: ClassVar[Show] = staticmethod(_view)
-    needs: ClassVar[tuple[Need, ...]] = ()
+    checks: ClassVar[tuple[Rule, ...]] = (
+        _rule("max-exact-values", "Exact values of single columns", most("exact_values")),
+    )
     details: ClassVar[type[Details]] = ValueDetails
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "column-values": "medium",
@@ -365,16 +325,11 @@ class ExactValues:
         "exact_values": ("column-values", "extremes"),
         "first_round_counts": ("first-round-counts",),
     }
-
-    def run(self, case: Case) -> Finding | Skipped:
-        """Return the columns and counts that were found."""
-        return _residual_finding(
-            self, case, "No list of column values and no hidden class counts were found."
-        )
+    clear: ClassVar[str] = "No list of column values and no hidden class counts were found."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeInside:
+class CodeInside(_ResidualAttack):
     """Find code that the file would run when it is loaded the usual way."""
 
     id: ClassVar[str] = "TA205"
@@ -395,32 +350,24 @@ class CodeInside:
         reference="documentation of pickle; GHSA-m62q-453p-gv66 (joblib before 1.6); "
         "CVE-2025-54412 and CVE-2025-54886 (skops before 0.13)",
     )
-    about: ClassVar[About] = "file"
-    checks: ClassVar[tuple[Rule, ...]] = (_CALLS,)
-    view: ClassVar[Show] = staticmethod(_view)
-    needs: ClassVar[tuple[Need, ...]] = ()
+    checks: ClassVar[tuple[Rule, ...]] = (
+        _rule("max-calls", "Code outside the usual libraries", _code_inside),
+    )
     details: ClassVar[type[Details]] = CodeDetails
-    grades: ClassVar[Mapping[Kind, Severity]] = {
-        "calls": "low",
-        "code": "medium",
-        "flaws": "low",
-    }
+    grades: ClassVar[Mapping[Kind, Severity]] = {"calls": "low", "code": "medium", "flaws": "low"}
     counted: ClassVar[Mapping[str, tuple[Kind, ...]]] = {
         "calls": ("calls",),
         "code": ("code",),
         "flaws": ("flaws",),
     }
-
-    def run(self, case: Case) -> Finding | Skipped:
-        """Return the names and the code that were found."""
-        clear = "Every function that the file names is one that genuine tree models hold, and "
-        return _residual_finding(
-            self, case, clear + "every class is of a library that writes them."
-        )
+    clear: ClassVar[str] = (
+        "Every function that the file names is one that genuine tree models hold, and every class "
+        "is of a library that writes them."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExtraContent:
+class ExtraContent(_ResidualAttack):
     """List what a file holds beyond its models."""
 
     id: ClassVar[str] = "TA206"
@@ -437,10 +384,15 @@ class ExtraContent:
         reference="attributes of the published estimators, listed for each library version that "
         "was seen",
     )
-    about: ClassVar[About] = "file"
-    checks: ClassVar[tuple[Rule, ...]] = (_EXTRA,)
-    view: ClassVar[Show] = staticmethod(_view)
-    needs: ClassVar[tuple[Need, ...]] = ()
+    checks: ClassVar[tuple[Rule, ...]] = (
+        _rule(
+            "max-extra-bytes",
+            "Bytes beyond the model",
+            _extra,
+            unsure=_not_plain,
+            missing="the file holds something that was not audited (TA206)",
+        ),
+    )
     details: ClassVar[type[Details]] = ExtraDetails
     grades: ClassVar[Mapping[Kind, Severity]] = {
         "notes": "low",
@@ -452,7 +404,4 @@ class ExtraContent:
         "note_bytes": ("notes",),
         "unread_parts": ("unseen",),
     }
-
-    def run(self, case: Case) -> Finding | Skipped:
-        """Return what lies beyond the model."""
-        return _residual_finding(self, case, "The file holds nothing beyond its models.")
+    clear: ClassVar[str] = "The file holds nothing beyond its models."
