@@ -20,7 +20,7 @@ from treeaudit.attacks.membership_inference.details import (
     Refused,
     Separation,
 )
-from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.attacks.singling_out.attack import Uniqueness
 from treeaudit.attacks.singling_out.details import Contribution
 from treeaudit.findings.numbers import People, Share

@@ -25,7 +25,7 @@ from treeaudit.attacks.residual.attack import (
     ReproducibleDraws,
     TrainingData,
 )
-from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.attacks.singling_out.attack import Uniqueness
 from treeaudit.findings.checks import Registered, register
 

@@ -1,10 +1,10 @@
-"""People counted once: how many different ones something is true of, in any tree of a forest.
+"""Bounds on the number of distinct people affected in at least one tree, and their wording.
 
 Summed over trees a person counts once in each. The file alone bounds how many
 different people there are: no fewer than in the worst tree, no more than the
-sum or than everybody. With the training people at hand they are followed
-through all trees. Where a tree saw a draw, everybody who ends in a leaf was in
-it where as many end there as it holds; elsewhere some of them were.
+sum or than everybody. With the training people they are followed through all trees.
+If a tree saw a bootstrap sample, everybody who ends in a leaf was in it if as many
+end there as it holds; otherwise some of them were.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,8 +17,10 @@ from treeaudit.attacks.case import Case
 from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import Finding
+from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.numbers import People, Phrase, Share, say
+from treeaudit.findings.report import Report
+from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest
 from treeaudit.table.ends import Meant
 from treeaudit.table.labels import Labels
@@ -26,12 +28,17 @@ from treeaudit.table.labels import Labels
 __all__ = [
     "InAnyTree",
     "at_most",
+    "headline_tree",
+    "in_any",
     "in_any_tree",
+    "number_of_tree",
     "of_each_tree",
     "of_tree",
+    "rung_not_run",
     "share_at_most",
     "share_told",
     "told",
+    "where",
     "worst_share",
 ]
 
@@ -309,3 +316,55 @@ def share_told(share: str, name: str) -> Callable[[Sequence[Finding]], str | Phr
 def _worst(findings: Sequence[Finding], name: str) -> InAnyTree:
     found: list[InAnyTree] = [getattr(finding.details, name) for finding in findings]
     return max(found)
+
+
+def headline_tree(report: Report) -> int | None:
+    """Return the tree of which the headline speaks, so that it joins no numbers of two trees.
+
+    The first finding about the table that names people of a tree names it; None
+    where there is one tree.
+    """
+    if report.forest.n_trees == 1:
+        return None
+    for finding in report.findings:
+        for name in ("unique_in_any_tree", "below_k_in_any_tree", "homogeneous_in_any_tree"):
+            once = getattr(finding.details, name, None)
+            if isinstance(once, InAnyTree) and once.worst:
+                return once.tree
+    return None
+
+
+def number_of_tree(finding: Finding, tree: int | None, column: str, total: int) -> int:
+    """Return a number of one tree; that of the model where it has one tree."""
+    if tree is None or finding.per_tree is None:
+        return total
+    return next((int(row[column]) for row in finding.per_tree if row["tree"] == tree), 0)
+
+
+def where(report: Report, once: InAnyTree, *, labels: bool = False) -> str:
+    """Say in which tree a number of people was counted; nothing for one tree.
+
+    Of a boosting only the first round tells labels.
+    """
+    if labels and len(report.table.first_round) == 1:
+        return ", in the first tree"
+    return f", in the worst tree (tree {once.tree})" if report.forest.n_trees > 1 else ""
+
+
+def in_any(report: Report, once: InAnyTree, *, labels: bool = False) -> Phrase:
+    """Say how many different people it is over all trees; nothing for one tree."""
+    if report.forest.n_trees == 1:
+        return say("")
+    if labels and len(report.table.first_round) == 1:
+        return say(" in the first tree")
+    if once.low == once.high:
+        return say(" in one tree; {} in any tree", once.high)
+    return say(
+        " in one tree; at least {} and at most {} in any tree",
+        People.alone(once.low), once.high,
+    )  # fmt: skip
+
+
+def rung_not_run(knows: str, result: Skipped, said: str = "{}") -> Rung:
+    """Return the rung of an attack that was not run."""
+    return Rung(knows=say(knows), number=None, follows=say(said, result.reason))

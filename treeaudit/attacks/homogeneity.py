@@ -1,4 +1,14 @@
-"""What TA102 measures."""
+"""Homogeneity: leaves whose people all have the same label (TA102).
+
+Size does not protect a group whose members are all alike: knowing the leaf is
+knowing the label. With it, the usual measures of how different the labels of a
+group are.
+
+References
+----------
+Wakabayashi et al. (2024), section 3.1, homogeneity attack, and Table 6.
+Machanavajjhala et al. (2006), l-diversity. Li et al. (2007), t-closeness.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +22,14 @@ from treeaudit.attacks.control import memory
 from treeaudit.attacks.distinct_people import (
     InAnyTree,
     at_most,
+    headline_tree,
+    in_any,
     in_any_tree,
+    number_of_tree,
     of_each_tree,
+    rung_not_run,
     told,
+    where,
 )
 from treeaudit.attacks.diversity_checks import DIVERSITY, no_labels
 from treeaudit.attacks.homogeneous_groups import (
@@ -26,7 +41,6 @@ from treeaudit.attacks.homogeneous_groups import (
 )
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.attacks.predicted_value import label_of
-from treeaudit.attacks.wording import headline_tree, in_any, of_tree, rung_not_run, where
 from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of
@@ -83,7 +97,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     many = report.forest.n_trees > 1
     once = details.homogeneous_in_any_tree
     # The headline speaks of one tree, which may not be the worst one here.
-    people = of_tree(result, headline_tree(report), "homogeneous_people", once.worst)
+    people = number_of_tree(result, headline_tree(report), "homogeneous_people", once.worst)
     first = len(report.table.first_round) == 1
     worst = " in the worst tree" if many and not first else ""
     of = "the first" if first else "one"

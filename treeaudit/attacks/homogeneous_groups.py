@@ -1,4 +1,7 @@
-"""How different the people of a leaf are in one column: what TA102 and TA110 have in common."""
+"""Homogeneous groups: leaves whose people share one value of a column (TA102, TA110).
+
+With them the measures of diversity: l-diversity, t-closeness and others.
+"""
 
 import math
 from collections.abc import Iterable, Sequence

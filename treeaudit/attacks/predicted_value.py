@@ -1,4 +1,4 @@
-"""What the leaves state of their people: the label, or the value of another column."""
+"""The value that the leaves predict for their people: the label, or that of another column."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Counts of a file that are those of its training people, but for rounding."""
+"""Leaf counts completed or bounded by the training people.
+
+Counts that were rounded are bounded by who ends in a leaf, and leaves without counts are counted.
+"""
 
 from dataclasses import replace
 from math import gcd

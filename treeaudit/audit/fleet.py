@@ -1,7 +1,7 @@
 """Many files: which of those named are to be audited, and which are no models.
 
 Links out of a folder, pipes and hidden folders are not followed; whatever is left
-out is named.
+out is reported. A folder of MLflow is read for the file of its model.
 """
 
 import os

@@ -1,4 +1,8 @@
-"""Places that are audited: a file each, or the reason why it is not even opened."""
+"""Paths to audit: files, folders, and patterns with what they match.
+
+A folder that a pattern could reach and nobody can enter is reported. `pathlib.Path.glob` passes
+such a folder over, and ends at the depth at which Python does.
+"""
 
 import errno
 import fnmatch

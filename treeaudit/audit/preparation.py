@@ -1,4 +1,4 @@
-"""Everything an audit starts from, checked and measured: one `Case`."""
+"""Prepare an audit: read the people, verify them, count, and build one `Case`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks import Case
-from treeaudit.attacks.sensitive.columns import check_columns
+from treeaudit.attacks.sensitive_columns import check_columns
 from treeaudit.audit.counts_from_people import as_trained, counted_if_rounded, with_people
 from treeaudit.audit.privacy_unit import Counted, check_request, counted
 from treeaudit.errors import DataError

@@ -1,4 +1,4 @@
-"""Before any attack: what is counted as one, and the table and the people counted so."""
+"""Choose the privacy unit (record or person) and convert counts to it."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,7 @@
-"""Policies: named thresholds, built in or from a TOML file."""
+"""Policies: named thresholds, built in or from a TOML file.
+
+A file holds ``[tool.treeaudit.policies.NAME]`` or ``[policies.NAME]``.
+"""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""The result of an audit, and the page of an attack: data that knows no renderer."""
+"""The result of an audit, its privacy unit, and the page of an attack: no renderer is known."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,8 @@
-"""The JSON report of an earlier audit, as plain data."""
+"""JSON reports of earlier audits, and the terms on which the number of a check rests.
+
+Two numbers compare only if their terms are the same. What an older report does not state is
+not known, and equal to nothing.
+"""
 
 import hashlib
 import os

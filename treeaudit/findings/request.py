@@ -1,4 +1,4 @@
-"""What an audit was asked, as data: built once, kept in the report, printed to be repeated."""
+"""The request of an audit, as data: built once, kept in the report, printed to be repeated."""
 
 import os
 import shlex

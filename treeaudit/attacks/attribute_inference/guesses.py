@@ -1,7 +1,7 @@
-"""Fredrikson's rule: the value that most people in the leaf may have.
+"""Guesses of a hidden value from the leaves that it may lead to (TA104).
 
-The white-box attack with counts of the paper, for one tree or several. It
-infers what is frequent, not what was memorised: a baseline to be above.
+`fredrikson` is the published rule for one tree or several: the value that most people in the leaf
+may have. It infers what is frequent, not what was memorised: a baseline to be above.
 
 References
 ----------
@@ -22,8 +22,7 @@ from treeaudit.arrays import Flag, Float, Int
 from treeaudit.attacks.attribute_inference.candidates import Column
 from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.count_score import leaf_scores
-from treeaudit.attacks.groups import Groups
+from treeaudit.attacks.groups import Groups, leaf_scores
 from treeaudit.people.imputation import guess
 from treeaudit.people.records import Records
 

@@ -1,7 +1,9 @@
-"""What a leaf proves about its people: at least and at most how many of each class.
+"""What a leaf proves about its people, and who falls once others are known (TA103).
 
-Where the counts are people both bounds are the count. Weights and repeated
-draws still prove that somebody of a class is there, or nobody.
+`Bounds` says at least and at most how many of each class are in a leaf. If the counts are people
+both bounds are the count. Weights and bootstrap samples still prove that somebody of a class is
+there, or nobody. `cascade` takes known people out one by one; `matched` finds them
+among the training people.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Of which kind of a public prior somebody is, and whom a leaf lets in."""
+"""Strata of a public prior: which of them a person is in, and which can reach a leaf (TA103)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

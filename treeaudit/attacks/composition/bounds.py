@@ -1,7 +1,8 @@
-"""What whole counts within bounds leave open: leaf by leaf, until nothing changes.
+"""Groups of people whom no tree tells apart, and bounds on what they hold (TA106).
 
 Of a group a leaf leaves no more than its count less the least that its other groups hold, and no
-less than its count less the most that they hold.
+less than its count less the most that they hold: leaf by leaf, until nothing changes (`tightened`),
+and of few leaves all together (`fixed`).
 
 References
 ----------

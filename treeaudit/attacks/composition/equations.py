@@ -1,7 +1,8 @@
-"""What every leaf of a forest says of the people who end in it; leaves of nobody are left out.
+"""The equations of a forest on the labels of its people (TA106), and which models have any.
 
 A leaf that tells the share of a label says what the labels of its people are on average, one
 that tells a number what their numbers are, and one that tells a label which is the most frequent.
+Leaves of nobody are left out.
 """
 
 from collections.abc import Callable, Sequence

@@ -2,7 +2,7 @@
 
 from treeaudit.attacks.composition.details import CompositionDetails
 from treeaudit.attacks.composition.equations import not_applicable
-from treeaudit.attacks.wording import rung_not_run
+from treeaudit.attacks.distinct_people import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report

@@ -2,7 +2,7 @@
 
 A person who was, is counted in the leaf that they fit; one who was not, is not.
 The score adds up, over the trees, how much more likely the counts are with one
-more person (`treeaudit.attacks.count_score`). It needs no shadow models. The
+more person (`treeaudit.attacks.groups`). It needs no shadow models. The
 usual tests stand beside it, and the strongest of all that ran is what is reported.
 
 References
@@ -19,8 +19,7 @@ import numpy as np
 from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
-from treeaudit.attacks.count_score import leaf_scores
-from treeaudit.attacks.groups import Groups, split_groups
+from treeaudit.attacks.groups import Groups, leaf_scores, split_groups
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
+from treeaudit.attacks.distinct_people import rung_not_run
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,
     Separation,
     Test,
 )
-from treeaudit.attacks.wording import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import (
     Agreeing,

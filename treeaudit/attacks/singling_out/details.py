@@ -1,4 +1,4 @@
-"""What TA101 measures."""
+"""What TA101 measures, and what each feature adds to the people in small leaves."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,22 +1,13 @@
-"""Sensitive columns inside the groups: what else a leaf says of its people (TA110).
-
-The label is not all that people share. A column that the file does not even
-hold is disclosed as soon as everybody in a leaf has the same value in it, to
-whoever learns what that leaf holds: from a second table, or from one member.
-
-References
-----------
-Machanavajjhala et al. (2006), l-diversity: the sensitive attribute. Li et al.
-(2007), t-closeness. Hundepool et al. (2012), section 4.2, dominance.
-"""
+"""What TA110 measures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, looked_at, unseen_trees
+from treeaudit.attacks.distinct_people import where
 from treeaudit.attacks.diversity_checks import DIVERSITY
 from treeaudit.attacks.homogeneous_groups import (
     Diversity,
@@ -26,21 +17,117 @@ from treeaudit.attacks.homogeneous_groups import (
     worst_of,
 )
 from treeaudit.attacks.needs import PEOPLE, SENSITIVE
-from treeaudit.attacks.sensitive.columns import SensitiveColumn, columns_to_audit, groups_of
-from treeaudit.attacks.sensitive.details import ColumnDetails, SensitiveDetails
-from treeaudit.attacks.sensitive.view import view
+from treeaudit.attacks.sensitive_columns import SensitiveColumn, columns_to_audit, groups_of
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People
-from treeaudit.findings.report import Show
+from treeaudit.findings.numbers import People, say
+from treeaudit.findings.report import Report, Show
+from treeaudit.findings.view import Figure, Line, Mark, Plot, View
 from treeaudit.model.forest import Forest
+from treeaudit.stats import fact
 
-__all__ = ["Sensitive"]
+__all__ = ["ColumnDetails", "Sensitive", "SensitiveDetails", "view"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnDetails(Diversity):
+    """One column inside the groups.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    named
+        Whether somebody named it; otherwise it is the number that the model predicts.
+    kind
+        Whether it has few values, or is a magnitude.
+    used_by_model
+        Whether the model has it as a feature.
+    distinct_values
+        How many values it has.
+    missing
+        People without a value.
+    nk_leaves, nk_people
+        Leaves in which two people hold nearly all of a total; None for text.
+    p_percent_leaves, p_percent_people
+        Leaves in which a total gives a contribution away; None for text.
+    """
+
+    column: str
+    named: bool
+    kind: Literal["values", "numbers"]
+    used_by_model: bool
+    distinct_values: int
+    missing: People
+    nk_leaves: People | None
+    nk_people: People | None
+    p_percent_leaves: People | None
+    p_percent_people: People | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitiveDetails(Diversity):
+    """The worst over all columns; without a bound or an order where one of them has none.
+
+    Attributes
+    ----------
+    nk_leaves, p_percent_leaves
+        As of a column, the most; 0 where all are text.
+    columns
+        Each column.
+    """
+
+    nk_leaves: People
+    p_percent_leaves: People
+    columns: tuple[ColumnDetails, ...]
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return a row per column.
+
+    A safe copy leaves it out: values of groups would tell who is in them.
+    """
+    if isinstance(result, Skipped):
+        return View()
+    details = details_of(result, SensitiveDetails)
+    lines = tuple(
+        Line(
+            name=say("{}", entry.column[:60]),
+            marks=(Mark(kind="part", share=fact(entry.certain_share, 1)),),
+            cells=(
+                say("{}", entry.certain_share),
+                say("{}", People.alone(entry.homogeneous_leaves)),
+                say(f"{entry.t_closeness:.2f}"),
+            ),
+        )
+        for entry in details.columns
+    )
+    said = "Leaves in which everybody has the same value; t is the largest distance of a leaf "
+    said += "from everybody (t-closeness)."
+    plot = Plot(
+        title=say("People whose value follows from their leaf"),
+        lines=lines,
+        heads=("people", "leaves", "t"),
+        told=True,
+        sentences=(say(said),),
+    )
+    once = details.homogeneous_in_any_tree
+    return View(
+        figure=Figure(
+            number=People(result.people),
+            counts="whose value in a named column everybody in their leaf has"
+            + where(report, once),
+        ),
+        plots=(plot,),
+    )
+
 
 _MOST_EVIDENCE = 5
+
 _OF_SEVERAL = ("MultiOutputRegressor", "RegressorChain")
 """Models of which every member predicts another number."""
+
 _MOST_KINDS = 20
 """A column of numbers with more values than this is told of as a magnitude."""
 
