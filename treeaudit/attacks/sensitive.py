@@ -27,7 +27,7 @@ from treeaudit.findings.view import Figure, Line, Mark, Plot, View
 from treeaudit.model.forest import Forest
 from treeaudit.stats import fact
 
-__all__ = ["ColumnDetails", "Sensitive", "SensitiveDetails", "view"]
+__all__ = ["Sensitive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

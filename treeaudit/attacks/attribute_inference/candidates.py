@@ -55,13 +55,7 @@ class Column:
 
 
 def columns_of(forest: Forest, reference: _Table) -> list[Column]:
-    """Return the columns that the model uses, with what may be in them.
-
-    Parameters
-    ----------
-    reference
-        Shape ``(n, n_features)``: unseen people, who tell what is frequent.
-    """
+    """Return the columns that the model uses, with what may be in them."""
     thresholds = _thresholds(forest)
     names = forest.schema.names
     groups = indicator_groups(names, reference)

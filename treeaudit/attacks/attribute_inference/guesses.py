@@ -39,30 +39,7 @@ __all__ = [
 
 
 def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) -> Float:
-    """Return the probability of each candidate value.
-
-    Parameters
-    ----------
-    people
-        Shape ``(n, n_candidates)``: people in the leaf that each person would
-        be in; the sum over the trees of a forest.
-    prior
-        Shape ``(n_candidates,)``: how frequent each candidate is.
-    phi
-        Shape ``(n_candidates,)``: people in all leaves that the candidate can
-        reach.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n, n_candidates)``, proportional to ``people * prior / phi``;
-        the prior where all of them are 0.
-
-    Examples
-    --------
-    >>> fredrikson([[30, 10]], [0.25, 0.75], [100, 100]).tolist()
-    [[0.5, 0.5]]
-    """
+    """Return the probability of each candidate value."""
     prior, phi = np.asarray(prior, dtype=np.float64), np.asarray(phi, dtype=np.float64)
     weight = np.asarray(people) * np.divide(prior, phi, out=np.zeros_like(prior), where=phi > 0)
     total = weight.sum(axis=1, keepdims=True)
@@ -195,11 +172,6 @@ def tempering(n_trees: int) -> float:
     The trees share their people, so that their scores are not independent and
     their sum is too sure of itself: it is divided by the root of their number,
     at most by ten. A single tree counts in full.
-
-    Examples
-    --------
-    >>> [round(tempering(n), 2) for n in (1, 4, 50, 400)]
-    [1.0, 0.5, 0.14, 0.1]
     """
     return max(0.1, 1 / math.sqrt(n_trees))
 
@@ -209,11 +181,6 @@ def answers(score: Float, probability: Float, alpha: float) -> Int:
 
     ``alpha * score + log(probability)``. Where the counts exclude all
     candidates they say nothing, and the guess decides.
-
-    Examples
-    --------
-    >>> answers(np.array([[0.0, 2.0], [-np.inf, -np.inf]]), np.array([[0.6, 0.4]] * 2), 1.0)
-    array([1, 0], dtype=int32)
     """
     chance = np.log(probability)
     total = alpha * score + chance

@@ -60,25 +60,7 @@ class Bounds:
 
 
 def bounds_of(tree: Tree, counts_are: CountsAre, holds: Flag | None = None) -> Bounds | None:
-    """Return what the leaves of a tree prove, or None where it proves nothing.
-
-    Parameters
-    ----------
-    counts_are
-        As in `Forest`. Noise proves nothing.
-    holds
-        Shape ``(n_nodes,)``; every leaf with people unless told.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> weighted = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...                 high=[inf, 1.5, inf], n_records=[5, 3, 2],
-    ...                 counts=[[3, 2], [2.5, 2], [.5, 0]])
-    >>> bounds = bounds_of(weighted, "weighted")
-    >>> bounds.low[1:].tolist(), bounds.high[1:].tolist()
-    ([[1, 1], [2, 0]], [[2, 2], [2, 0]])
-    """
+    """Return what the leaves of a tree prove, or None where it proves nothing."""
     if tree.counts is None or tree.n_records is None or counts_are == "noisy":
         return None
     leaf = tree.is_leaf & (tree.n_records > 0)
@@ -115,15 +97,7 @@ def tightened(low: Wide, high: Wide, size: Wide) -> tuple[Wide, Wide]:
 
 
 def one_left(bounds: Bounds) -> Int:
-    """Return the only class that people of each node can have; -1 where there are several.
-
-    Examples
-    --------
-    >>> two_and_one = np.array([[2, 1]])
-    >>> leaf = Bounds(low=two_and_one, high=two_and_one, size=np.array([3]), holds=np.array([True]))
-    >>> one_left(leaf).tolist(), one_left(leaf.without(np.array([[0, 1]]))).tolist()
-    ([-1], [0])
-    """
+    """Return the only class that people of each node can have; -1 where there are several."""
     possible = bounds.high > 0
     one = bounds.holds & (bounds.size > 0) & (possible.sum(axis=1) == 1)
     return np.where(one, possible.argmax(axis=1), -1).astype(np.int32)
@@ -158,32 +132,7 @@ class _Disclosed:
 def cascade(
     trees: Sequence[Bounds | None], node: Int, given: Int, step: Callable[[int], None] | None = None
 ) -> _Disclosed:
-    """Take out whoever is known, in every tree, until nothing changes.
-
-    Parameters
-    ----------
-    trees
-        What the leaves of each tree prove; None for trees that prove nothing.
-    node
-        Shape ``(n_people, n_trees)``: where everybody ends. In every node with
-        ``holds``, as many people as its size.
-    given
-        Shape ``(n_people,)``: the labels that are known, -1 for the others.
-
-    Returns
-    -------
-    Disclosed
-        Never wrong where the given labels are right.
-
-    Examples
-    --------
-    >>> leaf = np.array([[1, 2]])
-    >>> table_4 = Bounds(low=leaf, high=leaf, size=np.array([3]), holds=np.array([True]))
-    >>> home = np.zeros((3, 1), np.int32)
-    >>> found = cascade([table_4], home, np.array([0, -1, -1], np.int32))
-    >>> found.label.tolist(), found.round.tolist()
-    ([0, 1, 1], [0, 1, 1])
-    """
+    """Take out whoever is known, in every tree, until nothing changes."""
     told = {i: tree for i, tree in enumerate(trees) if tree is not None}
     label = given.astype(np.int32).copy()
     when = np.where(label >= 0, 0, -1).astype(np.int32)
@@ -263,16 +212,6 @@ def matched(known: Records, train: Records) -> Wide:
 
     Whoever is there twice is matched twice; the model cannot tell people with
     the same values and label apart.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_known,)``: rows of ``train``, none of them twice.
-
-    Raises
-    ------
-    DataError
-        If a known person is not among the training people; names the row.
     """
     n = len(known)
     whole = np.column_stack([_plain(known, train), np.r_[known.labels, train.labels]])
@@ -327,14 +266,7 @@ def _rank(key: Wide) -> Wide:
 
 
 def check_fit(forest: Forest, index: int, bounds: Bounds, known: Records) -> None:
-    """Refuse known people whom a tree that has seen everybody cannot have seen.
-
-    Raises
-    ------
-    DataError
-        Names the first row that fits no leaf, or whose label its leaf no longer
-        holds when the rows before it are taken out.
-    """
+    """Refuse known people whom a tree that has seen everybody cannot have seen."""
     if known.labels is None:
         return
     node, n_classes = known.node[:, index].astype(np.int64), bounds.high.shape[1]

@@ -97,16 +97,6 @@ def vectors_of(table: Table, tree: int | None = None) -> _Vectors:
     The largest class tells the counts of a leaf of at most two labels; the
     trees are only looked at again where a leaf holds three. Of one tree in
     persons these are left out: its class counts are records.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> inf = np.inf
-    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...                 high=[inf, 1.5, inf], n_records=[5, 2, 3], counts=[[2, 3], [1, 1], [1, 2]])
-    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
-    >>> vectors_of(ta.reconstruct(forest).groups).counts.tolist()
-    [[1, 1], [2, 1]]
     """
     rows = slice(0, len(table)) if tree is None else table.rows_of(tree)
     majority, distinct = table.labels.majority[rows], table.labels.distinct[rows]
@@ -283,20 +273,7 @@ def knowledge_details(
     known: KnownPeople | None,
     prior: PublicPrior | None,
 ) -> BackgroundDetails:
-    """Return what follows from the counts for each amount of knowledge, with what was given.
-
-    Parameters
-    ----------
-    vectors, mine
-        The countable leaves, and those of the tree whose people are told.
-    disclosed, leaves
-        Shape ``(most + 1,)``: people of that tree who fall by the r best others, and
-        leaves of all for which exactly r are enough.
-    not_countable, total
-        Further leaves, and the people of the tree.
-    by_one, by_most
-        Who falls by one and by the most others, over all trees.
-    """
+    """Return what follows from the counts for each amount of knowledge, with what was given."""
     steps, mixed = range(len(disclosed)), vectors.mixed
     people = mine.size * mine.leaves
     some = max(int(people.sum()), 1)

@@ -164,14 +164,7 @@ class Fallen:
 
 
 def taken_out(case: Case, known: Records) -> Fallen:
-    """Take the known people out of the leaves and see who falls.
-
-    Raises
-    ------
-    DataError
-        If they have no labels, or one of them cannot be among the training
-        people; names the row.
-    """
+    """Take the known people out of the leaves and see who falls."""
     labels = known.labels
     if labels is None and known.members is None:
         raise DataError(

@@ -55,23 +55,6 @@ def posterior(counts: npt.ArrayLike, people: npt.ArrayLike, share: npt.ArrayLike
 
     Exact where a leaf holds one or two labels, whatever others the model knows;
     the Ω-estimate where it holds three or more.
-
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``: people per class.
-    people
-        Shape ``(n_leaves, n_kinds)``: people per kind, as many as the counts.
-    share
-        Shape ``(n_kinds, n_classes)``: what is publicly known of each kind;
-        rows add up to 1.
-
-    Examples
-    --------
-    >>> heart_and_flu, umeko_and_others = [[2, 2]], [[1, 3]]
-    >>> found = posterior(heart_and_flu, umeko_and_others, [[.05, .95], [.5, .5]])
-    >>> found.probability[0, 0].round(3).tolist(), bool(found.exact[0])
-    ([0.05, 0.95], True)
     """
     table = np.asarray(counts, dtype=np.int64)
     kinds = np.asarray(people, dtype=np.int64)
@@ -117,26 +100,6 @@ def among_others(counts: npt.ArrayLike, share: npt.ArrayLike, others: npt.ArrayL
     P(label) ∝ count · prior of the person / prior of the others. It is exact
     for any number of classes. With the same prior for everybody it is the
     share of the label in the leaf.
-
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``: people per class, the person included.
-    share
-        Shape ``(n_kinds, n_classes)``: what is known of the person.
-    others
-        Shape ``(n_classes,)``: what is known of each of the others.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_leaves, n_kinds, n_classes)``; 0 where the priors contradict
-        the counts.
-
-    Examples
-    --------
-    >>> among_others([[2, 2]], [[.05, .95]], [.5, .5]).round(2).tolist()
-    [[[0.05, 0.95]]]
     """
     table = np.asarray(counts, dtype=np.float64)
     prior = np.asarray(share, dtype=np.float64)

@@ -70,21 +70,7 @@ class _Sums:
 
 
 def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = None) -> Inferred:
-    """Join the counts of every leaf of several labels with what is publicly known.
-
-    Parameters
-    ----------
-    certainty
-        From which probability on a label counts as disclosed.
-    label
-        Shape ``(n_train,)``: labels that the attacker knows already, -1 for the
-        others; they are taken out first.
-
-    Raises
-    ------
-    DataError
-        If the prior has no line for somebody.
-    """
+    """Join the counts of every leaf of several labels with what is publicly known."""
     schema = case.forest.schema
     train = case.labelled("train")
     kinds = None if train is None else kinds_of(prior, train, schema)

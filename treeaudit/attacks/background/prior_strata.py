@@ -19,14 +19,7 @@ __all__ = ["MixedLeaves", "claimed_leaves", "kinds_in_leaves", "kinds_of", "real
 
 
 def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:
-    """Return of which kind everybody is, as a position in the prior.
-
-    Raises
-    ------
-    DataError
-        If somebody is of no kind and there is no line ``*``, or the table has
-        no such column.
-    """
+    """Return of which kind everybody is, as a position in the prior."""
     if prior.column is None:
         return np.zeros(len(people), np.int64)
     found = np.full(len(people), -1, np.int64)

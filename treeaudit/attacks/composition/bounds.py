@@ -28,29 +28,7 @@ _Key = npt.NDArray[np.uint64]
 def groups_together(
     node: Int, after: Collection[int], persons: Int | None = None
 ) -> dict[int, tuple[int, Wide]]:
-    """Return the groups that share all leaves after some trees, and how small those of people are.
-
-    Parameters
-    ----------
-    node
-        Shape ``(n_records, n_trees)``: where each record ends in each tree.
-    after
-        Numbers of trees, from 1: the first so many.
-    persons
-        Shape ``(n_records,)``: whose record each is; unless told each is of another person.
-
-    Returns
-    -------
-    dict
-        By number of trees: how many groups there are, and one entry per person, the people of
-        the smallest group that a record of theirs is in, in no order.
-
-    Examples
-    --------
-    >>> node = np.array([[1, 1], [1, 2], [2, 2], [2, 2]], dtype=np.int32)
-    >>> {trees: (n, size.tolist()) for trees, (n, size) in groups_together(node, (1, 2)).items()}
-    {1: (2, [2, 2, 2, 2]), 2: (3, [1, 1, 2, 2])}
-    """
+    """Return the groups that share all leaves after some trees, and how small those of people are."""
     each = np.arange(len(node)) if persons is None else persons
     there = np.flatnonzero(np.bincount(each))
     apart = np.zeros(int(each.max(initial=0)) + 1, dtype=np.bool_)
@@ -212,29 +190,7 @@ _CLOSE = 1e-6
 def tightened(
     sums: Sums, total: Float, low: Float, high: Float, size: Float | None = None
 ) -> tuple[Float, Float]:
-    """Return narrower bounds of what each group holds of each label.
-
-    Parameters
-    ----------
-    sums
-        Which groups each leaf adds up.
-    total
-        Shape ``(n_leaves, n_labels)``: what each leaf holds.
-    low, high
-        Shape ``(n_groups, n_labels)``: what each group holds at least and at most.
-    size
-        Shape ``(n_groups,)``: what all labels of a group add up to; None where that is not known.
-
-    Examples
-    --------
-    Leaves of the first two groups hold 0 of a label, those of the last two 1: it is the last one's.
-
-    >>> sums = Sums(start=np.array([0, 2, 4]), leaf=np.array([[0, 0, 1], [0, 1, 1]]),
-    ...     counts=np.array([True, False, False, True]))
-    >>> low, high = np.zeros((3, 1)), np.ones((3, 1))
-    >>> [one[:, 0].tolist() for one in tightened(sums, np.array([[0], [0], [0], [1]]), low, high)]
-    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
-    """
+    """Return narrower bounds of what each group holds of each label."""
     low, high = low.copy(), high.copy()
     for _ in range(_MOST_ROUNDS):
         before = low.copy(), high.copy()
@@ -258,28 +214,7 @@ _MOST_STEPS, _HALF = 50_000, 0.5
 
 
 def fixed(sums: Sums, sign: Float) -> Flag:
-    """Return which groups can hold nothing else; none where that is not told after so many steps.
-
-    Parameters
-    ----------
-    sums
-        Which groups each leaf adds up.
-    sign
-        Shape ``(n_groups,)``: 1 for groups that hold nobody of the label, -1 for those that hold
-        nobody else, 0 for all others.
-
-    Examples
-    --------
-    One label among the first three of four groups, and one among the last three: in the outer two,
-    or one in the middle. With none among the last three it is the first that has it.
-
-    >>> leaf = np.array([[0, 0, 0, 1], [1, 0, 0, 0]])
-    >>> sums = Sums(start=np.array([0, 2, 4]), leaf=leaf, counts=np.array([True, False] * 2))
-    >>> fixed(sums, np.array([-1.0, 1, 1, -1])).tolist()
-    [False, False, False, False]
-    >>> fixed(sums, np.array([-1.0, 1, 1, 1])).tolist()
-    [True, True, True, True]
-    """
+    """Return which groups can hold nothing else; none where that is not told after so many steps."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack
 

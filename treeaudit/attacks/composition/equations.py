@@ -215,31 +215,7 @@ def said_by(
     frequent: Float | None = None,
     beside: Callable[[int, Tree, Wide, Index], None] | None = None,
 ) -> Said:
-    """Return what the leaves say of labels, or of the number that the model predicts.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    node
-        Shape ``(n_people, n_trees)``: in which node of each tree everybody ends.
-    frequent
-        Shape ``(n_classes,)``: how frequent each label is, if that is known. Class weights, and
-        draws by them, make rare labels more frequent in a tree: that is undone.
-    beside
-        Called with every tree: its place, itself, the nodes in which somebody ends, and which of
-        them each does. To read a tree costs more than to ask it.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 15],
-    ...     high=[np.inf, 15, np.inf], counts=[[1, 4], [1, 0], [0, 4]])
-    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
-    >>> said = said_by(forest, np.array([[1], [2], [2], [2], [2]]))
-    >>> said.node.ravel().tolist(), said.mean.ravel().tolist(), said.told.tolist()
-    ([0, 1, 1, 1, 1], [0.0, 1.0], [True, True])
-    """
+    """Return what the leaves say of labels, or of the number that the model predicts."""
     n_classes = len(forest.schema.classes or ())
     # A forest of which every leaf holds one label only, by shares that are no counts, was made
     # to tell labels alone.
@@ -278,17 +254,6 @@ def said_by_people(
 
     To somebody who knows the scores before a tree, a step tells what the labels of the people in
     its leaf add up to, and nothing else of them: it is a function of that sum.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    people
-        Everybody it was trained on, with labels or numbers.
-    column
-        Which score each tree moves.
-    told_by
-        What the nodes of each tree say instead, shape ``(n_nodes,)``: steps of draws are off.
     """
     if forest.schema.classes is None:
         each = np.zeros((len(people), 1)) if people.targets is None else people.targets[:, None]

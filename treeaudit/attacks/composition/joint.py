@@ -68,19 +68,7 @@ class Solution:
 def solve(
     said: Said, *, doubt: float = 0.0, tolerance: float = 0.0, most: int = _MOST_STEPS
 ) -> Solution:
-    """Return the answers of people that fit what the leaves say best.
-
-    Parameters
-    ----------
-    said
-        What the leaves say.
-    doubt
-        What the distance from the first step weighs beside the trees, 1 for as much as one tree.
-    tolerance
-        How far a number may be off to be the same.
-    most
-        After how many steps to stop.
-    """
+    """Return the answers of people that fit what the leaves say best."""
     from threadpoolctl import threadpool_limits
 
     # A second thread of a product of vectors mostly waits, and that costs as much as working.

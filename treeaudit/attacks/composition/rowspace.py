@@ -52,24 +52,7 @@ class _Followed:
 
 
 def follow(sums: Sums, off: Float | None = None) -> _Followed:
-    """Return of which groups the sum follows from those of the leaves.
-
-    Parameters
-    ----------
-    sums
-        Which groups each leaf adds up.
-    off
-        Shape ``(n_leaves,)``: how far off the sum is that a leaf says.
-
-    Examples
-    --------
-    Three groups, and leaves of the first two, the last two, and the outer two: all follow.
-
-    >>> leaf = np.array([[0, 0, 1], [0, 1, 1], [0, 1, 0]])
-    >>> sums = Sums(start=np.array([0, 2, 4, 6]), leaf=leaf, counts=np.ones(6, dtype=bool))
-    >>> follow(sums).known.tolist()
-    [True, True, True]
-    """
+    """Return of which groups the sum follows from those of the leaves."""
     groups = sums.leaf.shape[1]
     held = sums.added(np.ones(groups))
     rows = np.flatnonzero(held)

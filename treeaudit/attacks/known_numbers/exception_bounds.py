@@ -82,23 +82,6 @@ def fewest_others(value: Float, spread: Float, size: Wide, *, k: int, drawn: boo
     """Return a lower bound of the people who have another number than the rest of their leaf.
 
     As many as there are if nothing shows it.
-
-    Parameters
-    ----------
-    value, spread, size
-        Of the leaves of one tree: means, standard deviations, and how many numbers.
-    k
-        Only fewer than so many are of interest.
-    drawn
-        Whether the numbers may be of a bootstrap sample.
-
-    Examples
-    --------
-    Of a hundred 99 have 36 and one has 45: a mean of 36.09 and a spread of 0.8955.
-
-    >>> mean, spread = np.array([36.09]), np.array([np.sqrt(99) * 9 / 100])
-    >>> fewest_others(mean, spread, np.array([100]), k=5, drawn=False).tolist()
-    [1.0]
     """
     n = size.astype(np.float64)
     fewest: Float = n.copy()

@@ -106,15 +106,7 @@ _NEVER = 1e-3
 
 
 def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
-    """Tell of which leaves nearly everybody's number is the same, as of labels, or may be.
-
-    Parameters
-    ----------
-    case
-        Of a model that predicts a number.
-    known
-        How far numbers may be off the same one, and of which trees the people tell.
-    """
+    """Tell of which leaves nearly everybody's number is the same, as of labels, or may be."""
     table, train = case.table, case.train
     found, perhaps = np.zeros((2, len(table)), dtype=np.bool_)
     targets = None if train is None else train.targets

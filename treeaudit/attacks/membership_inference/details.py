@@ -277,19 +277,7 @@ def separation(members: Float, control: Float) -> Separation:
 
 
 def strongest(tests: Mapping[Test, _Scores]) -> tuple[Separation, Test, Test | None]:
-    """Return how well the best of some tests tells members, and which is best at what.
-
-    Parameters
-    ----------
-    tests
-        Scores of members and of control people, at least of one test.
-
-    Returns
-    -------
-    tuple
-        The numbers; the test with the highest area; that with the most members recognised
-        at 1 % false alarms, None where that is not told.
-    """
+    """Return how well the best of some tests tells members, and which is best at what."""
     part = 1 - 0.05 / len(tests)
     areas = {name: (area(*one), area(*one, part)) for name, one in tests.items()}
     rates = [_rates(tests, alarms, part) for alarms in (0.01, 0.001)]

@@ -36,11 +36,6 @@ def likely_of(case: Case, budget: Budget) -> tuple[Likely, Records | None]:
 
     Every other one of the people who were not in the training data is the public table that
     probabilities start from; the others are the control.
-
-    Raises
-    ------
-    DataError, OutOfBudgetError
-        As `reconstruct_likely` does.
     """
     test = case.labelled("test")
     prior = control = None
