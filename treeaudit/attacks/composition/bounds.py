@@ -28,7 +28,7 @@ _Key = npt.NDArray[np.uint64]
 def groups_together(
     node: Int, after: Collection[int], persons: Int | None = None
 ) -> dict[int, tuple[int, Wide]]:
-    """Return the groups that share all leaves after some trees, and how small those of people are."""
+    """Return the groups that share all leaves after some trees, and their smallest sizes."""
     each = np.arange(len(node)) if persons is None else persons
     there = np.flatnonzero(np.bincount(each))
     apart = np.zeros(int(each.max(initial=0)) + 1, dtype=np.bool_)
@@ -214,7 +214,7 @@ _MOST_STEPS, _HALF = 50_000, 0.5
 
 
 def fixed(sums: Sums, sign: Float) -> Flag:
-    """Return which groups can hold nothing else; none where that is not told after so many steps."""
+    """Return which groups can hold nothing else; none if too many steps do not show it."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack
 

@@ -62,11 +62,8 @@ _BLIND: frozenset[Kind] = frozenset({"extra", "unseen"})
 # Kinds of which `Leftover.n` counts people.
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
 
-# What every copy of the model holds, too: odd labels, and odd names of columns.
+# Odd labels and names of columns, which every copy of the model holds.
 _OF_NAMES = re.compile(r"(^|\.)(classes_|feature_names_in_)\[\d+\]$")
-
-# Libraries whose pickles hold no more than their own forms do, or are not read.
-_NOT_ASKED = ("XGBoost", "CatBoost")
 
 # Forms that hold a model as it was fitted.
 _WHOLE = ("sklearn-pickle", "sklearn-joblib", "sklearn-skops", "treeaudit-pickle", "memory")
@@ -77,7 +74,6 @@ def _listed(kinds: Iterable[Kind]) -> tuple[str, ...]:
 
 
 def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
-    """Say what was not looked at, and what to do."""
     if not case.forest.leftovers.looked_for:
         return "nobody looked: the model was put together in Python; scan the file it is written to"
     n = case.forest.n_records
@@ -88,7 +84,7 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
         )
     if missing:
         kinds, source = ", ".join(_listed(missing)), case.forest.source
-        if source.library in _NOT_ASKED:
+        if source.library in ("XGBoost", "CatBoost"):
             return (
                 f"nothing looks for {kinds} in this model of {source.library}, in whatever form: "
                 "it stays open; a model of scikit-learn or LightGBM can be asked"
@@ -112,7 +108,6 @@ def _count(found: list[Leftover], kinds: tuple[Kind, ...]) -> int:
 
 
 def _summary(found: list[Leftover], grades: Mapping[Kind, Severity]) -> str:
-    """Say the worst in full and name the other kinds."""
     first = max(found, key=lambda one: SEVERITIES.index(grades[one.kind]))
     text = f"{first.says[:1].upper()}{first.says[1:]} ({first.where})"
     others = dict.fromkeys(one.kind for one in found if one.kind != first.kind)
@@ -148,13 +143,11 @@ def _not_plain(findings: Sequence[Finding], _: Forest) -> str | None:
 
 
 def _code_inside(findings: Sequence[Finding], _: Forest) -> float:
-    """Measure the calls and code outside the usual libraries."""
     details = details_of(findings[0], CodeDetails)
     return float(details.calls + details.code)
 
 
 def _rule(name: str, title: str, measure: Measure, **more: Any) -> Rule:  # noqa: ANN401  # parts of a rule
-    """Return a check of the file that bounds a number."""
     parts: dict[str, Any] = {"tells_of": "file", **more}
     return Rule(
         name=name, title=title, bound="at most {:,.0f}", measure=measure, rests_on=(), **parts
