@@ -11,8 +11,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from treeaudit import load, reconstruct
 from treeaudit.attacks import Case as Held
 from treeaudit.attacks.control import leaf_control
-from treeaudit.attacks.membership_inference.details import Test, strongest
-from treeaudit.attacks.membership_inference.roc import area, rate_at, threshold_at
+from treeaudit.attacks.membership_inference.details import (
+    Test,
+    area,
+    rate_at,
+    strongest,
+    threshold_at,
+)
 from treeaudit.attacks.singling_out.population import alone_in_both
 from treeaudit.comparison.measures import lesser_of
 from treeaudit.people.predict.predictions import explained

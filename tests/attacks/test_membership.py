@@ -13,11 +13,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
+from treeaudit.attacks.groups import split_groups
 from treeaudit.attacks.membership_inference import references
 from treeaudit.attacks.membership_inference.attack import _CHECKS, _severity, membership_scores
-from treeaudit.attacks.membership_inference.details import separation, strongest
-from treeaudit.attacks.membership_inference.roc import area
-from treeaudit.attacks.sides import sides
+from treeaudit.attacks.membership_inference.details import area, separation, strongest
 from treeaudit.findings.details import plain_data
 from treeaudit.stats import Estimate
 
@@ -60,7 +59,7 @@ def test_a_rate_without_ten_false_alarms_is_refused(forest_finding) -> None:
 
 
 def test_the_seed_decides(forest_case) -> None:
-    one, same = (sides(forest_case, "TA105", 500) for _ in range(2))
+    one, same = (split_groups(forest_case, "TA105", 500) for _ in range(2))
     assert np.array_equal(one.members, same.members)
     assert np.array_equal(one.control, same.control)
     assert not set(one.control) & set(one.reference)
@@ -77,7 +76,7 @@ def test_scores_by_hand(figure_3) -> None:
         train=records_of(figure_3, [leaves[n] for n, _ in train], [y for _, y in train]),
         test=records_of(figure_3, [leaves[n] for n, _ in test], [y for _, y in test]),
     )
-    people = sides(case, "TA105", 100)
+    people = split_groups(case, "TA105", 100)
     in_3 = int((case.test.node[people.reference, 0] == 3).sum())
     members, control = membership_scores(case, people)
     scale = 9 / 40

@@ -9,7 +9,7 @@ from tests.attacks.people import records_of
 from treeaudit.attacks import ATTACKS, Case, Need, run_attack
 from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.needs import FEWEST, LABELS, TEST, TRAIN, TWO_HALVES, missing
-from treeaudit.attacks.sensitive.attack import Sensitive
+from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.people.records import Records
 
 

@@ -11,7 +11,7 @@ from sklearn.ensemble._forest import _generate_sample_indices
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.attacks.once import _followed, in_any_tree, of_each_tree, of_tree
+from treeaudit.attacks.distinct_people import _followed, in_any_tree, of_each_tree, of_tree
 from treeaudit.inference.bootstrap import sample_counts
 from treeaudit.people.records import read_records
 from treeaudit.table.persons import in_persons

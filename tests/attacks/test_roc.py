@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from sklearn.metrics import roc_auc_score
 
-from treeaudit.attacks.membership_inference.roc import area, people_needed, rate_at, threshold_at
+from treeaudit.attacks.membership_inference.details import (
+    area,
+    people_needed,
+    rate_at,
+    threshold_at,
+)
 
 SCORES = st.lists(st.integers(-3, 3) | st.just(-np.inf), min_size=1, max_size=12).map(
     lambda values: np.array(values, dtype=float)

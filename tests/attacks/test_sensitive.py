@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.strategies import examples, grow, rows
 from treeaudit.attacks import Case, run_attack
-from treeaudit.attacks.sensitive.attack import Sensitive
-from treeaudit.attacks.sensitive.column import codes_of, columns_to_audit
+from treeaudit.attacks.sensitive import Sensitive
+from treeaudit.attacks.sensitive_columns import codes_of, columns_to_audit
 from treeaudit.audit.preparation import prepare
 from treeaudit.findings.details import plain_data
 from treeaudit.findings.policy import read_policy

@@ -11,6 +11,7 @@ from treeaudit.attacks.attribute_inference.attack import Attributes
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
 from treeaudit.attacks.background.attack import Background
 from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
+from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.attacks.membership_inference.attack import Membership
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
@@ -19,10 +20,9 @@ from treeaudit.attacks.membership_inference.details import (
     Refused,
     Separation,
 )
-from treeaudit.attacks.once import InAnyTree
-from treeaudit.attacks.sensitive.attack import Sensitive
-from treeaudit.attacks.singling_out.contribution import Contribution
-from treeaudit.attacks.singling_out.uniqueness import Uniqueness
+from treeaudit.attacks.sensitive import Sensitive
+from treeaudit.attacks.singling_out.attack import Uniqueness
+from treeaudit.attacks.singling_out.details import Contribution
 from treeaudit.findings.numbers import People, Share
 from treeaudit.reports.drawn import draw_curve, draw_plot
 from treeaudit.reports.wording import in_words

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.attacks.sides import sides
+from treeaudit.attacks.groups import split_groups
 from treeaudit.audit.preparation import prepare
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import BUILT_IN
@@ -133,7 +133,7 @@ def test_nobody_stands_on_both_sides() -> None:
         f"{inside:,} of the {len(test):,} rows of test belong to persons of train and were left "
         "out of the control",
     )
-    found = sides(case, "TA105", 1000)
+    found = split_groups(case, "TA105", 1000)
     assert set(case.test.persons[found.control]).isdisjoint(case.test.persons[found.reference])
     assert len(found.members) == train.who.nunique()
     assert len(set(case.test.persons[found.control])) == len(found.control)

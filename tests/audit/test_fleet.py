@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from treeaudit.audit.fleet import attempt, find, no_model
-from treeaudit.audit.patterns import is_several
+from treeaudit.audit.paths import is_several
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from treeaudit.audit.fleet import find
-from treeaudit.audit.patterns import matched
+from treeaudit.audit.paths import matched
 from treeaudit.errors import DataError
 
 

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.strategies import examples
-from treeaudit.audit.rounded import counted_if_rounded
+from treeaudit.audit.counts_from_people import counted_if_rounded
 from treeaudit.defenses import MergeSiblings, RoundCounts
 from treeaudit.people.checks.training_data import MisfitError
 from treeaudit.people.records import read_records

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from tests.cli.run import run
 from treeaudit.comparison import verify
-from treeaudit.findings.acceptance import accepted_report
+from treeaudit.findings.baseline import accepted_report
 
 
 @pytest.fixture(scope="module")

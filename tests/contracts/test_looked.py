@@ -11,7 +11,7 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.attacks import ATTACKS, all_checks
-from treeaudit.attacks.leftovers import (
+from treeaudit.attacks.residual.attack import (
     CodeInside,
     ExactValues,
     ExtraContent,

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import treeaudit as ta
 from tests.cli.run import run
 from treeaudit.cli import app
-from treeaudit.findings.acceptance import accepted_report
+from treeaudit.findings.baseline import accepted_report
 from treeaudit.findings.policy import BUILT_IN, Policy
 from treeaudit.findings.request import OPTIONS, Given, Request
 from treeaudit.reports.commands import defend_command, reconstruct_command

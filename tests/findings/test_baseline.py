@@ -21,12 +21,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.ledgers import private_of
 from treeaudit.attacks import all_checks
-from treeaudit.findings.acceptance import Acceptance, accepted_report
-from treeaudit.findings.baseline import Baseline, accept
+from treeaudit.findings.baseline import Acceptance, Baseline, accept, accepted_report
 from treeaudit.findings.checks import EVERY_TERM
 from treeaudit.findings.findings import Check
 from treeaudit.findings.judging import judge, verdict_of
-from treeaudit.findings.terms import apart, terms_of, terms_of_file
+from treeaudit.findings.report_file import apart, terms_of, terms_of_file
 from treeaudit.reports import render
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.to_json import json_schema

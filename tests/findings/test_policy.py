@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from tests.ledgers import private_of
 from treeaudit.attacks import ATTACKS, all_checks
-from treeaudit.attacks.once import InAnyTree
+from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.findings.judging import check_names, verdict_of
 from treeaudit.findings.judging import judge as judge_with
 from treeaudit.findings.numbers import People

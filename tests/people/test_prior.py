@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
-from treeaudit.attacks.background.kinds import kinds_in_leaves, kinds_of
+from treeaudit.attacks.background.prior_strata import kinds_in_leaves, kinds_of
 from treeaudit.model.tree import CategorySets
 from treeaudit.people.prior import Prior, prior_table, read_prior
 from treeaudit.people.records import read_records

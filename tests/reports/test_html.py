@@ -15,7 +15,7 @@ from hypothesis import given
 
 from tests.strategies import examples, forests
 from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, compare, scan
-from treeaudit.findings.acceptance import accepted_report
+from treeaudit.findings.baseline import accepted_report
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.tree import CategorySets
 from treeaudit.repair.suggestion import with_fix

@@ -11,22 +11,22 @@ from treeaudit.attacks.attribute_inference.attack import Attributes
 from treeaudit.attacks.background.attack import Background
 from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.attacks.composition.attack import Composition
-from treeaudit.attacks.homogeneity.attack import Homogeneity
+from treeaudit.attacks.homogeneity import Homogeneity
 from treeaudit.attacks.identifiers import Identifiers
 from treeaudit.attacks.known_numbers.attack import KnownNumbers
-from treeaudit.attacks.leftovers import (
+from treeaudit.attacks.membership_inference.attack import Membership
+from treeaudit.attacks.needs import run_attack
+from treeaudit.attacks.plugins import Offered, search
+from treeaudit.attacks.reconstruction.attack import Reconstruction
+from treeaudit.attacks.residual.attack import (
     CodeInside,
     ExactValues,
     ExtraContent,
     ReproducibleDraws,
     TrainingData,
 )
-from treeaudit.attacks.membership_inference.attack import Membership
-from treeaudit.attacks.needs import run_attack
-from treeaudit.attacks.offered import Offered, search
-from treeaudit.attacks.reconstruction.attack import Reconstruction
-from treeaudit.attacks.sensitive.attack import Sensitive
-from treeaudit.attacks.singling_out.uniqueness import Uniqueness
+from treeaudit.attacks.sensitive import Sensitive
+from treeaudit.attacks.singling_out.attack import Uniqueness
 from treeaudit.findings.checks import Registered, register
 
 __all__ = [

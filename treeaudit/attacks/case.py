@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide
-from treeaudit.attacks.drawn import are_draws_of
+from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import Evidence, Finding, Severity, Skipped
@@ -35,6 +35,34 @@ __all__ = [
     "smallest",
     "unseen_trees",
 ]
+
+
+def _are_draws_of(
+    forest: Forest, train: Records, draws: Callable[[], npt.NDArray[np.integer[Any]]]
+) -> bool:
+    """Tell whether draws are those of some people.
+
+    The draws that the seeds of the file make again are those of these people only if they stand
+    in the order of the training: then every leaf holds as many of each label as it says.
+    """
+    if train.labels is None or forest.seeds is None or forest.n_records != len(train):
+        return False
+    if min(train.labels.min(initial=0), train.node.min(initial=0)) < 0:
+        return False
+    try:
+        times = draws()
+    except DataError:
+        return False
+    for t, tree in enumerate(forest.trees):
+        if tree.counts is None:
+            return False
+        width = tree.counts.shape[1]
+        place = train.node[:, t].astype(np.int64) * width + train.labels
+        drawn = np.bincount(place, times[:, t], minlength=tree.n_nodes * width)
+        if (drawn.reshape(-1, width) != tree.counts)[tree.leaves].any():
+            return False
+    return True
+
 
 _BLOCK = 1 << 16
 
@@ -80,7 +108,7 @@ class Case:
     progress
         Called with what is being done, steps done and steps in all.
     meant
-        Whom the leaves of a tree mean, as `treeaudit.attacks.meant.meant_in` found it.
+        Whom the leaves of a tree mean, as `treeaudit.attacks.distinct_people.meant_in` found it.
     """
 
     forest: Forest
@@ -133,7 +161,7 @@ class Case:
             return self._ends[tree]
         train = self.people("train")
         if not self._drawn:
-            self._drawn.append(are_draws_of(self.forest, train, self.times))
+            self._drawn.append(_are_draws_of(self.forest, train, self.times))
         node = train.node[:, tree]
         if self._drawn[0]:
             node = np.where(self.times()[:, tree] > 0, node, self.forest.trees[tree].n_nodes)

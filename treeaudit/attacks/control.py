@@ -5,15 +5,14 @@ states a fact of the population. Only people who were not in the training data
 can tell one from the other.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.score import Score, leaf_guesses
-from treeaudit.attacks.stated import Codes, Stated, label_of
+from treeaudit.attacks.predicted_value import Codes, PredictedValue, label_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.findings import Control, Finding, Severity
 from treeaudit.findings.numbers import People, Phrase, say
@@ -21,25 +20,95 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, difference, fact, residual, wilson
+from treeaudit.table.labels import Labels
 
 __all__ = [
     "MEMORY",
+    "Score",
     "beside",
     "conclusion",
     "explained",
     "leaf_control",
+    "leaf_guesses",
     "lowered",
     "memory",
     "of_what_fails",
 ]
 
-Flag = npt.NDArray[np.bool_]
 
-SMALL_EXCESS = 0.1
+@dataclass(slots=True, eq=False)
+class Score:
+    """How often guesses about some people are right; filled in tree by tree.
+
+    In a forest each person counts once, with the share of their guesses that
+    are right. A row that stands for several people counts as them.
+
+    Attributes
+    ----------
+    records
+        The people.
+    code
+        What is guessed of each: their labels unless told.
+    """
+
+    records: Records
+    code: Codes | None = None
+    times: Float = field(init=False)
+    made: Float = field(init=False)
+    right: Float = field(init=False)
+    chance: Float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.made, self.right, self.chance = np.zeros((3, len(self.records)))
+        times = self.records.times
+        self.times = np.ones(len(self.records)) if times is None else times.astype(np.float64)
+        if self.code is None:
+            self.code = self.records.labels
+
+    def add(self, guess: Codes, chance: Float | float = 1.0) -> None:
+        """Take in one guess per person, -1 for none, and how certain it is said to be."""
+        made = guess >= 0
+        self.made += made
+        self.right += made & (guess == self.code)
+        self.chance += made * chance if isinstance(chance, float) else np.where(made, chance, 0.0)
+
+    @property
+    def n(self) -> int:
+        """About how many people there is a guess."""
+        return int(self.times[self.made > 0].sum())
+
+    def of(self, right: Float) -> float:
+        """Return the mean over people of some sum over their guesses."""
+        asked = self.made > 0
+        share, times = right[asked] / self.made[asked], self.times[asked]
+        return float(np.clip((share * times).sum() / times.sum(), 0, 1))
+
+
+def leaf_guesses(
+    case: Case, records: Records, chosen: Flag, labels: Labels
+) -> Iterator[tuple[Wide, Codes]]:
+    """Guess what some leaves say of whoever fits them, tree by tree.
+
+    Yields
+    ------
+    tuple
+        The leaf of each person, and what it says: -1 where nothing.
+    """
+    # Whoever fits no leaf has position -1: the last entry.
+    says = np.append(np.where(chosen, labels.top, -1), -1)
+    for tree in range(case.forest.n_trees):
+        if chosen[case.table.rows_of(tree)].any():
+            at = case.table.positions(tree, records.node[:, tree])
+            yield at, says.take(at)
+
+
+_SMALL_EXCESS = 0.1
 """An excess that is certainly below this is no memory worth the name."""
 
 
-def leaf_control(case: Case, chosen: Flag, of: str, stated: Stated | None = None) -> Control | None:
+def leaf_control(
+    case: Case, chosen: Flag, of: str, stated: PredictedValue | None = None
+) -> Control | None:
     """Test what some leaves say of the people in them.
 
     The claim is that whoever fits the leaf has its most frequent label or value.
@@ -128,7 +197,7 @@ def _of_people(excess: Estimate, n: int) -> Estimate:
 
 
 def _scored(
-    case: Case, records: Records | None, code: Codes | None, chosen: Flag, stated: Stated
+    case: Case, records: Records | None, code: Codes | None, chosen: Flag, stated: PredictedValue
 ) -> Score | None:
     if records is None or code is None:
         return None
@@ -138,7 +207,7 @@ def _scored(
     return score
 
 
-def _baselines(stated: Stated, unseen: Score, some: Score) -> dict[str, Estimate]:
+def _baselines(stated: PredictedValue, unseen: Score, some: Score) -> dict[str, Estimate]:
     """Return how well the same unseen people, or some of them, are guessed without the model."""
     code, people = np.asarray(unseen.code), unseen.made > 0
     answer, times, n = code[people], unseen.times, unseen.n
@@ -154,7 +223,9 @@ def _baselines(stated: Stated, unseen: Score, some: Score) -> dict[str, Estimate
 
 def explained(control: Control | None) -> bool:
     """Tell whether unseen people fit as well, so that the claim is no memory."""
-    return control is not None and control.excess is not None and control.excess.high < SMALL_EXCESS
+    return (
+        control is not None and control.excess is not None and control.excess.high < _SMALL_EXCESS
+    )
 
 
 def lowered(severity: Severity, controls: Sequence[Control | None]) -> Severity:
@@ -165,7 +236,7 @@ def lowered(severity: Severity, controls: Sequence[Control | None]) -> Severity:
     return severity
 
 
-def _sentence(stated: Stated, control: Control) -> str:
+def _sentence(stated: PredictedValue, control: Control) -> str:
     of, value = control.of, stated.value
     if stated.test is None:
         if control.verified is None:

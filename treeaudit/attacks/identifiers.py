@@ -46,15 +46,7 @@ _UNKNOWN = (
 
 
 def named_like_identifier(name: str) -> bool:
-    """Tell whether a column is named like something that identifies people.
-
-    Examples
-    --------
-    >>> [named_like_identifier(n) for n in ("customerID", "Unnamed: 0", "row_number")]
-    [True, True, True]
-    >>> [named_like_identifier(n) for n in ("hours-per-week", "idle", "body_mass_index", "id_type")]
-    [False, False, False, False]
-    """
+    """Tell whether a column is named like something that identifies people."""
     words = [word.lower() for word in _SPLIT.split(name) if word]
     text = " ".join(words)
     found = _ANYWHERE & {*words} or {*words[-1:]} & _LAST or text in _WHOLE or _PAIRS.search(text)

@@ -1,17 +1,16 @@
-"""Everything an audit starts from, checked and measured: one `Case`."""
+"""Prepare an audit: read the people, verify them, count, and build one `Case`."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.attacks import Case
-from treeaudit.attacks.sensitive.column import check_columns
-from treeaudit.audit.counting import Counted, check_request, counted
-from treeaudit.audit.rounded import counted_if_rounded
-from treeaudit.audit.routing import as_trained, with_people
+from treeaudit.attacks.sensitive_columns import check_columns
+from treeaudit.audit.counts_from_people import as_trained, counted_if_rounded, with_people
+from treeaudit.audit.privacy_unit import Counted, check_request, counted
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
@@ -24,12 +23,34 @@ from treeaudit.people.input.sources import large_source
 from treeaudit.people.predict.imputation import CrossGuess
 from treeaudit.people.prior import Prior, prior_table, read_prior
 from treeaudit.people.records import Records, read_records
-from treeaudit.people.streaming import stream_records
+from treeaudit.people.streaming import Seen, stream_records
 from treeaudit.table.reconstruction import measure, routed, with_labels
+from treeaudit.table.table import Table
 
 __all__ = ["Progress", "prepare"]
 
 Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Given:
+    """A model and the people of an audit, with what a reader should know of them.
+
+    Attributes
+    ----------
+    test_has_persons
+        Whether the unseen people have the person column: then whose rows they are is known.
+    unverified
+        Why the training people could not be verified, or empty.
+    """
+
+    forest: Forest
+    train: Records | None = None
+    test: Records | None = None
+    known: Records | None = None
+    test_has_persons: bool = False
+    warnings: tuple[str, ...] = ()
+    unverified: str = ""
 
 
 def prepare(
@@ -41,12 +62,15 @@ def prepare(
 ) -> tuple[Case, Counted, str]:
     """Return the case, what is counted in it, and why the people could not be verified, if so.
 
+    Read the people, verify the training people, build the table, count the privacy units,
+    and put the case together.
+
     Parameters
     ----------
     forest
         The model of the request, read.
     request
-        What the attackers know, and the people to hold it against.
+        What the attackers know, and the people to compare it with.
     policy
         The policy of the request, read: it says which groups are small.
     progress
@@ -60,127 +84,160 @@ def prepare(
         If the people do not fit the model, or the training people are not those
         it was trained on.
     """
-    fraction = request.fraction
-    if fraction is not None and not 0 < fraction <= 1:
-        raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
-    if request.tolerance is not None and not 0 <= request.tolerance < float("inf"):
-        raise DataError(f"a tolerance of {request.tolerance:g} is no number of at least 0")
+    _check_numbers(request)
     check_request(request, forest)
     prior = None if request.prior is None else prior_table(request.prior, forest)
-    codes = {*request.sensitive, *_codes_of(prior)}
+    given = _verified(_read_people(forest, request, prior, jobs))
+    given, silent = _with_people(given)
+    table, given = _table(given, silent, progress)
+    one = _in_units(given, request, table)
+    test = one.tables["test"]
+    case = Case(
+        forest=given.forest,
+        table=one.table,
+        k=policy.k,
+        seed=request.seed,
+        seconds=request.seconds,
+        train=one.tables["train"],
+        test=test,
+        known=one.tables["known"],
+        prior=None if prior is None else read_prior(prior, given.forest, one.tables["train"]),
+        sensitive=request.sensitive,
+        tolerance=request.tolerance,
+        most=request.rows_per_person or 1,
+        fraction=request.fraction,
+        guess=_guess(given.forest, test, request.seed),
+        progress=progress,
+    )
+    check_columns(case)
+    return case, one, given.unverified
 
-    def people(data: object, origin: str) -> Records | None:
-        if data is None:
-            return None
-        return read_records(
-            data,
-            forest,
-            target=request.target,
-            person=request.person,
-            origin=origin,
-            texts=codes,
-        )
+
+def _check_numbers(request: Request) -> None:
+    """Refuse a sampling fraction or a tolerance that is none."""
+    fraction, tolerance = request.fraction, request.tolerance
+    if fraction is not None and not 0 < fraction <= 1:
+        raise DataError(f"a sampling fraction of {fraction:g} is not above 0 and at most 1")
+    if tolerance is not None and not 0 <= tolerance < float("inf"):
+        raise DataError(f"a tolerance of {tolerance:g} is no number of at least 0")
+
+
+def _read_people(forest: Forest, request: Request, prior: Prior | None, jobs: int | None) -> _Given:
+    """Read the training people, the unseen ones without members, and those who are known."""
+    texts = {*request.sensitive, *_codes_of(prior)}
+    read = partial(
+        read_records, forest=forest, target=request.target, person=request.person, texts=texts
+    )
+    train = None if request.train is None else read(request.train, origin="train")
+    test, warnings = _read_unseen(forest, request, train, read, jobs)
+    # Whose rows they are tells better who is a member, where it is known.
+    has_persons = test is not None and request.person in test.frame.columns
+    if train is not None and test is not None and not has_persons:
+        test, members = without_members(train, test, request.seed, forest.schema.names)
+        warnings += members
+    return _Given(
+        forest=forest,
+        train=train,
+        test=test,
+        known=None if request.known is None else read(request.known, origin="known"),
+        test_has_persons=has_persons,
+        warnings=tuple(warnings),
+    )
+
+
+def _read_unseen(
+    forest: Forest,
+    request: Request,
+    train: Records | None,
+    read: Callable[..., Records],
+    jobs: int | None,
+) -> tuple[Records | None, list[str]]:
+    """Read the unseen people: all rows, or counts of all and a sample of a large table."""
+    if request.test is None:
+        return None, []
+    # Rows that are in the training data too are only found among rows in memory.
+    large = None if train is not None else large_source(request.test)
+    if isinstance(request.test, Seen):
+        test = request.test.records("test")
+    elif large is not None:
+        test = stream_records(large, forest, target=request.target, jobs=jobs, seed=request.seed)
+    else:
+        test = read(request.test, origin="test")
+    if test.whole is None:
+        return test, []
+    warnings = [_sampled(test, every=forest.n_trees == 1 and train is None)]
+    return test if train is None else replace(test, whole=None), warnings
+
+
+def _verified(given: _Given) -> _Given:
+    """Compare the training people with the counts of the model; refuse others than its own."""
+    train = given.train
+    if train is None:
+        return given
+    forest, rounded = counted_if_rounded(given.forest, train)
+    unverified = rounded or verify(forest, train)
+    if forest.privacy is not None:
+        forest = held_against(forest, train)
+    given = replace(given, forest=forest, unverified=unverified)
+    unlabelled = labels_not_held(forest, train)
+    if not unlabelled:
+        return given
+    train = replace(train, labels=None, targets=None, members=None, unlabelled=unlabelled)
+    return replace(given, train=train, warnings=(*given.warnings, unlabelled))
+
+
+def _with_people(given: _Given) -> tuple[_Given, int]:
+    """Count the training people in trees without sizes; return how many such trees there were."""
+    if given.train is None:
+        return given, 0
+    forest, notes = as_trained(given.forest, given.train)
+    sized = with_people(forest, given.train)
+    silent = 0 if sized is forest else sum(tree.n_records is None for tree in forest.trees)
+    return replace(given, forest=sized, warnings=(*given.warnings, *notes)), silent
+
+
+def _table(given: _Given, silent: int, progress: Progress | None) -> tuple[Table, _Given]:
+    """Measure the leaves; sizes and labels that the file lacks are those of the training people."""
 
     def step(done: int, total: int) -> None:
         if progress is not None:
             progress("reading leaves", done, total)
 
-    large = None if request.train is None else large_source(request.train)
-    if large is not None:
-        # What does not fit is said before it is held.
-        held = stream_records(
-            large, forest, target=request.target, person=request.person, jobs=jobs
-        )
-        verify(counted_if_rounded(forest, held)[0], held)
-    trained = people(request.train, "train")
-    said: list[str] = []
-    # Rows that stand in the training data too are only found among rows that are held.
-    unseen, given = None, request.test
-    if given is not None:
-        from treeaudit.people.streaming import Seen
-
-        large = None if trained is not None else large_source(given)
-        if isinstance(given, Seen):
-            unseen = given.records("test")
-        elif large is not None:
-            target = request.target
-            unseen = stream_records(large, forest, target=target, jobs=jobs, seed=request.seed)
-        else:
-            unseen = people(given, "test")
-    if unseen is not None and unseen.whole is not None:
-        every = forest.n_trees == 1 and trained is None
-        said.append(_sampled(unseen, every=every))
-        unseen = unseen if trained is None else replace(unseen, whole=None)
-    # Whose rows they are tells better, where it is known.
-    named = unseen is not None and request.person in unseen.frame.columns
-    if trained is not None and unseen is not None and not named:
-        unseen, members = without_members(trained, unseen, request.seed, forest.schema.names)
-        said += members
-    unverified = ""
-    if trained is not None:
-        forest, rounded = counted_if_rounded(forest, trained)
-        why_not = verify(forest, trained)
-        unverified = rounded or why_not
-        if forest.privacy is not None:
-            forest = held_against(forest, trained)
-        if unlabelled := labels_not_held(forest, trained):
-            said.append(unlabelled)
-            trained = replace(
-                trained, labels=None, targets=None, members=None, unlabelled=unlabelled
-            )
-    silent = 0
-    if trained is not None:
-        forest, note = as_trained(forest, trained)
-        said += note
-        routed_forest = with_people(forest, trained)
-        if routed_forest is not forest:
-            silent = sum(tree.n_records is None for tree in forest.trees)
-        forest = routed_forest
-    tables = {"train": trained, "test": unseen, "known": people(request.known, "known")}
+    forest, train = given.forest, given.train
     table = measure(forest, step)
-    if trained is not None and table.n_silent:
+    if train is not None and table.n_silent:
         silent = table.n_silent
-        table = routed(table, trained.node)
-    if trained is not None and trained.labels is not None and not unverified:
-        table = with_labels(table, trained.node, trained.labels)
-    if table.tells_people and silent:
-        said.append(
-            f"{silent:,} of {forest.n_trees:,} trees do not tell how many people are in their "
-            "leaves: the training people who end there are counted"
-            + (", though some may have been left out" if table.n_silent else "")
-        )
-    one = counted(request, forest, table.groups, tables)
-    if one.table.labels_counted:
-        said.append(
-            "the file does not tell how many people have each label "
-            f"({forest.counts_reason}): those of the training people are counted"
-        )
-    trained, unseen = one.tables["train"], one.tables["test"]
-    members = []
-    if trained is not None and unseen is not None and named:
-        # The same row under another name is no other person.
-        unseen, members = without_members(trained, unseen, request.seed, forest.schema.names)
-        one = replace(one, tables={**one.tables, "test": unseen})
-    one = replace(one, warnings=(*said, *one.warnings, *members))
-    case = Case(
-        forest=forest,
-        table=one.table,
-        k=policy.k,
-        seed=request.seed,
-        seconds=request.seconds,
-        train=trained,
-        test=unseen,
-        known=one.tables["known"],
-        prior=None if prior is None else read_prior(prior, forest, trained),
-        sensitive=request.sensitive,
-        tolerance=request.tolerance,
-        most=request.rows_per_person or 1,
-        fraction=fraction,
-        guess=_guess(forest, unseen, request.seed),
-        progress=progress,
+        table = routed(table, train.node)
+    if train is not None and train.labels is not None and not given.unverified:
+        table = with_labels(table, train.node, train.labels)
+    if not (table.tells_people and silent):
+        return table, given
+    warning = (
+        f"{silent:,} of {forest.n_trees:,} trees do not tell how many people are in their "
+        "leaves: the training people who end there are counted"
+        + (", though some may have been left out" if table.n_silent else "")
     )
-    check_columns(case)
-    return case, one, unverified
+    return table, replace(given, warnings=(*given.warnings, warning))
+
+
+def _in_units(given: _Given, request: Request, table: Table) -> Counted:
+    """Count privacy units in place of records, and leave members out of the unseen people."""
+    tables = {"train": given.train, "test": given.test, "known": given.known}
+    one = counted(request, given.forest, table.groups, tables)
+    warnings = list(given.warnings)
+    if one.table.labels_counted:
+        warnings.append(
+            "the file does not tell how many people have each label "
+            f"({given.forest.counts_reason}): those of the training people are counted"
+        )
+    warnings += one.warnings
+    train, test = one.tables["train"], one.tables["test"]
+    if train is not None and test is not None and given.test_has_persons:
+        # The same row under another name is no other person.
+        names = given.forest.schema.names
+        test, members = without_members(train, test, request.seed, names)
+        warnings += members
+    return replace(one, tables={**one.tables, "test": test}, warnings=tuple(warnings))
 
 
 def _codes_of(prior: Prior | None) -> tuple[str, ...]:
@@ -210,9 +267,7 @@ def _guess(
     values, labels, n = test.values, test.labels, len(classes)
 
     @cache
-    def learnt() -> "CrossGuess":
-        from treeaudit.people.predict.imputation import CrossGuess
-
+    def learnt() -> CrossGuess:
         return CrossGuess(values, labels, n, seed=seed)
 
     return lambda asked: learnt()(asked)

@@ -10,29 +10,27 @@ from typing import Literal
 from treeaudit.attacks import (
     ATTACKS,
     Attack,
-    Case,
     all_attacks,
     all_checks,
     offered_attacks,
     run_attack,
 )
-from treeaudit.attacks.offered import run_offered
+from treeaudit.attacks.plugins import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
-from treeaudit.findings.asked import listed
 from treeaudit.findings.baseline import Baseline, accept, not_held, read_baseline
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import NOT_HELD, Check, Finding, Skipped
 from treeaudit.findings.judging import check_names, judge, losses_added, not_run, verdict_of
 from treeaudit.findings.policy import Policy, read_policy
 from treeaudit.findings.report import Report
-from treeaudit.findings.request import Request
-from treeaudit.findings.terms import terms_of
+from treeaudit.findings.report_file import terms_of
+from treeaudit.findings.request import Request, listed
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load, load_all
 from treeaudit.writers.canonical import canonical
 
-__all__ = ["Case", "Progress", "audit", "audit_all", "scan"]
+__all__ = ["audit", "audit_all", "scan"]
 
 
 def scan(

@@ -47,7 +47,7 @@ def accept(
     from datetime import date
 
     from treeaudit.errors import DataError
-    from treeaudit.findings.acceptance import accepted_report
+    from treeaudit.findings.baseline import accepted_report
     from treeaudit.findings.report_file import read_report
     from treeaudit.output import check_free, well_formed, write_file
     from treeaudit.reports.plain_text import plain

@@ -90,7 +90,7 @@ def scan(
 
     treeaudit scan models/ --jobs 4 -o fleet.html -o results.sarif
     """
-    from treeaudit.audit.patterns import is_several
+    from treeaudit.audit.paths import is_several
     from treeaudit.audit.scan import audit_all
     from treeaudit.cli.kept import check_kept
     from treeaudit.cli.progress import progress_bar

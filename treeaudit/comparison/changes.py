@@ -9,7 +9,7 @@ from treeaudit.attacks import all_checks
 from treeaudit.findings.baseline import no_worse
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import SEVERITIES
-from treeaudit.findings.terms import Terms, apart, in_words, terms_of_file
+from treeaudit.findings.report_file import Terms, apart, in_words, terms_of_file
 from treeaudit.rendered import Rendered
 
 __all__ = ["Change", "Changes", "Way", "changes"]

@@ -12,12 +12,11 @@ from treeaudit.audit.scan import audit
 from treeaudit.comparison.measures import MEASURES, Claims, Leakage, Measure, claims_of, leakage_of
 from treeaudit.dp.claims import bounded, unbounded_because
 from treeaudit.errors import DataError
-from treeaudit.findings.asked import listed
 from treeaudit.findings.findings import Check, Verdict
 from treeaudit.findings.judging import judge, verdict_of
 from treeaudit.findings.policy import BUILT_IN, Policy
 from treeaudit.findings.report import Report
-from treeaudit.findings.request import Request
+from treeaudit.findings.request import Request, listed
 from treeaudit.people.checks.training_data import MisfitError
 from treeaudit.people.input.table_input import read_table
 from treeaudit.people.predict.predictions import Utility, explained, utility

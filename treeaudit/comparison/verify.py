@@ -10,7 +10,7 @@ from typing import Any
 from treeaudit.audit.preparation import Progress
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import DataError
-from treeaudit.findings.acceptance import acceptance_of
+from treeaudit.findings.baseline import acceptance_of
 from treeaudit.findings.policy import BUILT_IN, Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import OPTIONS, Request

@@ -8,24 +8,152 @@ It follows the line of a model, not the name of a file: the next model of the sa
 name (``--model-name``), or else of the same columns and labels.
 """
 
+import hashlib
+import json
 import math
 import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import PolicyError
-from treeaudit.findings.acceptance import Acceptance, acceptance_of, line_of
 from treeaudit.findings.checks import Registered, Rule, holds_at_least, holds_multiple_of
 from treeaudit.findings.findings import Check
-from treeaudit.findings.report_file import read_report
-from treeaudit.findings.terms import Terms, apart, in_words, terms_of_file
+from treeaudit.findings.report_file import Terms, apart, in_words, read_report, terms_of_file
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
 
-__all__ = ["Baseline", "accept", "line", "no_worse", "not_held", "read_baseline"]
+__all__ = [
+    "Acceptance",
+    "Baseline",
+    "accept",
+    "acceptance_of",
+    "accepted_report",
+    "line",
+    "no_worse",
+    "not_held",
+    "read_baseline",
+]
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """A person accepts what fails in a report, for a while.
+
+    Attributes
+    ----------
+    by, reason
+        Who, and why: one line each.
+    on, until
+        The day on which it was accepted, and the last on which that holds.
+    report
+        SHA-256 of the report and of who accepts it, when, until when and why: neither other
+        numbers nor another day are accepted.
+    """
+
+    by: str
+    on: date
+    until: date
+    reason: str
+    report: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the last day has not passed."""
+        return date.today() <= self.until
+
+    def to_dict(self) -> dict[str, str]:
+        """Return what the file of a report says."""
+        return {
+            "by": self.by,
+            "on": self.on.isoformat(),
+            "until": self.until.isoformat(),
+            "reason": self.reason,
+            "report": self.report,
+        }
+
+
+def accepted_report(
+    data: Mapping[str, Any], *, by: str, until: date, reason: str
+) -> dict[str, Any]:
+    """Return a report in which somebody accepts what failed.
+
+    Parameters
+    ----------
+    data
+        The JSON report.
+    by, until, reason
+        Who accepts it, until which day, and why.
+
+    Raises
+    ------
+    PolicyError
+        If nothing in it failed, the day has passed, or a text is no line.
+    """
+    if not any(check["status"] == "fail" for check in data["checks"]):
+        raise PolicyError(
+            "no check of this report failed, so there is nothing to accept; what could not be "
+            "checked is decided anew every time"
+        )
+    if until < date.today():
+        raise PolicyError(f"--until {until} has passed: name the last day on which it is accepted")
+    for option, text in (("--by", by), ("--reason", reason)):
+        if not _is_line(text):
+            raise PolicyError(f"{option} takes one line of 1 to {_LONGEST} characters")
+    told = {
+        "by": by.strip(),
+        "on": date.today().isoformat(),
+        "until": until.isoformat(),
+        "reason": reason.strip(),
+    }
+    return {**data, "accepted": {**told, "report": _digest({**data, "accepted": told})}}
+
+
+def acceptance_of(data: Mapping[str, Any]) -> Acceptance | None:
+    """Return who accepts a report; None where nobody does.
+
+    Raises
+    ------
+    ValueError
+        If it does not say who, when, until when and why, or its numbers are not those that were
+        accepted.
+    """
+    told = data.get("accepted")
+    if told is None:
+        return None
+    by, reason = told["by"], told["reason"]
+    if not _is_line(by) or not _is_line(reason):
+        raise ValueError("it does not say who accepts it, and why")
+    if told["report"] != _digest(data):
+        raise ValueError("it was changed after it was accepted")
+    on, until = (date.fromisoformat(told[day]) for day in ("on", "until"))
+    return Acceptance(by=by, on=on, until=until, reason=reason, report=told["report"])
+
+
+def _line_of(names: list[str], classes: tuple[object, ...] | None) -> str:
+    """Return what stays the same from one model of a line to the next: columns and labels."""
+    labels = None if classes is None else [str(label) for label in classes]
+    return hashlib.sha256(json.dumps([sorted(names), labels]).encode()).hexdigest()
+
+
+def _is_line(text: object) -> bool:
+    return (
+        isinstance(text, str)
+        and bool(text.strip())
+        and text.isprintable()
+        and len(text) <= _LONGEST
+    )
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    """Return the hash of all that an accepted report says but this hash."""
+    rest = {**data, "accepted": {k: v for k, v in data["accepted"].items() if k != "report"}}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +167,7 @@ class Baseline:
     model_name, line
         What its line is called, and its columns and labels; None where it does not tell.
     terms
-        What its numbers rest on; see `treeaudit.findings.terms`.
+        What its numbers rest on; see `treeaudit.findings.report_file`.
     measured
         What was measured, by check. Infinite where the model claims no epsilon;
         checks that were skipped are not there.
@@ -106,7 +234,7 @@ def read_baseline(
 def line(forest: Forest) -> str | None:
     """Return the columns and labels of a model as a hash; None where its columns have no names."""
     schema = forest.schema
-    return line_of(schema.names, schema.classes) if schema.named else None
+    return _line_of(schema.names, schema.classes) if schema.named else None
 
 
 def _missing(error: Exception) -> str:

@@ -22,15 +22,12 @@ from treeaudit.model.words import in_digits, in_percent
 
 __all__ = [
     "EVERY_TERM",
-    "MODEL_CHECKS",
     "Measure",
     "Registered",
     "Rule",
-    "Term",
     "delta",
     "epsilon",
     "holds_at_least",
-    "holds_at_most",
     "holds_multiple_of",
     "least",
     "most",
@@ -38,7 +35,7 @@ __all__ = [
     "register",
 ]
 
-Term = Literal[
+_Term = Literal[
     "k", "below_k", "unit", "tolerance", "fraction", "sensitive", "train", "test", "known",
     "prior", "seconds", "seed", "counts", "spread", "noise", "promise",
 ]  # fmt: skip
@@ -52,12 +49,12 @@ options, and of people and of a prior only whether they were given counts. A num
 people in some tree needs no ``train``: without the training people it is a bound above.
 """
 
-EVERY_TERM: tuple[Term, ...] = get_args(Term)
+EVERY_TERM: tuple[_Term, ...] = get_args(_Term)
 
 Measure = Callable[[Sequence[Finding], Forest], float | None]
 
 
-def holds_at_most(measured: float, threshold: float) -> bool:
+def _holds_at_most(measured: float, threshold: float) -> bool:
     """Tell whether a number is no more than its threshold."""
     return measured <= threshold
 
@@ -129,7 +126,7 @@ class Rule:
     missing: str | Callable[[Forest], str] = ""
     unsure: Callable[[Sequence[Finding], Forest], str | None] | None = None
     perhaps: Callable[[Sequence[Finding], Forest], tuple[float, str]] | None = None
-    holds: Callable[[float, float], bool] = holds_at_most
+    holds: Callable[[float, float], bool] = _holds_at_most
     share: bool = False
     among: bool = False
     tells_of: TellsOf = "people"
@@ -138,7 +135,7 @@ class Rule:
     step: str = ""
     unbounded: Callable[[Forest], str | None] | None = None
     of_person: Callable[[Forest, int], float] | None = None
-    rests_on: tuple[Term, ...] = EVERY_TERM
+    rests_on: tuple[_Term, ...] = EVERY_TERM
     condition: bool = False
     lead: Callable[[Forest], str] | None = None
     wider: Callable[[Sequence[Finding]], str] | None = None
@@ -210,7 +207,7 @@ def register(offered: Iterable[tuple[str, Sequence[Rule]]]) -> Mapping[str, Regi
                 raise PolicyError(f"{attack} has a check {rule.name} of its own: the name is taken")
             ids = () if taken is None else taken.attacks
             found[rule.name] = Registered(rule=rule, attacks=(*ids, attack))
-    return found | {rule.name: Registered(rule=rule) for rule in MODEL_CHECKS}
+    return found | {rule.name: Registered(rule=rule) for rule in _MODEL_CHECKS}
 
 
 def most(name: str) -> Measure:
@@ -279,7 +276,7 @@ def _common_divisor(_: Sequence[Finding], forest: Forest) -> float:
     return float(common)
 
 
-MODEL_CHECKS: tuple[Rule, ...] = (
+_MODEL_CHECKS: tuple[Rule, ...] = (
     Rule(
         name="round-to",
         title="Largest number that divides every count",

@@ -28,7 +28,7 @@ About = Literal["table", "people", "file"]
 Severity = Literal["none", "low", "medium", "high"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """From harmless to worst."""
-CheckStatus = Literal["pass", "fail", "skipped", "untold"]
+_CheckStatus = Literal["pass", "fail", "skipped", "untold"]
 TellsOf = Literal["people", "small groups", "smallest group", "everybody", "file"]
 """Of whom it tells that a check passes or fails."""
 Verdict = Literal["pass", "fail", "review", "accepted"]
@@ -248,7 +248,7 @@ class Check:
     name: str
     threshold: float
     measured: float | None
-    status: CheckStatus
+    status: _CheckStatus
     title: str
     bound: str
     shown: str = ""

@@ -13,7 +13,7 @@ from treeaudit.model.words import in_digits
 
 __all__ = ["check_names", "fails_for_good", "judge", "losses_added", "not_run", "verdict_of"]
 
-Results = Sequence[Finding | Skipped]
+_Results = Sequence[Finding | Skipped]
 
 
 def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
@@ -37,7 +37,7 @@ def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
 
 def judge(
     policy: Policy,
-    results: Results,
+    results: _Results,
     forest: Forest,
     known: Mapping[str, Registered],
     records_each: int = 1,

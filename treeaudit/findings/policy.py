@@ -1,4 +1,7 @@
-"""Policies: named thresholds, built in or from a TOML file."""
+"""Policies: named thresholds, built in or from a TOML file.
+
+A file holds ``[tool.treeaudit.policies.NAME]`` or ``[policies.NAME]``.
+"""
 
 import math
 import os
@@ -6,13 +9,40 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from treeaudit.errors import PolicyError, near
-from treeaudit.findings.policy_file import policies_in
+from treeaudit.input import read_toml
 
-__all__ = ["BUILT_IN", "DEFAULT_K", "Policy", "read_policy"]
+__all__ = ["BUILT_IN", "Policy", "read_policy"]
 
-DEFAULT_K = 5
+_LONGEST = 80
+
+
+def _policies_in(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the thresholds of every policy in a file, by name."""
+    try:
+        data = read_toml(path, PolicyError)
+    except FileNotFoundError:
+        raise PolicyError(f"there is no file {path}") from None
+    tool = data.get("tool")
+    own = tool.get("treeaudit") if isinstance(tool, dict) else None
+    for table in (own, data):
+        found = table.get("policies") if isinstance(table, dict) else None
+        if isinstance(found, dict):
+            for name, values in found.items():
+                if not isinstance(values, dict):
+                    raise PolicyError(f"{path}: policy {name} is not a table of thresholds")
+                if not name.isprintable() or not 0 < len(name) <= _LONGEST:
+                    raise PolicyError(
+                        f"{path}: {name[:_LONGEST]!r} is no name of a policy; take a short one "
+                        "of letters and digits"
+                    )
+            return found
+    return {}
+
+
+_DEFAULT_K = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +91,7 @@ class Policy:
     @property
     def k(self) -> int:
         """The smallest acceptable group; 5 where the policy sets none."""
-        return max(1, math.ceil(self.values.get("min-leaf", DEFAULT_K)))
+        return max(1, math.ceil(self.values.get("min-leaf", _DEFAULT_K)))
 
     @property
     def sha256(self) -> str:
@@ -78,7 +108,7 @@ BUILT_IN: Mapping[str, Policy] = {
     "default": Policy(
         name="default",
         values={
-            "min-leaf": DEFAULT_K,
+            "min-leaf": _DEFAULT_K,
             "max-unique-people": 0,
             "max-certain-share": 0.01,
             "max-nearly-certain-share": 0.05,
@@ -226,7 +256,7 @@ def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:
     """Return the thresholds of a file; no policy in it passes for one that is built in."""
     import unicodedata
 
-    found = policies_in(path)
+    found = _policies_in(path)
     for name in found:
         if unicodedata.normalize("NFKC", name).strip().casefold() in BUILT_IN:
             raise PolicyError(

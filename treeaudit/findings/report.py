@@ -1,4 +1,4 @@
-"""The result of an audit, and the page of an attack: data that knows no renderer."""
+"""The result of an audit, its privacy unit, and the page of an attack: no renderer is known."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +12,6 @@ from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict,
 from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
-from treeaudit.findings.unit import Unit
 from treeaudit.findings.view import View
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import loss_in_words
@@ -23,7 +22,68 @@ from treeaudit.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Fix", "Page", "Report", "Reports", "Show", "Tried", "view_of"]
+__all__ = ["Fix", "Page", "Report", "Reports", "Show", "Tried", "Unit", "view_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """What an audit counts.
+
+    Attributes
+    ----------
+    by
+        How persons were told apart: ``record`` where one record a person is assumed,
+        ``people`` where that was said, ``person`` by a column, ``rows-per-person`` by
+        a bound, ``copies`` where equal records are one person.
+    persons, records
+        Of the training data, where it was given.
+    rows_per_person
+        The bound.
+    most_records
+        The most records of one person, where they were told apart.
+    """
+
+    by: Literal["record", "people", "person", "rows-per-person", "copies"] = "record"
+    persons: int | None = None
+    records: int | None = None
+    rows_per_person: int | None = None
+    most_records: int | None = None
+
+    @property
+    def counts_persons(self) -> bool:
+        """Whether sizes are other than the records of a leaf."""
+        return self.by not in ("record", "people")
+
+    @property
+    def spread(self) -> bool:
+        """Whether a person may be in several leaves of a tree."""
+        return self.by in ("person", "rows-per-person")
+
+    @property
+    def most(self) -> int:
+        """The most records of one person, as far as it is known."""
+        return self.most_records or self.rows_per_person or 1
+
+    @property
+    def sentence(self) -> str:
+        """What is counted, in a sentence.
+
+        Examples
+        --------
+        >>> Unit().sentence
+        'records; one record a person is assumed'
+        >>> Unit(by="person", persons=200, records=2000).sentence
+        '200 persons, 2,000 records'
+        """
+        if self.by == "people":
+            return "records; each is another person, as was said (--repeats people)"
+        if self.by == "person":
+            return f"{self.persons:,} persons, {self.records:,} records"
+        if self.by == "copies":
+            return f"distinct records, {self.persons:,} of {self.records:,}"
+        if self.by == "rows-per-person":
+            return f"persons, at least, with at most {self.most:,} records a person"
+        return "records; one record a person is assumed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,13 +241,7 @@ class Report(Rendered):
         return tuple(result for result in self.results if isinstance(result, Finding))
 
     def __getitem__(self, attack_id: str) -> Finding:
-        """Return the finding of an attack.
-
-        Raises
-        ------
-        KeyError
-            If the attack was not asked for or was skipped; says why.
-        """
+        """Return the finding of an attack."""
         for result in self.results:
             if result.id == attack_id:
                 if isinstance(result, Skipped):

@@ -10,7 +10,7 @@ import numpy as np
 
 from treeaudit.arrays import Float, Int
 from treeaudit.attacks.composition.attack import Composition
-from treeaudit.attacks.composition.scope import adds_steps
+from treeaudit.attacks.composition.equations import adds_steps
 from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
 from treeaudit.defenses.defense import DefenseWords
 from treeaudit.defenses.keep_trees import chosen

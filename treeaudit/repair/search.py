@@ -15,8 +15,8 @@ import numpy as np
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.details import CompositionDetails
 from treeaudit.attacks.reconstruction.attack import Reconstruction
+from treeaudit.attacks.singling_out.attack import Uniqueness
 from treeaudit.attacks.singling_out.details import UniquenessDetails
-from treeaudit.attacks.singling_out.uniqueness import Uniqueness
 from treeaudit.audit.preparation import Progress
 from treeaudit.defenses import CountAnew, Defense, MergeSiblings, RoundCounts
 from treeaudit.errors import DataError

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.strategies import examples
-from treeaudit.attacks.background.bounds import bounds_of, one_left, sees_everybody
-from treeaudit.attacks.background.cascade import cascade
+from treeaudit.attacks.background.bounds import bounds_of, cascade, one_left, sees_everybody
 
 INF = np.inf
 

@@ -14,9 +14,10 @@ from treeaudit.attacks.background.certainty import (
     certainty_by_known,
     certainty_by_negations,
     certainty_by_skyline,
+    distinct_vectors,
     share_certain_by_random,
+    vectors_of,
 )
-from treeaudit.attacks.background.vectors import distinct_vectors, vectors_of
 from treeaudit.table.labels import people_per_class
 
 counts_of_a_leaf = st.lists(st.integers(0, 3), min_size=1, max_size=4).filter(any)

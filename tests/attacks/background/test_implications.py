@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from tests.attacks.background.test_curves import worlds
 from tests.strategies import examples
-from treeaudit.attacks.background.implications import all_false, certainty_by_implications
-from treeaudit.attacks.background.vectors import distinct_vectors
+from treeaudit.attacks.background.certainty import (
+    all_false,
+    certainty_by_implications,
+    distinct_vectors,
+)
 
 MEN, WOMEN = [2, 2, 1, 0, 0, 0], [2, 0, 0, 1, 1, 1]
 

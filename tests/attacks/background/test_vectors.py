@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.strategies import grow
-from treeaudit.attacks.background.vectors import vectors_of
+from treeaudit.attacks.background.certainty import vectors_of
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree

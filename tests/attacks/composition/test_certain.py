@@ -19,11 +19,10 @@ from sklearn.ensemble import (
 import treeaudit as ta
 from tests.strategies import examples
 from treeaudit.attacks.composition import rowspace
-from treeaudit.attacks.composition.certain import Certain, certain_of, counts_known
+from treeaudit.attacks.composition.bounds import Sums
+from treeaudit.attacks.composition.certain import Certain, Truth, certain_of, counts_known
 from treeaudit.attacks.composition.equations import Said
 from treeaudit.attacks.composition.rowspace import follow
-from treeaudit.attacks.composition.sums import Sums
-from treeaudit.attacks.composition.truth import Truth
 from treeaudit.findings.policy import BUILT_IN
 
 POLICY = ta.Policy(name="one", values={"max-joint-certain-people": 0})

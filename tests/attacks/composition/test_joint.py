@@ -14,8 +14,8 @@ from tests.attacks.people import records_of
 from tests.strategies import examples
 from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.composition.attack import Composition
+from treeaudit.attacks.composition.bounds import groups_together
 from treeaudit.attacks.composition.equations import said_by
-from treeaudit.attacks.composition.groups import groups_together
 from treeaudit.attacks.composition.joint import solve
 from treeaudit.people.predict.predictions import Answers, class_shares
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 import treeaudit as ta
 from tests.libraries import library
-from treeaudit.attacks.composition.groups import groups_together
+from treeaudit.attacks.composition.bounds import groups_together
 from treeaudit.reports.summary import reasons
 
 N = 240

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.attacks.known_numbers.alike import alike_in
+from treeaudit.attacks.known_numbers.nearly import alike_in
 
 WARD = np.repeat(np.arange(12.0), 100)
 ROWS = WARD[:, None]

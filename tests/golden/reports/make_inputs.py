@@ -73,7 +73,7 @@ def tree() -> None:
 def accepted() -> None:
     """Make the report that somebody has accepted; later versions of treeaudit must read it."""
     import treeaudit as ta
-    from treeaudit.findings.acceptance import accepted_report
+    from treeaudit.findings.baseline import accepted_report
 
     with contextlib.chdir(INPUTS):
         report = json.loads(ta.scan("tree.pkl", attacks=["TA101", "TA102"]).to_json())

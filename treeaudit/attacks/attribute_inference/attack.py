@@ -20,35 +20,137 @@ from typing import ClassVar
 
 import numpy as np
 
-from treeaudit.arrays import Int
+from treeaudit.arrays import Flag, Int
 from treeaudit.attacks.attribute_inference.candidates import Column, columns_of
-from treeaudit.attacks.attribute_inference.details import AttributesDetails
-from treeaudit.attacks.attribute_inference.fredrikson import fredrikson
-from treeaudit.attacks.attribute_inference.hidden import (
+from treeaudit.attacks.attribute_inference.details import AttributesDetails, InferredColumn
+from treeaudit.attacks.attribute_inference.guesses import (
     Asked,
     Weighed,
     answers,
+    fredrikson,
     guesses,
     people_asked,
     tempering,
     weigh,
 )
-from treeaudit.attacks.attribute_inference.outcome import Outcome, control_of, inferred
 from treeaudit.attacks.attribute_inference.view import view
 from treeaudit.attacks.case import Case, Need, severity_of_share
+from treeaudit.attacks.control import of_what_fails
+from treeaudit.attacks.groups import Groups, split_groups
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
-from treeaudit.attacks.sides import Sides, sides
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People
+from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of
+from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
-from treeaudit.model.words import in_percent
+from treeaudit.model.words import estimated, in_percent
+from treeaudit.stats import Estimate, difference, paired, residual, wilson
 
-__all__ = ["Attributes"]
+__all__ = ["Attributes", "Outcome"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outcome:
+    """Who was found out about one column, and by what.
+
+    Attributes
+    ----------
+    is_member
+        Shape ``(n,)``: members, the others are control people.
+    model, imputation, frequent, fredrikson
+        Shape ``(n,)``: whether the value is right that follows from the counts
+        and the guess, from the guess alone, from the most frequent value, and
+        from Fredrikson's rule.
+    """
+
+    column: Column
+    is_member: Flag
+    model: Flag
+    imputation: Flag
+    frequent: Flag
+    fredrikson: Flag
+
+    def share(self, right: Flag, confidence: float = 0.95) -> tuple[Estimate, Estimate]:
+        """Return how often something is right, for members and for control people."""
+        found = [right[self.is_member], right[~self.is_member]]
+        members, control = (wilson(int(r.sum()), len(r), confidence) for r in found)
+        return members, control
+
+    def beyond_control(self, confidence: float = 0.95) -> Estimate:
+        """Return how much more often members are found out than unseen people."""
+        return difference(*self.share(self.model, confidence))
+
+    def beyond_imputation(self, confidence: float = 0.95) -> Estimate:
+        """Return how much more often members are found out than without the model."""
+        ours, theirs = self.model[self.is_member], self.imputation[self.is_member]
+        only = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+        return paired(*only, len(ours), confidence)
+
+    def given_away(self, confidence: float) -> float:
+        """Return the share of members whose value the model gives away; 0 where not certain.
+
+        The smaller of the two excesses, where both are above 0 with confidence.
+        """
+        excesses = [self.beyond_control(confidence), self.beyond_imputation(confidence)]
+        if any(excess.low <= 0 for excess in excesses):
+            return 0.0
+        return min(excess.value for excess in excesses)
+
+
+def _inferred(outcome: Outcome, *, given_away: bool) -> InferredColumn:
+    """Return the shares of a column, and whether the model gives it away."""
+    model, imputation, frequent, fredrikson = (
+        [Share(found.value) for found in outcome.share(right)]
+        for right in (outcome.model, outcome.imputation, outcome.frequent, outcome.fredrikson)
+    )
+    excess, beyond = outcome.beyond_control(), outcome.beyond_imputation()
+    return InferredColumn(
+        column=outcome.column.name,
+        candidates=len(outcome.column.says),
+        model_members=model[0],
+        model_control=model[1],
+        imputation_members=imputation[0],
+        imputation_control=imputation[1],
+        frequent_members=frequent[0],
+        frequent_control=frequent[1],
+        fredrikson_members=fredrikson[0],
+        fredrikson_control=fredrikson[1],
+        excess=excess.value,
+        excess_low=excess.low,
+        excess_high=excess.high,
+        beyond_imputation=beyond.value,
+        beyond_imputation_low=beyond.low,
+        beyond_imputation_high=beyond.high,
+        given_away=given_away,
+    )
+
+
+def _control_of(outcome: Outcome) -> Control:
+    """Put members beside unseen people and beside guesses without the model."""
+    members, control = outcome.share(outcome.model)
+    guessed_members, guessed = outcome.share(outcome.imputation)
+    frequent = outcome.share(outcome.frequent)[1]
+    name, left = outcome.column.name, residual(members, control)
+    return Control(
+        of=name,
+        claim=members,
+        verified=members,
+        control=control,
+        baselines={"most frequent value": frequent, "guess without the model": guessed},
+        excess=difference(members, control),
+        residual=left,
+        sentence=(
+            f"{name} is found for {estimated(members, 0)} of {members.n:,} members and "
+            f"{in_percent(control.value, 0)} of {control.n:,} unseen people; without the model for "
+            f"{in_percent(guessed_members.value, 0)} and {in_percent(guessed.value, 0)}"
+            + (of_what_fails(left) or ".")
+        ),
+    )
+
 
 _FEWEST_PEOPLE = 500
+
 _MOST_TIMES_TREES = 80_000
 
 
@@ -123,7 +225,7 @@ class Attributes:
         """
         trees = case.forest.n_trees
         most = max(_FEWEST_PEOPLE, min(self.most_people, _MOST_TIMES_TREES // trees))
-        people = sides(case, self.id, min(most, self.most_people))
+        people = split_groups(case, self.id, min(most, self.most_people))
         asked = people_asked(people)
         columns, left = self._choose(case, people, len(asked.values))
         if not columns:
@@ -136,7 +238,7 @@ class Attributes:
             case.step("guessing without the model", done, len(columns))
         return self._finding(case, people, outcomes, left)
 
-    def _choose(self, case: Case, people: Sides, n: int) -> tuple[list[Column], list[str]]:
+    def _choose(self, case: Case, people: Groups, n: int) -> tuple[list[Column], list[str]]:
         """Return the columns to attack, most identifying first, and the names of the rest."""
         reference = people.test.values[people.reference]
         columns = columns_of(case.forest, reference)
@@ -148,7 +250,7 @@ class Attributes:
         return ordered[:most], [column.name for column in ordered[most:]]
 
     def _finding(
-        self, case: Case, people: Sides, outcomes: Sequence[Outcome], left: Sequence[str]
+        self, case: Case, people: Groups, outcomes: Sequence[Outcome], left: Sequence[str]
     ) -> Finding:
         # Many columns are tested: each has to pass at its part of the five percent.
         confidence = 1 - 0.05 / len(outcomes)
@@ -166,7 +268,7 @@ class Attributes:
             looked=tuple(f"values of {outcome.column.name}" for outcome in outcomes),
             details=AttributesDetails(
                 columns=tuple(
-                    inferred(outcome, given_away=share > 0)
+                    _inferred(outcome, given_away=share > 0)
                     for outcome, share in zip(outcomes, shares, strict=True)
                 ),
                 given_away=tuple(given),
@@ -176,7 +278,7 @@ class Attributes:
                 control=People(len(people.control)),
                 reference=People(len(people.reference)),
             ),
-            controls=tuple(control_of(outcome) for outcome in outcomes),
+            controls=tuple(_control_of(outcome) for outcome in outcomes),
         )
 
 
@@ -186,7 +288,7 @@ def _entropy(code: Int) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def _outcome(case: Case, people: Sides, asked: Asked, column: Column, sums: Weighed) -> Outcome:
+def _outcome(case: Case, people: Groups, asked: Asked, column: Column, sums: Weighed) -> Outcome:
     truth = column.truth(asked.values)
     known = column.truth(people.test.values[people.reference])
     frequency = np.bincount(known[known >= 0], minlength=len(column.says)) + 0.5

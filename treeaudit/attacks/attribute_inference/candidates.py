@@ -14,9 +14,9 @@ from treeaudit.model.words import cell, label_text
 
 __all__ = ["Column", "columns_of", "indicator_groups"]
 
-Table = npt.NDArray[np.floating[Any]]
+_Table = npt.NDArray[np.floating[Any]]
 
-MOST_INTERVALS = 16
+_MOST_INTERVALS = 16
 _ENOUGH_THRESHOLDS = 4_096
 
 
@@ -42,7 +42,7 @@ class Column:
     says: tuple[str, ...]
     cuts: Float | None = None
 
-    def truth(self, values: Table) -> Int:
+    def truth(self, values: _Table) -> Int:
         """Return which candidate people have; -1 where it is none of them."""
         own = np.asarray(values[:, list(self.features)], dtype=np.float64)
         if self.cuts is not None:
@@ -54,14 +54,8 @@ class Column:
         return found
 
 
-def columns_of(forest: Forest, reference: Table) -> list[Column]:
-    """Return the columns that the model uses, with what may be in them.
-
-    Parameters
-    ----------
-    reference
-        Shape ``(n, n_features)``: unseen people, who tell what is frequent.
-    """
+def columns_of(forest: Forest, reference: _Table) -> list[Column]:
+    """Return the columns that the model uses, with what may be in them."""
     thresholds = _thresholds(forest)
     names = forest.schema.names
     groups = indicator_groups(names, reference)
@@ -83,16 +77,11 @@ def columns_of(forest: Forest, reference: Table) -> list[Column]:
     )
 
 
-def indicator_groups(names: Sequence[str], values: Table) -> dict[str, list[int]]:
+def indicator_groups(names: Sequence[str], values: _Table) -> dict[str, list[int]]:
     """Return features that are indicators of one column, by the name of that column.
 
     ``kind_a``, ``kind_b``: the same beginning, only 0 and 1, and never more than
     one of them 1.
-
-    Examples
-    --------
-    >>> indicator_groups(["age", "kind_a", "kind_b"], np.array([[33, 1, 0], [54, 0, 1.0]]))
-    {'kind': [1, 2]}
     """
     binary = ((values == 0) | (values == 1)).all(axis=0)
     left = [i for i in range(len(names)) if binary[i] and "_" in names[i]]
@@ -123,7 +112,7 @@ def _thresholds(forest: Forest) -> dict[int, Float]:
     return found
 
 
-def _indicators(name: str, names: Sequence[str], members: list[int], reference: Table) -> Column:
+def _indicators(name: str, names: Sequence[str], members: list[int], reference: _Table) -> Column:
     says = [names[i][len(name) + 1 :] for i in members]
     rows = np.eye(len(members))
     if (reference[:, members].sum(axis=1) == 0).any():
@@ -136,7 +125,7 @@ def _indicators(name: str, names: Sequence[str], members: list[int], reference: 
     )
 
 
-def _categories(i: int, name: str, categories: Sequence[str], reference: Table) -> Column:
+def _categories(i: int, name: str, categories: Sequence[str], reference: _Table) -> Column:
     codes = reference[~np.isnan(reference)].astype(np.int64)
     keep = _most_frequent(np.bincount(codes, minlength=len(categories)))
     return Column(
@@ -151,11 +140,11 @@ def _most_frequent(people: Wide) -> list[int]:
     return sorted(np.argsort(-people, kind="stable")[:MOST_CANDIDATES].tolist())
 
 
-def _intervals(i: int, name: str, thresholds: Float, reference: Table) -> Column:
+def _intervals(i: int, name: str, thresholds: Float, reference: _Table) -> Column:
     known = np.sort(reference[~np.isnan(reference)]).astype(np.float64)
     cuts = thresholds
-    if len(cuts) >= MOST_INTERVALS and len(known):
-        wanted = np.quantile(known, np.arange(1, MOST_INTERVALS) / MOST_INTERVALS)
+    if len(cuts) >= _MOST_INTERVALS and len(known):
+        wanted = np.quantile(known, np.arange(1, _MOST_INTERVALS) / _MOST_INTERVALS)
         at = np.minimum(np.searchsorted(cuts, wanted), len(cuts) - 1)
         before = np.maximum(at - 1, 0)
         nearer = np.abs(cuts[before] - wanted) <= np.abs(cuts[at] - wanted)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from treeaudit.attacks.attribute_inference.details import AttributesDetails
-from treeaudit.attacks.showing import rung_not_run
+from treeaudit.attacks.distinct_people import rung_not_run
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, say
 from treeaudit.findings.report import Report

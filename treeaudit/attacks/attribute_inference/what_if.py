@@ -12,25 +12,77 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
-from treeaudit.attacks.attribute_inference.edges import Edges
 from treeaudit.model.routing import walk_or_none
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
-__all__ = ["MOST_CANDIDATES", "Hidden", "Paths"]
+__all__ = ["MOST_CANDIDATES", "Edges", "Paths"]
 
-Bits = npt.NDArray[np.unsignedinteger[Any]]
-States = tuple[Index, npt.NDArray[np.int16], Index, Bits]
+_MOST_CELLS = 50_000_000
+
+
+class Edges:
+    """The conditions of a tree, sets of categories as a table of yes and no.
+
+    `Tree.passes` sorts the sets each time; this does so once, as long as the
+    table stays below 50 MB.
+
+    Examples
+    --------
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
+    ...              low=[-np.inf, -np.inf, 1.5], high=[np.inf, 1.5, np.inf])
+    >>> Edges(stump).passes(np.array([1, 2]), np.array([1.0, 1.0])).tolist()
+    [True, False]
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._allowed: Flag | None = None
+        sets = tree.categories
+        if sets is None:
+            return
+        size = np.diff(sets.start)
+        listed = np.flatnonzero(size)
+        self._width = int(sets.codes.max(initial=0)) + 1
+        self._row = np.full(tree.n_nodes, -1, dtype=np.int64)
+        self._row[listed] = np.arange(len(listed))
+        if len(listed) * self._width <= _MOST_CELLS:
+            self._allowed = np.zeros(len(listed) * self._width + 1, dtype=np.bool_)
+            owner = np.repeat(np.arange(len(listed)), size[listed])
+            self._allowed[owner * self._width + sets.codes] = True
+
+    def passes(self, node: Int, x: npt.NDArray[np.floating[Any]]) -> Flag:
+        """Return whether values pass the edges into some nodes, as `Tree.passes` does."""
+        tree = self._tree
+        if self._allowed is None:
+            return tree.passes(node, x)
+        x = np.asarray(x, dtype=np.float64)
+        row = self._row[node]
+        whole = (x >= 0) & (x < self._width) & (x == np.floor(x))
+        cell = row * self._width + np.where(whole, x, 0).astype(np.int64)
+        # Numeric edges have row -1: any cell will do, the answer is not used.
+        inside = whole & self._allowed[np.maximum(cell, 0)]
+        found = np.where(row >= 0, inside, (tree.low[node] < x) & (x <= tree.high[node]))
+        if tree.missing is not None:
+            found = np.where(np.isnan(x), tree.missing[node], found)
+        return np.asarray(found)
+
+
+_Bits = npt.NDArray[np.unsignedinteger[Any]]
+
+_States = tuple[Index, npt.NDArray[np.int16], Index, _Bits]
 """People, columns, nodes and candidates."""
-Table = npt.NDArray[np.floating[Any]]
 
-Hidden = tuple[Sequence[int], Float]
+_Table = npt.NDArray[np.floating[Any]]
+
+_Hidden = tuple[Sequence[int], Float]
 """Features of a column, and what may be in them: shape ``(n_candidates, len(features))``."""
 
 MOST_CANDIDATES = 64
 """One bit each."""
 
 _LEAF = -2
+
 _FEW = 3
 """One of so many who have ended is worth taking out."""
 
@@ -57,7 +109,7 @@ class Paths:
     [[1, 2], [1, 2]]
     """
 
-    def __init__(self, tree: Tree, schema: Schema, columns: Sequence[Hidden]) -> None:
+    def __init__(self, tree: Tree, schema: Schema, columns: Sequence[_Hidden]) -> None:
         self.tree, self._columns = tree, columns
         self._condition = Edges(tree)
         self._start, child = tree.children()
@@ -84,7 +136,7 @@ class Paths:
         self._leaf = int(np.argmin(self._fan))
         self._walk = walk_or_none([tree], schema)
 
-    def what_if(self, values: Table, node: Int) -> Int:
+    def what_if(self, values: _Table, node: Int) -> Int:
         """Return where each person would end with each candidate.
 
         Parameters
@@ -104,7 +156,7 @@ class Paths:
         if lost.any():
             found[lost] = self._again(values[lost])
         states = self._leaving(np.flatnonzero(~lost), node[~lost].astype(np.intp))
-        ended: list[States] = []
+        ended: list[_States] = []
         while len(states[0]):
             states = self._step(values, states, ended)
         if ended:
@@ -128,7 +180,7 @@ class Paths:
         ]
         return np.concatenate([np.zeros(0), *parts])
 
-    def _along(self, own: Wide) -> Bits:
+    def _along(self, own: Wide) -> _Bits:
         """Return per node which candidates leave a path there."""
         edge, width = self._edge, len(self._size) + 1
         # Where none of the columns is asked about, it is of one more, of which all pass.
@@ -165,7 +217,7 @@ class Paths:
             taken[has] |= self._edge[child]
         return True
 
-    def _again(self, values: Table) -> Int:
+    def _again(self, values: _Table) -> Int:
         """Return the same as `what_if`, each candidate on its own."""
         found = np.empty((len(values), self._first[-1]), dtype=np.int32)
         each = ((one, row) for one, candidates in self._columns for row in candidates)
@@ -175,9 +227,9 @@ class Paths:
             found[:, v] = self.tree.apply(changed)
         return found
 
-    def _leaving(self, rows: Index, at: Index) -> States:
+    def _leaving(self, rows: Index, at: Index) -> _States:
         """Return who leaves their path at which nodes, with which candidates."""
-        parts: list[States] = []
+        parts: list[_States] = []
         while not parts or len(rows):
             leave, above = self._leave.take(at), self._parent.take(at)
             on = np.flatnonzero(leave)
@@ -187,7 +239,7 @@ class Paths:
             rows, at = rows.take(up), above.take(up)
         return _join(parts)
 
-    def _step(self, values: Table, states: States, ended: list[States]) -> States:
+    def _step(self, values: _Table, states: _States, ended: list[_States]) -> _States:
         """Follow everybody by one edge; put down who ended, who until then stays in a leaf."""
         asks = self._asks.take(states[2])
         leaf = asks == _LEAF
@@ -205,7 +257,9 @@ class Paths:
         more = self._part(here, states, into, ended)
         return _join([(rows, columns, into, sets), *more])
 
-    def _part(self, here: Index, states: States, into: Index, ended: list[States]) -> list[States]:
+    def _part(
+        self, here: Index, states: _States, into: Index, ended: list[_States]
+    ) -> list[_States]:
         """Follow the edges whose condition is on the hidden column.
 
         The first that lets somebody on is written into ``into``, the others are returned.
@@ -232,7 +286,7 @@ class Paths:
         into[here], sets[here] = first, through
         return parts
 
-    def _next(self, values: Table, rows: Index, at: Index) -> Index:
+    def _next(self, values: _Table, rows: Index, at: Index) -> Index:
         """Return the next node of everybody, leaves of those in them; -1 where there is none."""
         if self._walk is not None:
             place = rows * values.shape[1]
@@ -247,7 +301,7 @@ class Paths:
             into = np.where((into < 0) & self._condition.passes(child, x), child, into)
         return into
 
-    def _settle(self, found: Int, states: States) -> None:
+    def _settle(self, found: Int, states: _States) -> None:
         """Write down where which candidates of whom end."""
         rows, columns, at, sets = states
         n, flat = max(self._size), found.reshape(-1)
@@ -265,16 +319,16 @@ def _levels(tree: Tree) -> list[Index]:
     return np.split(order, np.cumsum(np.bincount(depths))[:-1])
 
 
-def _take(states: States, which: Flag) -> States:
+def _take(states: _States, which: Flag) -> _States:
     return _at(states, np.flatnonzero(which))
 
 
-def _at(states: States, chosen: Index) -> States:
+def _at(states: _States, chosen: Index) -> _States:
     rows, columns, at, sets = states
     return rows.take(chosen), columns.take(chosen), at.take(chosen), sets.take(chosen)
 
 
-def _join(parts: list[States]) -> States:
+def _join(parts: list[_States]) -> _States:
     rows, columns, at, sets = (np.concatenate(column) for column in zip(*parts, strict=True))
     return rows, columns, at, sets
 
@@ -284,20 +338,20 @@ def _kind(size: Sequence[int]) -> "np.dtype[np.unsignedinteger[Any]]":
     return np.min_scalar_type(2 ** max(size, default=0) - 1)
 
 
-def _bytes(sets: Bits) -> npt.NDArray[np.uint8]:
+def _bytes(sets: _Bits) -> npt.NDArray[np.uint8]:
     """Return the bytes of sets, the first candidates first, shape ``(n_sets, n_bytes)``."""
     width = sets.dtype.itemsize
     low_first = np.ascontiguousarray(sets, dtype=sets.dtype.newbyteorder("<"))
     return low_first.view(np.uint8).reshape(-1, width)
 
 
-def _flags(sets: Bits, n: int) -> Flag:
+def _flags(sets: _Bits, n: int) -> Flag:
     """Return sets of n candidates as rows of flags."""
     eight = _bytes(sets)
     return np.unpackbits(eight, axis=1, count=n, bitorder="little").view(np.bool_)
 
 
-def _people(size: Wide, sets: Bits, n: int) -> Float:
+def _people(size: Wide, sets: _Bits, n: int) -> Float:
     """Return how many people are with each of n candidates: sets a byte at a time."""
     eight = _bytes(sets)
     every = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
@@ -305,7 +359,7 @@ def _people(size: Wide, sets: Bits, n: int) -> Float:
     return np.concatenate(parts)[:n].astype(np.float64)
 
 
-def _bits(flags: Flag) -> Bits:
+def _bits(flags: Flag) -> _Bits:
     """Return rows of at most 64 flags as whole numbers."""
     eight = np.zeros((len(flags), 8), dtype=np.uint8)
     eight[:, : -(-flags.shape[1] // 8)] = np.packbits(flags, axis=1, bitorder="little")

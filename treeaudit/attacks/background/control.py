@@ -12,9 +12,8 @@ import numpy as np
 
 from treeaudit.arrays import Index, Int, Wide
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.control import beside, conclusion
-from treeaudit.attacks.score import Score, leaf_guesses
-from treeaudit.attacks.stated import Codes
+from treeaudit.attacks.control import Score, beside, conclusion, leaf_guesses
+from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.findings import Control
 from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.records import Records
@@ -44,17 +43,7 @@ def control_of(
     baselines: dict[str, Estimate] | None = None,
     sampled: bool = False,
 ) -> Control | None:
-    """Put a claim beside its truth and beside the same claim on unseen people.
-
-    Parameters
-    ----------
-    seen, unseen
-        Guesses about training people and about others, or None.
-    baselines
-        How well the same unseen people are guessed in other ways.
-    sampled
-        Whether the guesses may be wrong, so that their truth has an interval.
-    """
+    """Put a claim beside its truth and beside the same claim on unseen people."""
     told = next((score for score in (seen, unseen) if score is not None and score.n), None)
     if told is None:
         return None

@@ -6,35 +6,138 @@ the others. Without them only the known people can be followed: each tree is
 looked at by itself, and what falls are the others in a leaf, whoever they are.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Int
-from treeaudit.attacks.background.bounds import Bounds, bounds_of, one_left, sees_everybody
-from treeaudit.attacks.background.cascade import cascade
-from treeaudit.attacks.background.details import FallenPerson, KnownPeople
-from treeaudit.attacks.background.falling import (
-    LISTED,
-    Falling,
-    falling_by_leaf,
-    falling_controls,
-    falling_evidence,
-    label_name,
-    listed,
-    others,
+from treeaudit.arrays import Int, Wide
+from treeaudit.attacks.background.bounds import (
+    Bounds,
+    bounds_of,
+    cascade,
+    check_fit,
+    matched,
+    one_left,
+    sees_everybody,
 )
-from treeaudit.attacks.background.matching import check_fit, matched
-from treeaudit.attacks.case import Case
-from treeaudit.attacks.score import Score
+from treeaudit.attacks.background.control import control_of, guess_by_node
+from treeaudit.attacks.background.details import FallenPerson, FallingLeaf, KnownPeople
+from treeaudit.attacks.case import Case, leaf_evidence
+from treeaudit.attacks.control import Score
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
-from treeaudit.model.words import number_of
+from treeaudit.model.words import label_text, number_of
 from treeaudit.people.records import Records
 
 __all__ = ["Fallen", "taken_out"]
+
+_LISTED = 100
+"""How many leaves or people are named one by one."""
+
+
+@dataclass(slots=True, eq=False)
+class _Falling:
+    """Leaves in which somebody falls, filled in one by one.
+
+    Attributes
+    ----------
+    label, people
+        The label that is left, and how many people it is left for.
+    rows
+        The known people in the leaf, as rows counted from 1.
+    """
+
+    tree: list[int] = field(default_factory=list)
+    node: list[int] = field(default_factory=list)
+    label: list[int] = field(default_factory=list)
+    people: list[int] = field(default_factory=list)
+    rows: list[list[int]] = field(default_factory=list)
+
+
+def _falling_by_leaf(train: Records, tree: Int, falls: Wide, rows: Wide, label: Int) -> _Falling:
+    """Put together whoever falls in the same leaf with the same label, most people first."""
+    found = _Falling()
+    if not len(falls):
+        return found
+    node = train.node[falls, tree[falls]]
+    leaves = np.column_stack([tree[falls], node, label[falls]])
+    groups, people = np.unique(leaves, axis=0, return_counts=True)
+    for group in np.argsort(-people, kind="stable").tolist():
+        i, leaf, left = groups[group].tolist()
+        known = rows[train.node[:, i] == leaf] if len(found.node) < _LISTED else rows[:0]
+        found.tree.append(i)
+        found.node.append(leaf)
+        found.label.append(left)
+        found.people.append(int(people[group]))
+        found.rows.append(np.sort(known[known >= 0] + 1).tolist())
+    return found
+
+
+def _label_name(case: Case, label: int) -> str:
+    """Return a label by its position."""
+    return label_text((case.forest.schema.classes or ())[label])
+
+
+def _others(people: int) -> str:
+    """Return how many others, in words."""
+    return number_of(people, "other person", "others")
+
+
+def _listed(case: Case, found: _Falling) -> tuple[FallingLeaf, ...]:
+    """Return the leaves as data, most people first."""
+    order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:_LISTED]
+    return tuple(
+        FallingLeaf(
+            tree=found.tree[i],
+            leaf=found.node[i],
+            people=People(found.people[i]),
+            label=_label_name(case, found.label[i]),
+            known_rows=tuple(found.rows[i][:_LISTED]),
+        )
+        for i in order
+    )
+
+
+def _falling_evidence(
+    case: Case, found: _Falling, origin: str, train: Records | None
+) -> tuple[Evidence, ...]:
+    """Return the leaves in which most people fall, with the reason."""
+    order = sorted(range(len(found.node)), key=lambda i: -found.people[i])[:5]
+    rows = []
+    for i in order:
+        left = f"{case.forest.schema.target} = {_label_name(case, found.label[i])}"
+        says = f"{left} for {_others(found.people[i])}" + _because(found.rows[i], origin, train)
+        (at,) = case.table.positions(found.tree[i], [found.node[i]]).tolist()
+        rows.append(leaf_evidence(case, at, says=says))
+    return tuple(rows)
+
+
+def _because(rows: Sequence[int], origin: str, train: Records | None) -> str:
+    if not rows:
+        return " once others are taken out who fell before" if train is not None else ""
+    named = ", ".join(map(str, rows[:5])) + (", …" if len(rows) > 5 else "")
+    row, are = ("row", "is") if len(rows) == 1 else ("rows", "are")
+    return f" once {row} {named} of {origin} {are} taken out"
+
+
+def _falling_controls(case: Case, found: _Falling, seen: Score | None) -> tuple[Control, ...]:
+    """Ask whether unseen people in the same leaves have the label that is left as well."""
+    unseen = None
+    test = case.labelled("test")
+    if test is not None:
+        test = test.in_leaves()
+        unseen = Score(test)
+        tree, node, label = (np.array(a) for a in (found.tree, found.node, found.label))
+        for i in np.unique(tree).tolist():
+            # Where people of a leaf fall with several labels, the most people count.
+            here = np.flatnonzero(tree == i)[::-1]
+            unseen.add(guess_by_node(case, i, node[here], label[here])(test))
+    of = "the others in leaves where one label is left once the known people are taken out"
+    control = control_of(case, of, seen, unseen)
+    return () if control is None else (control,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,14 +164,7 @@ class Fallen:
 
 
 def taken_out(case: Case, known: Records) -> Fallen:
-    """Take the known people out of the leaves and see who falls.
-
-    Raises
-    ------
-    DataError
-        If they have no labels, or one of them cannot be among the training
-        people; names the row.
-    """
+    """Take the known people out of the leaves and see who falls."""
     labels = known.labels
     if labels is None and known.members is None:
         raise DataError(
@@ -86,14 +182,14 @@ def taken_out(case: Case, known: Records) -> Fallen:
 
 def _nobody(case: Case, known: Records, reason: str) -> Fallen:
     return Fallen(
-        details=replace(_details(case, known, "leaves", 0, Falling()), reason=reason),
+        details=replace(_details(case, known, "leaves", 0, _Falling()), reason=reason),
         share=0.0,
         summary=f"The known people disclose nobody: {reason}.",
     )
 
 
 def _details(
-    case: Case, known: Records, followed: Literal["people", "leaves"], used: int, found: Falling
+    case: Case, known: Records, followed: Literal["people", "leaves"], used: int, found: _Falling
 ) -> KnownPeople:
     return KnownPeople(
         origin=known.origin,
@@ -105,11 +201,11 @@ def _details(
             sum(found.people) if followed == "people" else _most_in_a_tree(found)
         ),
         leaves_falling=People.leaves(len(found.node)),
-        falling=listed(case, found),
+        falling=_listed(case, found),
     )
 
 
-def _most_in_a_tree(found: Falling) -> int:
+def _most_in_a_tree(found: _Falling) -> int:
     """Return how many people fall in the tree with the most: summed they would count twice."""
     if not found.tree:
         return 0
@@ -118,7 +214,7 @@ def _most_in_a_tree(found: Falling) -> int:
 
 def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
     """Take the known people out of each tree by itself."""
-    found, used, total = Falling(), 0, 0
+    found, used, total = _Falling(), 0, 0
     for i, tree in enumerate(case.forest.trees):
         case.step("taking out known people", i + 1, case.forest.n_trees)
         bounds = bounds_of(tree, case.forest.counts_are)
@@ -141,7 +237,7 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
     if not used:
         return _nobody(case, known, _unprovable(case))
     people = _most_in_a_tree(found)
-    whom = f"{others(people)} in {number_of(len(found.node), 'leaf', 'leaves')}"
+    whom = f"{_others(people)} in {number_of(len(found.node), 'leaf', 'leaves')}"
     whom += " of one tree or another, each tree by itself" if used > 1 else ""
     summary = (
         f"Taking out {_those(len(known))} leaves one label for {whom if people else 'nobody'}."
@@ -150,8 +246,8 @@ def _leaves(case: Case, known: Records, labels: Int) -> Fallen:
         details=_details(case, known, "leaves", used, found),
         share=people / max(total, 1),
         summary=summary,
-        evidence=falling_evidence(case, found, known.origin, None),
-        controls=falling_controls(case, found, None),
+        evidence=_falling_evidence(case, found, known.origin, None),
+        controls=_falling_controls(case, found, None),
     )
 
 
@@ -178,7 +274,7 @@ def _people(case: Case, known: Records, labels: Int, train: Records) -> Fallen:
     falls = np.flatnonzero(after.round > 0)
     rows = np.full(len(train), -1, np.int64)
     rows[row] = np.arange(len(known))
-    found = falling_by_leaf(train, after.tree, falls, rows, after.label)
+    found = _falling_by_leaf(train, after.tree, falls, rows, after.label)
     seen = Score(train)
     seen.add(np.where(after.round > 0, after.label, -1))
     direct, n = int((after.round == 1).sum()), len(falls)
@@ -191,20 +287,20 @@ def _people(case: Case, known: Records, labels: Int, train: Records) -> Fallen:
         people=tuple(
             FallenPerson(
                 row=int(person) + 1,
-                label=label_name(case, int(after.label[person])),
+                label=_label_name(case, int(after.label[person])),
                 round=int(after.round[person]),
                 tree=int(after.tree[person]),
                 leaf=int(train.node[person, after.tree[person]]),
             )
-            for person in falls[np.argsort(after.round[falls], kind="stable")][:LISTED].tolist()
+            for person in falls[np.argsort(after.round[falls], kind="stable")][:_LISTED].tolist()
         ),
     )
     return Fallen(
         details=details,
         share=n / max(len(train), 1),
         summary=_summary(details, train.origin),
-        evidence=falling_evidence(case, found, known.origin, train),
-        controls=falling_controls(case, found, seen),
+        evidence=_falling_evidence(case, found, known.origin, train),
+        controls=_falling_controls(case, found, seen),
         label=after.label,
     )
 
@@ -224,7 +320,7 @@ def _those(known: int) -> str:
 
 def _summary(details: KnownPeople, origin: str) -> str:
     people, later = details.people_falling, details.people_falling_as_a_consequence
-    whom = f"{others(people)} in {origin}" if people else f"nobody else in {origin}"
+    whom = f"{_others(people)} in {origin}" if people else f"nobody else in {origin}"
     text = f"Taking out {_those(details.records)} discloses {whom}"
     text += f", {later:,} of them because of others who fell before" if later else ""
     before = details.people_certain_before

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide
 
-__all__ = ["Posterior", "among_others", "omega_estimate", "posterior", "posterior_of_two"]
+__all__ = ["among_others", "omega_estimate", "posterior", "posterior_of_two"]
 
 
 _CELLS = 1_000_000
@@ -30,7 +30,7 @@ _CELLS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Posterior:
+class _Posterior:
     """Probabilities of labels, per leaf and kind of person.
 
     Attributes
@@ -50,28 +50,11 @@ class Posterior:
     possible: Flag
 
 
-def posterior(counts: npt.ArrayLike, people: npt.ArrayLike, share: npt.ArrayLike) -> Posterior:
+def posterior(counts: npt.ArrayLike, people: npt.ArrayLike, share: npt.ArrayLike) -> _Posterior:
     """Return how likely each label is for each kind of person in each leaf.
 
     Exact where a leaf holds one or two labels, whatever others the model knows;
     the Ω-estimate where it holds three or more.
-
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``: people per class.
-    people
-        Shape ``(n_leaves, n_kinds)``: people per kind, as many as the counts.
-    share
-        Shape ``(n_kinds, n_classes)``: what is publicly known of each kind;
-        rows add up to 1.
-
-    Examples
-    --------
-    >>> heart_and_flu, umeko_and_others = [[2, 2]], [[1, 3]]
-    >>> found = posterior(heart_and_flu, umeko_and_others, [[.05, .95], [.5, .5]])
-    >>> found.probability[0, 0].round(3).tolist(), bool(found.exact[0])
-    ([0.05, 0.95], True)
     """
     table = np.asarray(counts, dtype=np.int64)
     kinds = np.asarray(people, dtype=np.int64)
@@ -96,25 +79,11 @@ def posterior(counts: npt.ArrayLike, people: npt.ArrayLike, share: npt.ArrayLike
         found[here, :, a] = one
         if a != b:
             found[here, :, b] = np.where((kinds[here] > 0) & possible[here, None], 1 - one, 0)
-    return Posterior(probability=found, exact=exact, possible=possible)
+    return _Posterior(probability=found, exact=exact, possible=possible)
 
 
 def omega_estimate(counts: Wide, people: Wide, share: Float) -> tuple[Float, Flag]:
-    """Return P(label) ∝ count · prior / (sum of the priors in the leaf).
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Shapes ``(n_leaves, n_kinds, n_classes)`` and ``(n_leaves,)``: the
-        estimate, and whether the prior allows the counts at all.
-
-    Examples
-    --------
-    >>> umeko, _ = omega_estimate(np.array([[2, 2]]), np.array([[1, 3]]),
-    ...                           np.array([[.05, .95], [.5, .5]]))
-    >>> umeko[0, 0].round(3).tolist()
-    [0.077, 0.923]
-    """
+    """Return P(label) ∝ count · prior / (sum of the priors in the leaf)."""
     expected = people @ share
     possible: Flag = ((expected > 0) | (counts == 0)).all(axis=1)
     weight = counts / np.where(expected > 0, expected, 1)
@@ -131,26 +100,6 @@ def among_others(counts: npt.ArrayLike, share: npt.ArrayLike, others: npt.ArrayL
     P(label) ∝ count · prior of the person / prior of the others. It is exact
     for any number of classes. With the same prior for everybody it is the
     share of the label in the leaf.
-
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``: people per class, the person included.
-    share
-        Shape ``(n_kinds, n_classes)``: what is known of the person.
-    others
-        Shape ``(n_classes,)``: what is known of each of the others.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_leaves, n_kinds, n_classes)``; 0 where the priors contradict
-        the counts.
-
-    Examples
-    --------
-    >>> among_others([[2, 2]], [[.05, .95]], [.5, .5]).round(2).tolist()
-    [[[0.05, 0.95]]]
     """
     table = np.asarray(counts, dtype=np.float64)
     prior = np.asarray(share, dtype=np.float64)
@@ -172,29 +121,7 @@ def among_others(counts: npt.ArrayLike, share: npt.ArrayLike, others: npt.ArrayL
 def posterior_of_two(
     having: npt.ArrayLike, people: npt.ArrayLike, share: npt.ArrayLike
 ) -> tuple[Float, Flag]:
-    """Return how likely people of each kind have a label that ``having`` of them have.
-
-    Parameters
-    ----------
-    having
-        Shape ``(n_leaves,)``: people with the label.
-    people
-        Shape ``(n_leaves, n_kinds)``: people per kind.
-    share
-        Shape ``(n_kinds,)``: how likely the label is for each kind, knowing
-        nothing of the leaf. NaN marks kinds that can have neither label.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Shapes ``(n_leaves, n_kinds)`` and ``(n_leaves,)``: the probability, and
-        whether the prior allows the counts at all.
-
-    Examples
-    --------
-    >>> posterior_of_two([2], [[1, 3]], [.05, .5])[0].round(3).tolist()
-    [[0.05, 0.65]]
-    """
+    """Return how likely people of each kind have a label that ``having`` of them have."""
     k = np.asarray(having, dtype=np.int64)
     kinds = np.asarray(people, dtype=np.int64)
     prior = np.asarray(share, dtype=np.float64)

@@ -13,11 +13,15 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.background.control import control_of
 from treeaudit.attacks.background.details import PublicPrior
-from treeaudit.attacks.background.kinds import kinds_of
-from treeaudit.attacks.background.leaves import MixedLeaves, claimed_leaves, real_leaves
 from treeaudit.attacks.background.posterior import among_others, posterior
+from treeaudit.attacks.background.prior_strata import (
+    MixedLeaves,
+    claimed_leaves,
+    kinds_of,
+    real_leaves,
+)
 from treeaudit.attacks.case import Case, leaf_evidence
-from treeaudit.attacks.score import Score
+from treeaudit.attacks.control import Score
 from treeaudit.findings.findings import Control, Evidence
 from treeaudit.findings.numbers import People
 from treeaudit.model.words import in_percent, label_text, number_of
@@ -66,21 +70,7 @@ class _Sums:
 
 
 def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = None) -> Inferred:
-    """Join the counts of every leaf of several labels with what is publicly known.
-
-    Parameters
-    ----------
-    certainty
-        From which probability on a label counts as disclosed.
-    label
-        Shape ``(n_train,)``: labels that the attacker knows already, -1 for the
-        others; they are taken out first.
-
-    Raises
-    ------
-    DataError
-        If the prior has no line for somebody.
-    """
+    """Join the counts of every leaf of several labels with what is publicly known."""
     schema = case.forest.schema
     train = case.labelled("train")
     kinds = None if train is None else kinds_of(prior, train, schema)

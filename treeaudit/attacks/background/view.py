@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
-from treeaudit.attacks.showing import in_any, rung_not_run, where
+from treeaudit.attacks.distinct_people import in_any, rung_not_run, where
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report

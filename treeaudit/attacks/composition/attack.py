@@ -15,22 +15,37 @@ the answers of subset queries.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.case import Case, Need, severity_of_share
-from treeaudit.attacks.composition.details import CompositionDetails
-from treeaudit.attacks.composition.equations import Said, said_by, said_by_people
-from treeaudit.attacks.composition.exact import certain_people, draws_known, frequent
+from treeaudit.attacks.composition.bounds import groups_together
+from treeaudit.attacks.composition.certain import (
+    Certain,
+    Truth,
+    certain_people,
+    draws_known,
+    frequent,
+    truth_of,
+)
+from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
+from treeaudit.attacks.composition.equations import (
+    NEEDS,
+    Said,
+    adds_steps,
+    not_applicable,
+    said_by,
+    said_by_people,
+)
 from treeaudit.attacks.composition.joint import Solution, solve
-from treeaudit.attacks.composition.measured import beyond, measured, weight_of
-from treeaudit.attacks.composition.scope import NEEDS, adds_steps, not_applicable
-from treeaudit.attacks.composition.truth import truth_of
 from treeaudit.attacks.composition.view import view
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
+from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
@@ -38,10 +53,108 @@ from treeaudit.model.words import in_percent
 from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
 from treeaudit.people.predict.newton_steps import told_by_steps
 from treeaudit.people.predict.predictions import Answers, averages
+from treeaudit.people.records import Records
 
 __all__ = ["Composition"]
 
+_GROUPED = (1, 2, 5, 10, 20, 50, 100)
+
+
+def _measured(
+    case: Case,
+    said: Said,
+    truth: Truth,
+    right: dict[int, Flag],
+    found: Solution,
+    known: bool,
+    certain: Certain,
+) -> CompositionDetails:
+    """Return everything that is told of what all trees gave back."""
+    n_trees, train = case.forest.n_trees, case.people("train")
+    joint, own = right[n_trees], truth.right(truth.own)
+    weight = _weight_of(train)
+    n = round(float(weight.sum()))
+    labels = said.kind != "numbers"
+    of_label = np.zeros(1)
+    if labels:
+        of_label = np.bincount(train.known_labels, weight).astype(np.float64)
+    held = np.flatnonzero(of_label)
+    rare = np.zeros(len(train), np.bool_)
+    if labels:
+        rare = train.known_labels == held[of_label[held].argmin()]
+    rarest = _people(weight, rare)
+    sizes = groups_together(train.node, {*_GROUPED, n_trees}, train.persons)
+    return CompositionDetails(
+        train=People(n),
+        by="steps" if adds_steps(case.forest) else said.kind,
+        draws_known=known,
+        joint=Share.of(_people(weight, joint), n),
+        own=Share.of(_people(weight, own), n),
+        excess=Share(_beyond(truth, joint, weight)),
+        excess_of_one_label=_of_one_label(truth, found, weight) if labels else None,
+        certain=People(certain.people),
+        certain_alone=People(certain.alone),
+        majority=Share.of(round(float(of_label.max())), n) if labels else None,
+        rarest_people=People(rarest) if labels else None,
+        rarest_joint=Share.of(_people(weight, joint & rare), rarest) if labels else None,
+        rarest_own=Share.of(_people(weight, own & rare), rarest) if labels else None,
+        tolerance=None if labels else truth.tolerance,
+        equations=found.equations,
+        steps=found.steps,
+        settled=found.settled,
+        k=case.k,
+        curve=tuple(
+            FirstTrees(
+                trees=trees,
+                groups=People(groups, "group", "groups"),
+                alone=People(int((size == 1).sum())),
+                below_k=People(int((size < case.k).sum())),
+                smallest=People(int(size.min())),
+                joint=Share.of(_people(weight, right[trees]), n) if trees in right else None,
+            )
+            for trees, (groups, size) in sizes.items()
+        ),
+    )
+
+
+def _beyond(truth: Truth, joint: Flag, weight: Float) -> float:
+    """Return of what share more the answers are right than those of the model itself."""
+    more = float(weight @ (joint.astype(np.int64) - truth.right(truth.own)))
+    return more / round(float(weight.sum()))
+
+
+def _weight_of(train: Records) -> Float:
+    """Return what each record counts: everybody counts once, spread over their records."""
+    if train.persons is None:
+        return np.ones(len(train))
+    return 1.0 / np.bincount(train.persons)[train.persons]
+
+
+def _people(weight: Float, chosen: Flag) -> int:
+    return round(float(weight[chosen].sum()))
+
+
+def _of_one_label(truth: Truth, found: Solution, weight: Float) -> Share:
+    """Return what the attack finds more of the people of a label, less false alarms, at most.
+
+    More than the model itself finds, or than nobody, where the model is more often wrong of a label
+    than right.
+    """
+    n = np.bincount(truth.real, weight)
+
+    def net(answer: npt.NDArray[Any]) -> Float:
+        """Return how many are called a label rightly, less how many wrongly, per label."""
+        hit = answer == truth.real
+        right = np.bincount(answer[hit], weight[hit], len(n))[: len(n)]
+        called = np.bincount(answer, weight, len(n))[: len(n)]
+        return (2 * right - called).astype(np.float64)
+
+    more = net(found.answer) - np.maximum(net(truth.own), 0.0)
+    return Share(float((more[n > 0] / n[n > 0]).max()))
+
+
 _SOLVED = (5, 20, 100)
+
 _DOUBT = {"shares": 0.3, "labels": 1.0, "numbers": 0.3}
 """Where the draws of the trees are not known: what a leaf says is off, and people are likelier to
 be what the model answers. Found on Adult, leaves of 2 to 100 people."""
@@ -66,6 +179,7 @@ _EXCESS = Rule(
     step="release fewer trees, or trees with larger leaves; rounding their shares hardly helps",
     rests_on=("unit", "train"),
 )
+
 _ONE_LABEL = Rule(
     name="max-joint-one-label-excess",
     title="People of one label found beyond the model's answers",
@@ -76,6 +190,7 @@ _ONE_LABEL = Rule(
     rests_on=("unit", "train"),
 )
 """Of a rare label all people may be found, and hardly any answer more be right of all."""
+
 _CERTAIN = Rule(
     name="max-joint-certain-people",
     title="People certain by all trees, all features known",
@@ -162,13 +277,13 @@ class Composition:
         if certain.open and not certain.people:
             unseen += (f"whether {certain.open:,} groups of people are certain was not told",)
         # What fewer trees say is asked only where all of them are told of.
-        more = beyond(truth, truth.right(found.answer), weight_of(train))
+        more = _beyond(truth, truth.right(found.answer), _weight_of(train))
         if unseen and more <= 0 and not certain.people:
             return Skipped(id=self.id, title=self.title, reason=unseen[0])
         right = {forest.n_trees: truth.right(found.answer)}
         for done, trees in enumerate(solved, 2):
             right[trees] = truth.right(put_together(trees, done).answer)
-        details = measured(case, said, truth, right, found, known, certain)
+        details = _measured(case, said, truth, right, found, known, certain)
         return Finding(
             id=self.id,
             title=self.title,

@@ -8,20 +8,106 @@ only what follows; what follows from counts being whole they may miss.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int
-from treeaudit.attacks.composition.bounds import tightened
-from treeaudit.attacks.composition.cone import MOST_CELLS, fixed
-from treeaudit.attacks.composition.equations import Said
+from treeaudit.attacks.case import Case
+from treeaudit.attacks.composition.bounds import MOST_CELLS, Sums, fixed, tightened
+from treeaudit.attacks.composition.equations import Said, adds_steps, said_by, said_by_people
 from treeaudit.attacks.composition.rowspace import follow
-from treeaudit.attacks.composition.sums import Sums
-from treeaudit.attacks.composition.truth import Truth
+from treeaudit.inference.scope import draws_samples
+from treeaudit.model.forest import Forest
+from treeaudit.people.predict.boosted_scores import called, column_of_each_tree, scores_of, told_of
+from treeaudit.people.predict.newton_steps import told_by_steps
+from treeaudit.people.predict.predictions import Answers, class_shares
+from treeaudit.people.records import Records
 
-__all__ = ["Certain", "certain_of", "counts_known"]
+__all__ = [
+    "Certain",
+    "Truth",
+    "certain_of",
+    "certain_people",
+    "counts_known",
+    "draws_known",
+    "frequent",
+    "truth_of",
+]
+
+_TOLERANCE, _GRADES, _WHOLE = 0.01, 20, 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Truth:
+    """What people really are, and what the model answers; a tolerance of 0 for labels.
+
+    Numbers of few values, and whole ones, are such grades: what is told of them is the nearest.
+    """
+
+    real: npt.NDArray[Any]
+    own: npt.NDArray[Any]
+    tolerance: float = 0.0
+    grades: Float | None = None
+
+    def right(self, answer: npt.NDArray[Any]) -> Flag:
+        """Tell of whom some answers are right."""
+        if self.grades is not None:
+            between = (self.grades[1:] + self.grades[:-1]) / 2
+            answer = self.grades[np.searchsorted(between, answer)]
+        right: Flag = np.abs(answer - self.real) <= self.tolerance
+        return right
+
+
+def truth_of(train: Records, forest: Forest, said: Said, answers: Answers | None = None) -> Truth:
+    """Return what the training people are, of the kind that the trees speak of.
+
+    Of ``answers`` every tree was added already, where they are given.
+    """
+    if adds_steps(forest) and (scores := scores_of(forest, train)) is not None:
+        if train.targets is None:
+            return Truth(real=train.known_labels, own=called(scores))
+        return _of_numbers(train.targets, scores[:, 0])
+    if forest.answers == "sum":
+        own = _added(train, forest) > 0
+        return Truth(real=train.known_labels, own=own.astype(np.intp))
+    if said.kind != "numbers":
+        shares, _ = class_shares(forest, train) if answers is None else answers.shares()
+        return Truth(real=train.known_labels, own=shares.argmax(axis=1))
+    real = np.zeros(0) if train.targets is None else train.targets
+    numbers = np.zeros(len(train))
+    for first, ends in zip(said.start, said.node.T, strict=False):
+        numbers += said.mean[first + ends, 0] / forest.n_trees
+    return _of_numbers(real, numbers)
+
+
+def _of_numbers(real: Float, own: Float) -> Truth:
+    tolerance = _TOLERANCE * float(real.std())
+    return Truth(real=real, own=own, tolerance=tolerance, grades=_grades(real))
+
+
+def _grades(real: Float) -> Float | None:
+    """Return the values that numbers can have, ascending, where these are few or whole."""
+    values = np.unique(real)
+    if len(values) <= _GRADES:
+        return values if len(values) else None
+    whole = bool((values == np.rint(values)).all()) and values[-1] - values[0] <= _WHOLE
+    return np.arange(values[0], values[-1] + 1) if whole else None
+
+
+def _added(train: Records, forest: Forest) -> Float:
+    """Return the log-odds that trees grown at once add up to, for two classes."""
+    base = forest.source.parameters.get("base_score")
+    p = base if isinstance(base, float) and 0 < base < 1 else 0.5
+    total = np.full(len(train), np.log(p / (1 - p)))
+    for i, tree in enumerate(forest.trees):
+        total += 0.0 if tree.value is None else tree.value[train.node[:, i]]
+    return total
+
 
 _HALF, _QUARTER, _CLOSE = 0.5, 0.25, 1e-6
+
 _MOST_OFF = 0.1
 """The share of leaves that may say something else: of more, none is what its people are."""
 
@@ -50,19 +136,7 @@ class Certain:
 
 
 def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> Certain:
-    """Return of whom all leaves make something certain.
-
-    Parameters
-    ----------
-    said
-        What the leaves say of the people who end in them.
-    truth
-        What these are.
-    k
-        The smallest acceptable group.
-    persons
-        Shape ``(n_people,)``: whose record each is; unless told each is of another person.
-    """
+    """Return of whom all leaves make something certain."""
     if said.kind == "labels" or said.column is not None:
         return Certain()
     each, most = _each(said, truth)
@@ -136,19 +210,7 @@ def _leaves(said: Said, each: Float) -> tuple[Float, Float]:
 def counts_known(
     sums: Sums, total: Float, holds: Float, most: Float, off: Float
 ) -> tuple[Flag, int]:
-    """Return of which groups all counts follow, and of how many that was not told.
-
-    Parameters
-    ----------
-    sums
-        Which groups each leaf adds up.
-    total, holds
-        Shapes ``(n_leaves, n_labels)`` and ``(n_groups, n_labels)``: what there is of each label.
-    most
-        Shape ``(n_groups,)``: what there can be at most of a label.
-    off
-        Shape ``(n_leaves, n_labels)``: how far off it is what a leaf says.
-    """
+    """Return of which groups all counts follow, and of how many that was not told."""
     low, high = np.zeros_like(holds), np.repeat(most[:, None], holds.shape[1], axis=1)
     all_of = most if holds.shape[1] > 1 else None
     # What is known of a group takes it out of all leaves, and others may follow then.
@@ -201,3 +263,61 @@ def _persons_in(group: Index, persons: Int | None) -> Index:
 def _people(chosen: Flag, persons: Int | None) -> int:
     """Return how many people some records are of."""
     return int(chosen.sum()) if persons is None else len(np.unique(persons[chosen]))
+
+
+def draws_known(forest: Forest, train: Records) -> bool:
+    """Tell whether what a leaf says is true of exactly the people who end in it.
+
+    Where the file does not tell who is in a tree, since leaves were taken out of it, the others
+    do: each holds as many people as end in it.
+    """
+    counted = forest.counts_are in ("exact", "likely") or forest.schema.classes is None
+    if forest.records_are != "unknown" or not counted:
+        return forest.records_are == "all" and counted
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is None:
+            return False
+        told = tree.is_leaf & (tree.n_records > 0)
+        ends = np.bincount(train.node[:, i], minlength=tree.n_nodes)
+        if (ends != tree.n_records)[told].any():
+            return False
+    return True
+
+
+def certain_people(case: Case, said: Said, truth: Truth) -> Certain:
+    """Return of whom the leaves make something certain, where a tree may hold everybody.
+
+    Whether what a leaf says is true of those who end in it, these show.
+    """
+    forest, train = case.forest, case.people("train")
+    if forest.records_are in ("bootstrap", "disjoint") or forest.privacy is not None:
+        return Certain()
+    if adds_steps(forest):
+        return _certain_by_steps(case, said, truth)
+    if said.kind != "numbers" and forest.counts_are == "noisy":
+        return Certain()
+    found = certain_of(said, truth, case.k, train.persons)
+    if found.exact or said.kind == "numbers" or draws_known(forest, train):
+        return found
+    # Where labels were weighed against how frequent they are: they may be plain shares.
+    return certain_of(said_by(forest, train.node), truth, case.k, train.persons)
+
+
+def _certain_by_steps(case: Case, said: Said, truth: Truth) -> Certain:
+    """Return the same of a boosting of one score, by what its steps themselves say."""
+    forest, train = case.forest, case.people("train")
+    column = column_of_each_tree(forest)
+    if column is None or said.column is not None or draws_samples(forest):
+        return Certain()
+    told = told_by_steps(forest, train.node, told_of(train))
+    if told is None:
+        return Certain()
+    return certain_of(said_by_people(forest, train, column, told), truth, case.k, train.persons)
+
+
+def frequent(forest: Forest, train: Records) -> Float | None:
+    """Return how frequent each label is, which is public; None where that is not asked for."""
+    classes = forest.schema.classes
+    if classes is None or forest.counts_are == "noisy":
+        return None
+    return np.bincount(train.known_labels, minlength=len(classes)) / len(train)

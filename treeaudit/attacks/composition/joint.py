@@ -27,7 +27,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.composition.equations import Said
 
-__all__ = ["Solution", "labels_of", "solve"]
+__all__ = ["Solution", "solve"]
 
 _MOST_STEPS = 500
 _AT_ONCE = 1 << 15
@@ -68,19 +68,7 @@ class Solution:
 def solve(
     said: Said, *, doubt: float = 0.0, tolerance: float = 0.0, most: int = _MOST_STEPS
 ) -> Solution:
-    """Return the answers of people that fit what the leaves say best.
-
-    Parameters
-    ----------
-    said
-        What the leaves say.
-    doubt
-        What the distance from the first step weighs beside the trees, 1 for as much as one tree.
-    tolerance
-        How far a number may be off to be the same.
-    most
-        After how many steps to stop.
-    """
+    """Return the answers of people that fit what the leaves say best."""
     from threadpoolctl import threadpool_limits
 
     # A second thread of a product of vectors mostly waits, and that costs as much as working.
@@ -117,7 +105,7 @@ def _solved(said: Said, doubt: float, tolerance: float, most: int) -> Solution:
     return Solution(x=x, answer=_answers(said, x), steps=step, settled=settled, equations=equations)
 
 
-def labels_of(x: Float) -> Index:
+def _labels_of(x: Float) -> Index:
     """Return the likeliest label by the share of the second of two, or by that of each."""
     return (x[:, 0] > 0.5).astype(np.intp) if x.shape[1] == 1 else x.argmax(axis=1)
 
@@ -154,13 +142,7 @@ def _columns(x: Float) -> "list[_Column]":
 
 
 def _added(parts: "Sequence[_Part]", of: "Callable[[_Part, Index], Float]") -> Float:
-    """Return the sum over the trees of something of one's leaves, person by person.
-
-    Parameters
-    ----------
-    of
-        Gives that of the nodes of a part, and is told where everybody ends.
-    """
+    """Return the sum over the trees of something of one's leaves, person by person."""
     longest = max(len(part.at) for part in parts)
     # Arrays that are made anew for every tree cost more than what is put into them.
     where, each, total = np.empty(longest, dtype=np.intp), np.empty(longest), None
@@ -237,7 +219,7 @@ class _Part:
 
 
 def _answers(said: Said, x: Float) -> Float | Index:
-    return x[:, 0] if said.kind == "numbers" else labels_of(x)
+    return x[:, 0] if said.kind == "numbers" else _labels_of(x)
 
 
 def _lacks(kind: str, mean: Float, said: Float) -> Float:
@@ -247,7 +229,7 @@ def _lacks(kind: str, mean: Float, said: Float) -> Float:
     two = mean.shape[1] == 1
     every = np.arange(len(mean))
     shares = np.hstack([1 - mean, mean]) if two else mean
-    top = labels_of(said)
+    top = _labels_of(said)
     rivals = shares.copy()
     rivals[every, top] = -1.0
     rival = rivals.argmax(axis=1)

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index
-from treeaudit.attacks.composition.sums import Sums
+from treeaudit.attacks.composition.bounds import Sums
 
-__all__ = ["Followed", "follow"]
+__all__ = ["follow"]
 
 _VECTORS = 2
 _DENSE, _DEAR = 4_000, 4e8
@@ -33,7 +33,7 @@ _HELD = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Followed:
+class _Followed:
     """What follows from the sums.
 
     Attributes
@@ -51,30 +51,13 @@ class Followed:
     open: int = 0
 
 
-def follow(sums: Sums, off: Float | None = None) -> Followed:
-    """Return of which groups the sum follows from those of the leaves.
-
-    Parameters
-    ----------
-    sums
-        Which groups each leaf adds up.
-    off
-        Shape ``(n_leaves,)``: how far off the sum is that a leaf says.
-
-    Examples
-    --------
-    Three groups, and leaves of the first two, the last two, and the outer two: all follow.
-
-    >>> leaf = np.array([[0, 0, 1], [0, 1, 1], [0, 1, 0]])
-    >>> sums = Sums(start=np.array([0, 2, 4, 6]), leaf=leaf, counts=np.ones(6, dtype=bool))
-    >>> follow(sums).known.tolist()
-    [True, True, True]
-    """
+def follow(sums: Sums, off: Float | None = None) -> _Followed:
+    """Return of which groups the sum follows from those of the leaves."""
     groups = sums.leaf.shape[1]
     held = sums.added(np.ones(groups))
     rows = np.flatnonzero(held)
     if not groups or not len(rows):
-        return Followed(known=np.zeros(groups, np.bool_), off=np.zeros(groups))
+        return _Followed(known=np.zeros(groups, np.bool_), off=np.zeros(groups))
     # Every tree is a projection then: that of a group on the mean of its leaf.
     scale = np.zeros(len(held))
     scale[rows] = held[rows] ** -0.5
@@ -91,7 +74,7 @@ def follow(sums: Sums, off: Float | None = None) -> Followed:
         found, settled = _by_gradients(sums, scale, wanted[:, :1])
         if (np.abs(random[:, :1] - found) >= _LITTLE).all():
             # What one vector tells of nobody no other would.
-            return Followed(known=np.zeros(groups, np.bool_), off=np.zeros(groups))
+            return _Followed(known=np.zeros(groups, np.bool_), off=np.zeros(groups))
         more, also = _by_gradients(sums, scale, wanted[:, 1:])
         found, settled = np.column_stack([found, more]), settled and also
     left = np.abs(random - found[:, :_VECTORS]).max(axis=1)
@@ -102,7 +85,7 @@ def follow(sums: Sums, off: Float | None = None) -> Followed:
     # What follows by small weights is small long before the end.
     maybe = 0 if settled else int(np.count_nonzero(left < _LITTLE) - np.count_nonzero(known))
     beside = found[:, _VECTORS] if found.shape[1] > _VECTORS else np.zeros(groups)
-    return Followed(known=known, off=beside, open=maybe)
+    return _Followed(known=known, off=beside, open=maybe)
 
 
 def _by_factors(sums: Sums, scale: Float, rows: Index, wanted: Float) -> Float:

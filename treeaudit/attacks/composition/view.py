@@ -1,8 +1,8 @@
 """What TA106 shows: labels given back and people alone, over the number of trees."""
 
 from treeaudit.attacks.composition.details import CompositionDetails
-from treeaudit.attacks.composition.scope import not_applicable
-from treeaudit.attacks.showing import rung_not_run
+from treeaudit.attacks.composition.equations import not_applicable
+from treeaudit.attacks.distinct_people import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report

@@ -32,14 +32,20 @@ from treeaudit.attacks.case import (
     smallest,
     unseen_trees,
 )
+from treeaudit.attacks.distinct_people import (
+    InAnyTree,
+    in_any_tree,
+    share_at_most,
+    share_told,
+    worst_share,
+)
+from treeaudit.attacks.diversity_checks import NEARLY
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
 from treeaudit.attacks.known_numbers.dominating import dominating
 from treeaudit.attacks.known_numbers.nearly import nearly_known
 from treeaudit.attacks.known_numbers.spreads import spreads
 from treeaudit.attacks.known_numbers.view import view
 from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.once import InAnyTree, in_any_tree, share_at_most, share_told, worst_share
-from treeaudit.attacks.sensitive.checks import NEARLY
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of

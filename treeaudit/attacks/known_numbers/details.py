@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from treeaudit.attacks.once import InAnyTree
+from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 

@@ -62,25 +62,7 @@ def dominating(case: Case, known: Spreads) -> tuple[Flag, Flag]:
 
 
 def dominated(spread: Float, mean: Float, size: Wide, *, signed: bool = False) -> tuple[Flag, Flag]:
-    """Tell in which leaves one person's number is nine tenths of the total, and where it may be.
-
-    Parameters
-    ----------
-    spread, mean, size
-        Of each leaf: the deviation and the mean of its numbers, and how many they are.
-    signed
-        Whether the table has numbers on both sides of zero.
-
-    Examples
-    --------
-    Of ten people one has 1000 and nine have 1: a mean of 100.9 and a spread of 299.7. If others
-    had numbers below zero, it might be nobody.
-
-    >>> leaf = np.array([299.7]), np.array([100.9]), np.array([10])
-    >>> surely, perhaps = dominated(*leaf)
-    >>> surely.tolist(), [one.tolist() for one in dominated(*leaf, signed=True)]
-    ([True], [[False], [True]])
-    """
+    """Tell in which leaves one person's number is nine tenths of the total, and where it may be."""
     told = ~np.isnan(spread) & (size > 1) & (mean != 0)
     squares = _squares(spread, mean, size)
     surely, perhaps = _by_squares(squares, size.astype(np.float64), 1, drawn=False)

@@ -1,46 +1,112 @@
 """Leaves where nearly everybody has one number, by the training people or by the file.
 
-A mean and a spread give counts where numbers can be few. Of numbers that are ``a`` or ``b``
-the variance is ``(m - a) (b - m)`` in every node, whatever rows weigh, and the share of
-``b`` is ``(m - a) / (b - a)``. Of numbers on a grid of step ``h`` no more than
-``n (s^2 + (m - c)^2) / h^2`` differ from ``c``, each by a step at least.
+A person of several records has one number for certain if all of theirs in the leaf are equal.
+Of trees that were grown by absolute errors or Poisson deviances the file alone is not judged:
+whether nearly everybody has one number is left open.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.known_numbers.alike import alike_in
-from treeaudit.attacks.known_numbers.fewest import fewest_others, single_non_zero
-from treeaudit.attacks.known_numbers.grid import DIGITS, WHOLE, are_whole, step_of
+from treeaudit.attacks.known_numbers.exception_bounds import (
+    few_others,
+    fewest_others,
+    single_non_zero,
+)
 from treeaudit.attacks.known_numbers.spreads import Spreads, records_in, records_of_one
 from treeaudit.model.tree import Tree
 from treeaudit.table.labels import nearly_certain
 
-__all__ = ["few_others", "nearly_known"]
+__all__ = ["alike_in", "nearly_known"]
 
-"""Counts and sums are whole numbers to within this."""
-_ROUNDING = 1e-13
-"""Of the squares of what is added up, what may be lost to rounding."""
-_DRAWS = 1.582
-"""Draws per person that a draw with replacement chooses, e / (e - 1)."""
-_MOST_DRAWN = 3
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Alike:
+    """Per node of a tree: the people who end there, who of them differ, and the largest share.
+
+    Attributes
+    ----------
+    people, others
+        Different people, and how many of them have a number that is not the commonest.
+    share
+        Of the people, or of their records where that is more, who have the commonest.
+    """
+
+    people: Wide
+    others: Wide
+    share: Float
+
+
+def alike_in(
+    numbers: Float, node: Int, n_nodes: int, *, tolerance: float, persons: Int | None = None
+) -> _Alike:
+    """Count the people of each node whose numbers are alike."""
+    rising = np.sort(numbers)
+    width = 2 * tolerance * (1 + _ROUNDING)
+    ones = np.ones(len(numbers))
+    same = _most_in_reach(rising, numbers, numbers, node, ones, width, n_nodes)
+    records = np.bincount(node, minlength=n_nodes)
+    share = same / np.maximum(records, 1)
+    if persons is None:
+        return _Alike(people=records, others=records - np.rint(same).astype(np.int64), share=share)
+    _, pair, held = np.unique(
+        node.astype(np.int64) * (int(persons.max(initial=0)) + 1) + persons,
+        return_inverse=True,
+        return_counts=True,
+    )
+    pair = pair.reshape(-1)
+    low, high = np.full(len(held), np.inf), np.full(len(held), -np.inf)
+    np.minimum.at(low, pair, numbers)
+    np.maximum.at(high, pair, numbers)
+    where = np.zeros(len(held), dtype=np.int64)
+    where[pair] = node
+    people = np.bincount(where, minlength=n_nodes)
+    one = high - low <= width
+    only = _most_in_reach(
+        rising, low[one], high[one], where[one], np.ones(int(one.sum())), width, n_nodes
+    )
+    spread = _most_in_reach(rising, numbers, numbers, node, 1 / held[pair], width, n_nodes)
+    return _Alike(
+        people=people,
+        others=people - np.rint(only).astype(np.int64),
+        share=np.maximum(share, np.maximum(spread, only) / np.maximum(people, 1)),
+    )
+
+
+def _most_in_reach(
+    rising: Float, low: Float, high: Float, node: Int, weight: Float, width: float, n_nodes: int
+) -> Float:
+    """Return the largest weight of what lies in one window, per node.
+
+    Nothing is wider than the window: whatever begins before it, ends before it ends.
+    """
+    most = np.zeros(n_nodes)
+    if not len(low):
+        return most
+    own, n = node.astype(np.int64), len(rising) + 1
+    begin = own * n + np.searchsorted(rising, low, side="left")
+    end = own * n + np.searchsorted(rising, high, side="left")
+    reach = own * n + np.searchsorted(rising, low + width, side="right") - 1
+    by_begin, by_end = np.argsort(begin, kind="stable"), np.argsort(end, kind="stable")
+    ended = np.concatenate([[0.0], np.cumsum(weight[by_end])])
+    begun = np.concatenate([[0.0], np.cumsum(weight[by_begin])])
+    inside = ended[np.searchsorted(end[by_end], reach, side="right")]
+    inside = inside - begun[np.searchsorted(begin[by_begin], begin, side="left")]
+    np.maximum.at(most, own, inside)
+    return most
+
+
 _NEVER = 1e-3
 """The chance, in all trees together, that is left out: in one of 1,000 people."""
-_MANY = 3
-"""Leaves of which sums are multiples of ten or more, not by chance."""
 
 
 def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
-    """Tell of which leaves nearly everybody's number is the same, as of labels, or may be.
-
-    Parameters
-    ----------
-    case
-        Of a model that predicts a number.
-    known
-        How far numbers may be off the same one, and of which trees the people tell.
-    """
+    """Tell of which leaves nearly everybody's number is the same, as of labels, or may be."""
     table, train = case.table, case.train
     found, perhaps = np.zeros((2, len(table)), dtype=np.bool_)
     targets = None if train is None else train.targets
@@ -82,32 +148,14 @@ def nearly_known(case: Case, known: Spreads) -> tuple[Flag, Flag]:
             elif case.forest.records_are != "all":
                 people, never = alike.people[leaf], _NEVER / case.forest.n_trees
                 same = people - alike.others[leaf]
-                perhaps[rows][held] |= may_be_drawn(people, same, size, case.k, never)
+                perhaps[rows][held] |= _may_be_drawn(people, same, size, case.k, never)
     return found, perhaps & ~found
 
 
-def may_be_drawn(people: Wide, alike: Wide, drawn: Wide, k: int, never: float = _NEVER) -> Flag:
+def _may_be_drawn(people: Wide, alike: Wide, drawn: Wide, k: int, never: float = _NEVER) -> Flag:
     """Tell where of those who end in a leaf only so many may have been drawn that it is so.
 
     Nobody tells who was: of others, a draw holds a hypergeometric number.
-
-    Parameters
-    ----------
-    people, alike
-        Who end there, and how many of them have the commonest number.
-    drawn
-        How many of them the leaf holds.
-    never
-        A chance that is too small to count.
-
-    Examples
-    --------
-    Of eight people four have the same number. Five are drawn, and with 7 % all of these four; of
-    fifty out of eighty, forty of whom have it, never so few others.
-
-    >>> people, alike, drawn = np.array([8, 80]), np.array([4, 40]), np.array([5, 50])
-    >>> may_be_drawn(people, alike, drawn, 5).tolist()
-    [True, False]
     """
     people = np.maximum(people, drawn)
     product = np.log(np.arange(1, int(people.max(initial=0)) + 1))
@@ -134,121 +182,24 @@ def _by_file(case: Case, tree: Tree, leaf: Int, n: Wide, most: int) -> tuple[Fla
     nothing = np.zeros(len(leaf), dtype=np.bool_)
     if tree.spread is None or tree.value is None:
         return nothing, nothing
-    value, spread, kind = tree.value[leaf], tree.spread[leaf], tree.spread_is
+    value, spread = tree.value[leaf], tree.spread[leaf]
     if not len(leaf):
         return nothing, nothing
-    drawn = case.forest.records_are != "all"
-    others = few_others(value, spread, n, kind, drawn=drawn)
-    fewest = np.full(len(leaf), np.inf)
-    if case.forest.answers != "sum":
+    drawn, sums = case.forest.records_are != "all", case.forest.answers == "sum"
+    fewest, others = np.full(len(leaf), np.inf), n.astype(np.float64)
+    if tree.spread_is != "deviation":
+        # Absolute errors and Poisson deviances are not followed: one alone may differ.
+        fewest = np.where((spread > 0) & (not sums), 1.0, fewest)
+    else:
+        others = few_others(value, spread, n, drawn=drawn)
+    if tree.spread_is == "deviation" and not sums:
         # Trees that add up keep what was left over, in which zero is no number of people.
-        fewest = fewest_others(value, spread, n, kind, k=case.k, drawn=drawn)
+        fewest = fewest_others(value, spread, n, k=case.k, drawn=drawn)
         if not drawn:
-            others = np.where(single_non_zero(value, spread, n, kind), 1.0, others)
+            others = np.where(single_non_zero(value, spread, n), 1.0, others)
     near, perhaps = (
         # As few persons as can have so many records.
         nearly_certain(np.maximum(n - few, 0) / n, np.ceil(few / most), case.k)
         for few in (others, np.minimum(fewest, others))
     )
     return near, perhaps
-
-
-def few_others(value: Float, spread: Float, size: Wide, kind: str, *, drawn: bool) -> Float:
-    """Return how many people, no more, have another number than most of their leaf.
-
-    Everybody where the leaves of the tree do not tell. Of draws it is an estimate, on the
-    safe side.
-
-    Parameters
-    ----------
-    value, spread, size
-        Of the leaves of one tree.
-    kind
-        As `Tree.spread_is`.
-    drawn
-        Whether they may be of draws with replacement.
-
-    Examples
-    --------
-    Of a hundred people 99 have 1 and one has 0; of fifty all have 0 but two, who have 1.
-
-    >>> share = np.array([0.99, 0.04])
-    >>> few_others(share, np.sqrt(share * (1 - share)), np.array([100, 50]), "deviation",
-    ...            drawn=False).tolist()
-    [1.0, 2.0]
-    """
-    found: Float = size.astype(np.float64)
-    share = _of_two(value, spread) if kind == "deviation" else None
-    if kind == "poisson":
-        share = _of_zero_and_one(value, spread)
-    if share is not None:
-        others: Float = np.multiply(size, np.minimum(share, 1 - share), dtype=np.float64)
-        if _whole(others):
-            found = np.rint(others)
-        elif drawn and len(np.unique(np.round(share, 9))) > 3:
-            few: Float = np.ceil(others * _DRAWS / _MOST_DRAWN - WHOLE)
-            # Somebody has it where anybody was drawn who has.
-            found = np.where(others > WHOLE, np.maximum(few, 1), 0.0)
-    return found if kind == "poisson" else np.minimum(found, _on_a_grid(value, spread, size, kind))
-
-
-def _of_two(value: Float, spread: Float) -> Float | None:
-    """Return the share of the larger of two numbers in each leaf; None where there are more."""
-    x = value - value.mean()
-    square: Float = spread**2 + x**2
-    if np.ptp(x) == 0:
-        return None
-    slope, level = np.polyfit(x, square, 1)
-    noise = _ROUNDING * float(np.max(value**2 + spread**2))
-    if np.abs(square - slope * x - level).max() > noise + 1e-10 * square.max():
-        return None
-    apart = slope**2 / 4 + level
-    if apart <= 0 or noise > 1e-7 * apart:
-        return None
-    share: Float = (x - slope / 2) / (2 * np.sqrt(apart)) + 0.5
-    inside = share.min() >= -WHOLE and share.max() <= 1 + WHOLE
-    return np.clip(share, 0, 1) if inside else None
-
-
-def _of_zero_and_one(value: Float, spread: Float) -> Float | None:
-    """Return the share of those above zero, if these all have one number, by the deviance."""
-    some = value > 0
-    if not some.any():
-        return None
-    # Half the deviance of a share p of one number b and zeros is -p b log p.
-    half = spread[some] ** 2 / (2 * value[some])
-    share = np.zeros(len(value))
-    share[some] = np.exp(-half / value[some])
-    one = value[some] / share[some]
-    return share if np.ptp(one) <= 1e-9 * one.max() else None
-
-
-def _on_a_grid(value: Float, spread: Float, size: Wide, kind: str) -> Float:
-    """Return how many people are off the nearest number of a grid; everybody without one."""
-    absolute = kind == "absolute"
-    for digits in DIGITS:
-        scale = 10.0**digits
-        if digits < 0 and len(value) < _MANY:
-            continue
-        # Of medians twice, as they may stand half way between two numbers.
-        total = np.rint(2 * value * scale) if absolute else size * value * scale
-        off = size * (spread * scale if absolute else (spread**2 + value**2) * scale**2)
-        if max(np.abs(total).max(), off.max()) * 1e-13 > WHOLE:
-            break
-        sums = (2 * value * scale if absolute else total, off)
-        if not all(are_whole(one, size, digits).all() for one in sums):
-            continue
-        if absolute:
-            steps = np.where(total % 2 == 0, off, size)
-        else:
-            sums_of = np.rint(total).astype(np.int64), np.rint(off).astype(np.int64)
-            grid = step_of(*sums_of) / scale
-            centre = np.rint(value / grid) * grid
-            steps = size * (spread**2 + (value - centre) ** 2) / grid**2
-        off_it: Float = np.minimum(np.floor(steps + WHOLE), size)
-        return off_it
-    return size.astype(np.float64)
-
-
-def _whole(numbers: Float) -> bool:
-    return bool(np.all(np.abs(numbers - np.rint(numbers)) <= WHOLE))

@@ -1,7 +1,7 @@
 """What TA109 shows: whose number is known."""
 
+from treeaudit.attacks.distinct_people import in_any, number_of_tree, rung_not_run, where
 from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
-from treeaudit.attacks.showing import in_any, of_tree, rung_not_run, where
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report
@@ -27,7 +27,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         ),
         headline=say(
             "knows the number of {} {}",
-            People(of_tree(result, None, "", people)), within,
+            People(number_of_tree(result, None, "", people)), within,
         ) if people and report.forest.n_trees == 1 else None,
         rungs=(
             Rung(

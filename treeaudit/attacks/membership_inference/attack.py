@@ -2,7 +2,7 @@
 
 A person who was, is counted in the leaf that they fit; one who was not, is not.
 The score adds up, over the trees, how much more likely the counts are with one
-more person (`treeaudit.attacks.membership_inference.count_score`). It needs no shadow models. The
+more person (`treeaudit.attacks.groups`). It needs no shadow models. The
 usual tests stand beside it, and the strongest of all that ran is what is reported.
 
 References
@@ -19,7 +19,7 @@ import numpy as np
 from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
-from treeaudit.attacks.membership_inference.count_score import leaf_scores
+from treeaudit.attacks.groups import Groups, leaf_scores, split_groups
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,
@@ -28,12 +28,11 @@ from treeaudit.attacks.membership_inference.details import (
     Test,
     separation,
     strongest,
+    threshold_at,
 )
-from treeaudit.attacks.membership_inference.references import Reason, Scores, lira, loss
-from treeaudit.attacks.membership_inference.roc import threshold_at
+from treeaudit.attacks.membership_inference.scores import Reason, Scores, lira, loss
 from treeaudit.attacks.membership_inference.view import NAMES, view
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
-from treeaudit.attacks.sides import Sides, sides
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
@@ -118,7 +117,7 @@ class Membership:
     def run(self, case: Case) -> Finding | Skipped:
         """Return how well the strongest test tells members from unseen people."""
         private = _private(case.forest)
-        people = sides(case, self.id, self.most_people)
+        people = split_groups(case, self.id, self.most_people)
         made: dict[Test, Scores | Reason] = {"loss": loss(case.forest, people)}
         # What is left to attack in a private model is what it answers.
         if private and not isinstance(made["loss"], str):
@@ -128,7 +127,7 @@ class Membership:
             made["counts"] = membership_scores(case, people)
             made["lira"] = lira(
                 case.forest,
-                sides(case, self.id, self.most_for_lira),
+                split_groups(case, self.id, self.most_for_lira),
                 case.seed,
                 lambda i, n: case.step("training shadow models", i, n),
             )
@@ -170,7 +169,7 @@ class Membership:
         )
 
 
-def membership_scores(case: Case, people: Sides) -> Scores:
+def membership_scores(case: Case, people: Groups) -> Scores:
     """Return the score of members and of control people, summed over the trees.
 
     Minus infinity: certainly not in the training data.

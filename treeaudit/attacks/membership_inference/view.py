@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
+from treeaudit.attacks.distinct_people import rung_not_run
 from treeaudit.attacks.membership_inference.details import (
     MembershipDetails,
     NotMade,
     Separation,
     Test,
 )
-from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import (
     Agreeing,
@@ -28,7 +28,7 @@ __all__ = ["NAMES", "view"]
 _KNOWS = "everything about a person, and asks whether they were in"
 NAMES: dict[Test, str] = {"counts": "the counts of leaves", "loss": "the loss", "lira": "LiRA"}
 """The tests in a sentence."""
-Read = Callable[[Separation, int], Estimate | str]
+_Read = Callable[[Separation, int], Estimate | str]
 """Reads a share and what it rests on, or why there is none."""
 
 
@@ -75,7 +75,7 @@ def _plots(finding: Finding) -> tuple[Plot, ...]:
 
 
 def _rate(
-    details: MembershipDetails, alarms: str, read: Read, chance: float, said: tuple[Phrase, ...]
+    details: MembershipDetails, alarms: str, read: _Read, chance: float, said: tuple[Phrase, ...]
 ) -> Plot:
     """Return a rate of every test, or why none of them has it."""
     title = say(f"Members recognised at {alarms} false alarms")
@@ -86,7 +86,7 @@ def _rate(
     return Plot(title=title, lines=lines, sentences=said)
 
 
-def _lines(details: MembershipDetails, read: Read, n: int, chance: float) -> tuple[Line, ...]:
+def _lines(details: MembershipDetails, read: _Read, n: int, chance: float) -> tuple[Line, ...]:
     """Return a row per test, with its number or why it has none."""
     tests: list[tuple[str, MarkKind, Separation | NotMade]] = [
         ("Counts of leaves", "guess", details.references.counts),

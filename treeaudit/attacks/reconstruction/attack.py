@@ -16,15 +16,17 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
-from treeaudit.attacks.composition.scope import grown_at_once
-from treeaudit.attacks.reconstruction.boosting import (
+from treeaudit.attacks.composition.equations import grown_at_once
+from treeaudit.attacks.reconstruction.certain import (
+    details_certain,
+    details_in_order,
     details_of_boosting,
+    evidence_certain,
+    evidence_in_order,
     evidence_of_boosting,
     informed_of_boosting,
 )
-from treeaudit.attacks.reconstruction.certain import details_certain, evidence_certain
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
-from treeaudit.attacks.reconstruction.in_order import details_in_order, evidence_in_order
 from treeaudit.attacks.reconstruction.likely import (
     details_likely,
     evidence_likely,

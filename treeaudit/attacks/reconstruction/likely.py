@@ -22,9 +22,9 @@ from treeaudit.inference.scope import subtract_known
 from treeaudit.model.words import in_percent, label_text
 from treeaudit.people.records import Records
 
-__all__ = ["LEVEL", "details_likely", "evidence_likely", "informed_of", "likely_of"]
+__all__ = ["details_likely", "evidence_likely", "informed_of", "likely_of"]
 
-LEVEL = 0.9
+_LEVEL = 0.9
 _MOST_PAIRED = 1_000
 _OF_DRAWS = "every tree drew its people at random, with replacement"
 _OF_NOISE = "the noise is what the file says, and as many people as its counts add up to"
@@ -35,11 +35,6 @@ def likely_of(case: Case, budget: Budget) -> tuple[LikelyTable, Records | None]:
 
     Every other one of the people who were not in the training data is the public table that
     probabilities start from; the others are the control.
-
-    Raises
-    ------
-    DataError, OutOfBudgetError
-        As `infer_likely` does.
     """
     test = case.labelled("test")
     prior = control = None
@@ -56,7 +51,7 @@ def details_likely(
 ) -> ReconstructionDetails:
     """Return what is measured; nobody is certain."""
     n, known, found = answer.n_people, _known(case), answer.people
-    likely = found.probability >= LEVEL
+    likely = found.probability >= _LEVEL
     train, others = case.labelled("train"), control
     if others is not None:
         others = None if len(others) < n else others.only(np.arange(len(others)) < n)
@@ -81,7 +76,7 @@ def details_likely(
         curve=(AfterTrees(trees=case.forest.n_trees, certified=none, exact=none),),
         likely=LikelyPeople(
             counts_are="noisy" if answer.noise else "draws",
-            level=LEVEL,
+            level=_LEVEL,
             people=Share.of(held, n),
             expected=float(found.probability.sum()),
             known=None if known is None else People(len(known)),
@@ -97,7 +92,7 @@ def details_likely(
 def evidence_likely(case: Case, answer: LikelyTable, shown: int) -> tuple[Evidence, ...]:
     """Describe the likeliest people, one of each place."""
     found, classes = answer.people, case.forest.schema.classes or ()
-    at = np.flatnonzero((found.nth == 1) & (found.probability >= LEVEL))[:shown]
+    at = np.flatnonzero((found.nth == 1) & (found.probability >= _LEVEL))[:shown]
     return tuple(
         Evidence(
             tree=0,

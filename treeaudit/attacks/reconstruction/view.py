@@ -1,7 +1,7 @@
 """What TA108 shows: people who are certain, over the number of trees."""
 
+from treeaudit.attacks.distinct_people import rung_not_run
 from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
-from treeaudit.attacks.showing import rung_not_run
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report

@@ -62,7 +62,7 @@ class Risks(Details):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AloneInBoth(Details):
+class _AloneInBoth(Details):
     """Estimated people who are alone in the data and in the population, by estimator.
 
     None where the model of the population cannot be fitted.
@@ -109,7 +109,7 @@ class Population(Details):
     people: int
     fraction: float
     alone_in_data: People
-    alone_in_both: AloneInBoth
+    alone_in_both: _AloneInBoth
     others_per_unique_leaf: Estimate | None
     assumes: str
 
@@ -151,7 +151,7 @@ def population(case: Case) -> Population | None:
         people=uniques.population,
         fraction=fraction,
         alone_in_data=People(alone),
-        alone_in_both=AloneInBoth(
+        alone_in_both=_AloneInBoth(
             counted=None if fits is None else alone_in_both(fits, _n_unseen(case), rest),
             pitman=of_these(uniques.pitman),
             zayatz=of_these(uniques.zayatz),
@@ -227,21 +227,6 @@ def alone_in_both(fits: Wide, n_unseen: int, rest: int) -> Estimate:
     Leaves differ in how many people they draw: by a gamma law, whose form follows from the
     share of them that no unseen person fits. What was counted on the unseen people is so
     carried on to the rest of the population (Good and Toulmin ask the same of species).
-
-    Parameters
-    ----------
-    fits
-        For each such leaf, how many unseen people fit it.
-    n_unseen
-        How many unseen people there are.
-    rest
-        People of the population who are not in the data, these among them.
-
-    Examples
-    --------
-    >>> found = alone_in_both(np.repeat([0, 1, 2, 5, 9], [40, 20, 15, 15, 10]), 1_000, 5_000)
-    >>> round(found.value), round(found.low), round(found.high)
-    (17, 6, 32)
     """
     n, met, more = len(fits), float(fits.mean()), max(rest / n_unseen, 1.0)
     none = wilson(int((fits == 0).sum()), n)

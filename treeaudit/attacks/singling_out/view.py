@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from treeaudit.attacks.once import InAnyTree
-from treeaudit.attacks.showing import headline_tree, in_any, of_tree, where
-from treeaudit.attacks.singling_out.contribution import Contribution
-from treeaudit.attacks.singling_out.details import UniquenessDetails
+from treeaudit.attacks.distinct_people import (
+    InAnyTree,
+    headline_tree,
+    in_any,
+    number_of_tree,
+    where,
+)
+from treeaudit.attacks.singling_out.details import Contribution, UniquenessDetails
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.numbers import Agreeing, People, Phrase, Share, Strong, say
@@ -28,8 +32,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
     many = report.forest.n_trees > 1
     alone_once, below_once = details.unique_in_any_tree, details.below_k_in_any_tree
     once, tree = alone_once if alone_once.worst else below_once, headline_tree(report)
-    alone = of_tree(result, tree, "unique_people", details.unique_people)
-    below = of_tree(result, tree, "below_k_people", details.below_k_people)
+    alone = number_of_tree(result, tree, "unique_people", details.unique_people)
+    below = number_of_tree(result, tree, "below_k_people", details.below_k_people)
     small = details.below_k_leaves if many else details.below_k_people
     noun = ("leaves", "leaves") if many else ("", "")
     plot = _contribution(details.contribution, k)

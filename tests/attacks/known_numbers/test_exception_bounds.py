@@ -1,0 +1,131 @@
+"""How few can have another number, by the file (TA109): a pass is not shown where few can."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeRegressor
+
+import treeaudit as ta
+from treeaudit.attacks.known_numbers.exception_bounds import fewest_others, single_non_zero
+
+WARD = np.repeat(np.arange(12), 100)
+ROWS = WARD[:, None].astype(float)
+POLICY = ta.Policy(name="nearly", values={"max-nearly-certain-share": 0.05})
+
+
+def _check(model, **options):
+    (check,) = ta.scan(model, policy=POLICY, attacks=["TA109"], **options).checks
+    return check.status, check.measured
+
+
+def test_one_of_a_hundred_who_has_any() -> None:
+    rng = np.random.default_rng(0)
+    numbers = np.where(WARD < 6, 0.0, rng.poisson(0.4 + 0.3 * WARD))
+    numbers[:600:100] = [1, 1, 2, 1, 3, 1]
+    model = DecisionTreeRegressor(min_samples_leaf=100, random_state=0)
+    assert _check(model.fit(ROWS, numbers)) == ("fail", 0.5)
+    assert _check(model, train=(ROWS, numbers)) == ("fail", 0.5)
+
+
+def test_one_of_a_hundred_who_has_more_than_all_others() -> None:
+    numbers = np.where(WARD < 6, 36.0 + WARD, np.random.default_rng(0).integers(36, 76, 1200))
+    numbers[:600:100] += [8, 12, 20, 15, 11, 9]
+    model = DecisionTreeRegressor(min_samples_leaf=100, random_state=0).fit(ROWS, numbers)
+    (check,) = ta.scan(model, policy=POLICY, attacks=["TA109"]).checks
+    assert (check.status, check.reason) == (
+        "skipped",
+        "of 50.0% of the people the file does not tell how many have another number than most of "
+        "their leaf: give the training data (--train)",
+    )
+    assert _check(model, train=(ROWS, numbers)) == ("fail", 0.5)
+
+
+@pytest.mark.parametrize("criterion", ["poisson", "absolute_error"])
+def test_other_criteria_are_left_open_without_the_people(criterion) -> None:
+    for seed, status in ((0, "pass"), (None, "fail")):
+        numbers = np.where(np.arange(1200) % 100 < 3, 7.0, 3.0)
+        if seed is not None:
+            numbers = np.random.default_rng(seed).normal(size=1200) ** 2
+        model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=100, random_state=0)
+        assert _check(model.fit(ROWS, numbers))[0] == "skipped"
+        assert _check(model, train=(ROWS, numbers))[0] == status
+
+
+@given(
+    most=st.integers(0, 60),
+    others=st.lists(st.integers(0, 80), min_size=1, max_size=1),
+    n=st.integers(3, 200),
+    unit=st.sampled_from([1.0, 0.5, 0.01, 10.0]),
+)
+def test_one_exception_on_a_grid_is_seen(most, others, n, unit) -> None:
+    numbers = np.r_[np.full(n - 1, most), others] * unit
+    value, spread = np.array([numbers.mean()]), np.array([numbers.std()])
+    if spread[0] > 0:
+        found = fewest_others(value, spread, np.array([n]), k=5, drawn=False)
+        assert found[0] <= 1
+
+
+@given(
+    others=st.lists(st.integers(1, 40), min_size=1, max_size=4),
+    n=st.integers(5, 200),
+    unit=st.sampled_from([1.0, 1 / 3, 0.01, 1000.0]),
+)
+def test_few_beside_zeros_are_seen_on_no_grid_too(others, n, unit) -> None:
+    numbers = np.r_[np.zeros(n - len(others)), others] * unit
+    value, spread, size = np.array([numbers.mean()]), np.array([numbers.std()]), np.array([n])
+    found = fewest_others(value, spread, size, k=5, drawn=False)
+    assert found[0] <= len(others)
+    assert single_non_zero(value, spread, size)[0] == (len(others) == 1)
+
+
+def test_honest_numbers_pass_by_the_file_alone() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(800, 3))
+    ages = np.clip(np.rint(45 + 10 * rows[:, 0] + 12 * rng.normal(size=800)), 18, 95)
+    for numbers in (rng.normal(size=800), np.exp(rng.normal(size=800)).round(2), ages):
+        for least in (20, 100):
+            model = DecisionTreeRegressor(min_samples_leaf=least)
+            assert _check(model.fit(rows, numbers))[0] == "pass"
+
+
+@given(
+    n=st.integers(5, 400),
+    most=st.integers(0, 99),
+    other=st.integers(0, 99),
+    unit=st.sampled_from([1.0, 3.0, 1000.0, 2500.0, 1e5]),
+    more=st.sampled_from([0.0, 52_340.0, 1e6]),
+)
+def test_one_exception_is_seen_however_large_the_numbers_are(n, most, other, unit, more) -> None:
+    if most == other:
+        other += 1
+    numbers = np.full(n, most * unit + more)
+    numbers[0] = other * unit + more
+    mean = numbers.mean()
+    spread = np.sqrt((numbers**2).mean() - mean**2)
+    column = np.array([mean]), np.array([spread]), np.array([n])
+    assert fewest_others(*column, k=5, drawn=False).tolist() == [1.0]
+
+
+def test_salaries_of_which_all_but_one_are_the_same_do_not_pass() -> None:
+    group = np.repeat(np.arange(10), 100)
+    for base, step in ((52_000.0, 3000.0), (52_340.0, 3001.0)):
+        numbers = base + step * group
+        numbers[::100] += 2 * step
+        model = DecisionTreeRegressor(min_samples_leaf=50).fit(group[:, None], numbers)
+        (check,) = (one for one in ta.scan(model).checks if one.name == "max-nearly-certain-share")
+        assert (check.status, check.reason) == (
+            "skipped",
+            "of 100.0% of the people the file does not tell how many have another number than most "
+            "of their leaf: give the training data (--train)",
+        )
+
+
+def test_honest_salaries_pass() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1000, 2))
+    for unit in (1.0, 10.0, 500.0):
+        numbers = np.rint((5e4 + 8e3 * rows[:, 0] + rng.normal(size=1000) * 4e3) / unit) * unit
+        model = DecisionTreeRegressor(min_samples_leaf=10).fit(rows, numbers)
+        told = ta.scan(model, attacks=["TA109"], policy="observe")["TA109"].details
+        assert told.nearly_certain_at_most <= 0.02

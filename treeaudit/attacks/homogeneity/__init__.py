@@ -1,1 +1,0 @@
-"""TA102: whose label follows from the leaf."""

@@ -1,0 +1,86 @@
+"""The value that the leaves predict for their people: the label, or that of another column."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.attacks.case import Case
+from treeaudit.table.labels import Labels
+
+__all__ = ["Codes", "PredictedValue", "label_of"]
+
+Codes = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PredictedValue:
+    """One column as the leaves tell it; arrays have an entry per leaf of the case.
+
+    Attributes
+    ----------
+    name
+        What the column is called.
+    value
+        What one of its values is called.
+    leaves
+        How leaves are called whose people are all alike, before how many they are.
+    labels
+        What the leaves say.
+    size
+        People in each.
+    ordered
+        Whether the order of the codes means anything.
+    train, test
+        The code of each person, -1 for a value that no leaf holds; None where
+        nothing can be held against them.
+    guess
+        Gives the codes of some people of ``test``, by a flag each, as guessed without the
+        model, or None.
+    values
+        The values as text, by code; None where the class counts tell.
+    """
+
+    name: str
+    value: str
+    leaves: str
+    labels: Labels
+    size: npt.NDArray[np.int64]
+    ordered: bool
+    train: Codes | None
+    test: Codes | None
+    guess: Callable[[npt.NDArray[np.bool_]], Codes] | None = None
+    values: tuple[str, ...] | None = None
+
+
+def label_of(case: Case) -> PredictedValue:
+    """Return the label as the file tells it by its class counts.
+
+    Raises
+    ------
+    DataError
+        If it does not: see ``case.table.tells_labels``.
+    """
+    table, forest = case.table, case.forest
+    classes = forest.schema.classes or ()
+    numbers = all(isinstance(c, int | float) and not isinstance(c, bool) for c in classes)
+    # Trees with classes of their own cannot be held against labels.
+    people = [case.labelled("train"), case.labelled("test")]
+    train, test = (
+        None if one is None or forest.tree_classes is not None else one.known_labels
+        for one in people
+    )
+    guess = case.guess
+    return PredictedValue(
+        name="label",
+        value="label",
+        leaves="one-label leaves of",
+        labels=table.labels_of_people,
+        size=table.size,
+        ordered=numbers and list(classes) == sorted(classes),
+        train=train,
+        test=test,
+        guess=None if guess is None else lambda asked: guess(asked).argmax(axis=1),
+    )

@@ -1,1 +1,0 @@
-"""TA110: what else a leaf says of its people."""

@@ -1,0 +1,177 @@
+"""Leaf counts completed or bounded by the training people.
+
+Counts that were rounded are bounded by who ends in a leaf, and leaves without counts are counted.
+"""
+
+from dataclasses import replace
+from math import gcd
+
+import numpy as np
+
+from treeaudit.defenses.tree_edits import summed
+from treeaudit.errors import DataError
+from treeaudit.inference.scope import draws_samples, sample_share
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.tree import Tree
+from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
+from treeaudit.people.predict.newton_steps import drawn_anew, newton_of, newton_of_digits
+from treeaudit.people.records import Records
+from treeaudit.readers.first_round import counted, labels_of_first_round
+
+__all__ = ["as_trained", "counted_if_rounded", "with_people"]
+
+
+def counted_if_rounded(forest: Forest, train: Records) -> tuple[Forest, str]:
+    """Return a model whose leaves hold no more than end there, where its counts were rounded.
+
+    So they are where one number divides all of them, and no leaf is off by more than that number
+    for each of its labels, but some are. Of what a leaf tells and who ends there, fewer are taken:
+    other people beside small leaves do not make them larger. Other models are returned as they are.
+
+    Returns
+    -------
+    tuple of Forest and str
+        The model, and what to say of it; nothing where it is the same.
+    """
+    same = forest, ""
+    if forest.records_are != "all" or forest.privacy is not None:
+        return same
+    base, off, each = 0, 0, []
+    for i, tree in enumerate(forest.trees):
+        if tree.n_records is None:
+            return same
+        leaves = tree.leaves
+        told = tree.n_records[leaves]
+        base = gcd(base, int(np.gcd.reduce(told)))
+        if base == 1:
+            return same
+        real = train.in_tree(i, tree.n_nodes)[leaves]
+        off = max(off, int(np.abs(told - real)[told > 0].max(initial=0)))
+        each.append(np.minimum(told, real))
+    if not 0 < off <= base * max(1, len(forest.schema.classes or ())):
+        return same
+
+    def build(i: int) -> Tree:
+        tree = forest.trees[i]
+        ends = np.zeros(tree.n_nodes)
+        ends[tree.leaves] = each[i]
+        return replace(tree, n_records=summed(tree, ends).astype(np.int64))
+
+    made = replace(
+        forest,
+        trees=LazyTrees(build, forest.n_trees),
+        counts_are="noisy",
+        counts_reason=f"counts are rounded to multiples of {base:,}",
+        n_records=None,
+        boosting=None,
+    )
+    return made, (
+        f"the file counts in multiples of {base:,}, as rounded, so that {train.origin} could not "
+        "be verified as its training data: no leaf counts for more than it tells, or end in it"
+    )
+
+
+_NOT_DRAWN = (
+    "the file says that the steps of its trees are of draws, but they follow from all of the "
+    "training people: nobody was left out"
+)
+
+_DIGITS = (
+    "the steps of its trees are of draws of the people, with all their digits: these tell how many "
+    "of each label were drawn into a leaf and, where few end in it, who; treeaudit defend --train "
+    "computes them anew, with noise"
+)
+
+_GROWN_ON_DRAWS = (
+    "the file says that the steps of its trees are of draws, but they are not of draws that were "
+    "made once the trees stood: each tree was grown on those whom it drew, rows had weights, or "
+    "these are other people; what such steps tell of single people was not looked at"
+)
+
+_OF_DRAWS = (
+    "the steps are of draws of the people; in the first round the labels of all who end in a leaf "
+    "are counted, which its step nearly tells; later trees hold steps and no labels"
+)
+
+
+def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
+    """Return a model that says nothing of draws that its steps tell, and what to say of it.
+
+    So do steps that are of everybody, and the digits of those of a few.
+
+    Parameters
+    ----------
+    train
+        Routed through the model.
+    """
+    if not draws_samples(forest):
+        return forest, []
+    each = told_of(train)
+    try:
+        newton_of(forest, train.node, each)
+        said = _NOT_DRAWN
+    except DataError:
+        if newton_of_digits(forest, train.node, each) is not None:
+            said = _DIGITS
+        elif not drawn_anew(forest, train.node, each, sample_share(forest)):
+            said = _GROWN_ON_DRAWS
+        else:
+            return forest, []
+    everybody = {"subsample": 1.0, "bagging_fraction": "1"}
+    stated = {**forest.source.parameters, **everybody}
+    return replace(forest, source=replace(forest.source, parameters=stated)), [said]
+
+
+def with_people(forest: Forest, train: Records) -> Forest:
+    """Return a model in which trees that tell no sizes hold the training people who end there.
+
+    It stays as it is where some of them may have been left out: nothing shows that every tree
+    saw everybody. Of the steps of draws the groups are what they are for everybody.
+
+    Parameters
+    ----------
+    train
+        Routed through the model.
+    """
+    trees, node = forest.trees, train.node
+    told = [None if tree.n_records is None else int(tree.n_records[0]) for tree in trees]
+    silent = [one is None for one in told]
+    everybody = forest.records_are == "all" or set(told) == {None, len(node)}
+    drawn = draws_samples(forest) and all(silent)
+    if not any(silent) or not (everybody or drawn) or forest.privacy is not None:
+        return forest
+
+    def sized(i: int) -> Tree:
+        tree = trees[i]
+        if not silent[i]:
+            return tree
+        ends = np.bincount(node[:, i], minlength=tree.n_nodes).astype(np.float64)
+        return replace(tree, n_records=summed(tree, ends).astype(np.int64))
+
+    made = replace(forest, trees=LazyTrees(sized, len(trees)))
+    return _with_labels(made, train) if drawn else made
+
+
+def _with_labels(forest: Forest, train: Records) -> Forest:
+    """Return a boosting whose first round tells the labels of the people in its leaves."""
+    classes, column, labels = forest.schema.classes or (), column_of_each_tree(forest), train.labels
+    if labels is None or column is None or not classes:
+        return forest
+    width, trees = int(column.max()) + 1, forest.trees
+
+    def told(i: int) -> Tree:
+        tree = trees[i]
+        # One that answers everybody alike tells nobody's label.
+        if i >= width or tree.value is None or not np.ptp(tree.value[tree.is_leaf]):
+            return tree
+        k = i if width > 1 else 1
+        held = np.bincount(train.node[:, i], labels == k, minlength=tree.n_nodes)
+        return counted(tree, held[tree.is_leaf], k, len(classes))
+
+    return replace(
+        forest,
+        trees=LazyTrees(told, forest.n_trees),
+        counts_are="likely",
+        counts_reason=_OF_DRAWS,
+        tree_classes=labels_of_first_round(classes, forest.n_trees) if width > 1 else None,
+    )
