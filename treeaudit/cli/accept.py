@@ -4,7 +4,9 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
+import typer
+
+from treeaudit.cli.console import echo
 from treeaudit.cli.options import Force
 
 __all__ = ["accept"]
@@ -64,6 +66,6 @@ def accept(
     signed = accepted_report(data, by=by, until=day, reason=reason)
     failed = sum(check["status"] == "fail" for check in data["checks"])
     written = write_file(output, as_json(signed), force=force, private=True)
-    typer.echo(plain(f"ACCEPTED  {failed} failed checks, by {by.strip()} until {day}", 400))
-    typer.echo(plain(f"written  {written}", 1000))
-    typer.echo(plain(f"next  treeaudit scan MODEL --baseline {shlex.quote(str(written))}", 1000))
+    echo(plain(f"ACCEPTED  {failed} failed checks, by {by.strip()} until {day}", 400))
+    echo(plain(f"written  {written}", 1000))
+    echo(plain(f"next  treeaudit scan MODEL --baseline {shlex.quote(str(written))}", 1000))

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
+import typer
+
+from treeaudit.cli.console import Console, echo, page, progress_bar
 from treeaudit.cli.options import (
     Attacks,
     ExitZero,
@@ -18,6 +20,7 @@ from treeaudit.cli.options import (
     Target,
     Test,
     Train,
+    check_kept,
 )
 
 __all__ = ["compare"]
@@ -51,9 +54,6 @@ def compare(
     treeaudit compare plain.pkl private.json --train people.csv --test others.csv -o compare.html
     """
     import treeaudit as ta
-    from treeaudit.cli.console import Console
-    from treeaudit.cli.kept import check_kept
-    from treeaudit.cli.progress import progress_bar
     from treeaudit.reports.comparison import check_output, dumps, print_comparison, to_text
 
     for path in output or []:
@@ -77,14 +77,14 @@ def compare(
     written = [found.save(path, force=force) for path in output or []]
     console = Console()
     if form == "json":
-        typer.page(dumps(found))
+        page(dumps(found))
     elif console.is_terminal:
         print_comparison(found, console)
     else:
-        typer.page(to_text(found, console.width))
+        page(to_text(found, console.width))
     if form == "text":
         for path in written:
-            typer.echo(f"report  {path}")
+            echo(f"report  {path}")
     verdicts = {model.verdict for model in found.models}
     code = 0 if "pass" in verdicts else 3 if "review" in verdicts else 1
     raise typer.Exit(0 if exit_zero else code)

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
+import typer
+
+from treeaudit.cli.console import Console, echo
 from treeaudit.cli.options import Force
 
 __all__ = ["demo"]
@@ -28,7 +30,6 @@ def demo(
     from sklearn.tree import DecisionTreeClassifier
 
     import treeaudit as ta
-    from treeaudit.cli.console import Console
     from treeaudit.output import write_file
     from treeaudit.repair.fix import with_fix
     from treeaudit.reports.terminal import print_report
@@ -43,8 +44,8 @@ def demo(
     console = Console()
     print_report(report, console)
     console.print()
-    typer.echo(f"model   {model}")
-    typer.echo(f"report  {page}")
-    typer.echo(f"again   treeaudit scan {model}")
+    echo(f"model   {model}")
+    echo(f"report  {page}")
+    echo(f"again   treeaudit scan {model}")
     if show:
         webbrowser.open(page.resolve().as_uri())

@@ -13,9 +13,8 @@ from rich.console import Console as Plain
 from rich.text import Text
 
 from treeaudit.audit.fleet import Found, find, no_model
-from treeaudit.cli import declared as typer
-from treeaudit.cli.bounds import as_told, told_by_shell
-from treeaudit.cli.console import Console
+from treeaudit.cli.console import Console, echo, page
+from treeaudit.cli.limits import restore_limits
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
@@ -58,7 +57,7 @@ def scan_all(
         The exit code of the worst.
     """
     _check(request)
-    as_told(told_by_shell())  # the files are read by others, each within limits of its own
+    restore_limits()  # other processes read the files, each within limits of its own
     found = _without(output, find(paths))
     if not found.places:
         raise ReadError(f"there is no file in {', '.join(map(str, paths))}: name a model file")
@@ -85,7 +84,7 @@ def scan_all(
         ]
         if form == "json":
             for part in whole_json(rows, _again(lines), found.aside):
-                typer.page(part)
+                page(part)
         else:
             _print(ordered, found, written, quiet=quiet, verbose=verbose)
     return exit_code(rows)
@@ -186,7 +185,7 @@ def _print(
     seen = console.is_terminal and sys.stderr.isatty() and not verbose
     _print_list(rows, found, console, _FEW if seen else len(rows))
     for path in written:
-        typer.echo(f"report  {path}")
+        echo(f"report  {path}")
 
 
 def _print_list(rows: Sequence[Row], found: Found, console: Plain, most: int) -> None:

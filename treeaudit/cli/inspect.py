@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from treeaudit.cli import declared as typer
+import typer
+
+from treeaudit.cli.console import echo, page
 from treeaudit.cli.options import Form, MaxBytes, Select
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
     from treeaudit.readers.describe import Contents
     from treeaudit.readers.outline import Part
+
+from treeaudit.cli.console import Console
 
 __all__ = ["inspect"]
 
@@ -36,7 +40,7 @@ def inspect(
 
     contents = describe(file, select=select, max_bytes=max_bytes)
     if form == "json":
-        typer.page(_as_json(contents))
+        page(_as_json(contents))
     else:
         _print(contents)
     raise typer.Exit(0 if contents.refused is None else 2)
@@ -51,7 +55,6 @@ def _as_json(contents: "Contents") -> str:
 
 
 def _print(contents: "Contents") -> None:
-    from treeaudit.cli.console import Console
 
     console = Console()
     shown = _page(contents)
@@ -61,7 +64,7 @@ def _print(contents: "Contents") -> None:
     with console.capture() as captured:
         console.print(shown)
     for line in captured.get().split("\n")[:-1]:
-        typer.echo(line.rstrip())
+        echo(line.rstrip())
 
 
 def _page(contents: "Contents") -> "Table":

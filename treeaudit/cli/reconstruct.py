@@ -5,7 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from treeaudit.cli import declared as typer
+import typer
+
+from treeaudit.cli.console import echo
 from treeaudit.cli.options import (
     Force,
     Known,
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from treeaudit.arrays import Index
-    from treeaudit.cli.console import Console
     from treeaudit.model.forest import Forest
     from treeaudit.table.table import Table
+
+from treeaudit.cli.console import Console, frame_grid, width_of
+from treeaudit.cli.options import check_kept
 
 __all__ = ["reconstruct"]
 
@@ -88,8 +92,6 @@ def reconstruct(
     treeaudit reconstruct forest.pkl --people -o people.csv -o proof.json
     """
     import treeaudit as ta
-    from treeaudit.cli.console import Console
-    from treeaudit.cli.kept import check_kept
     from treeaudit.cli.people import Knowledge, show_people
     from treeaudit.errors import DataError
     from treeaudit.reports.table_files import save_table
@@ -121,7 +123,7 @@ def reconstruct(
     if output:
         for path in output:
             written = save_table(table, path, expand=expand, words=words, force=force)
-            typer.echo(f"table  {written}")
+            echo(f"table  {written}")
         return
     _print_table(console, table, rows, expand=expand)
 
@@ -175,13 +177,12 @@ def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> N
     counted = forest.trees[tree].n_records
     n = None if counted is None else int(counted[leaf])
     people = "" if n is None else f"{number_of(n, 'person', 'people')}: "
-    typer.echo(plain(f"leaf {leaf}, {people}{text}", 10_000))
+    echo(plain(f"leaf {leaf}, {people}{text}", 10_000))
 
 
 def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool) -> None:
     import numpy as np
 
-    from treeaudit.cli.grid import frame_grid, width_of
     from treeaudit.reports.plain_text import plain
 
     order = np.arange(len(table))

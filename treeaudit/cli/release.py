@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from treeaudit.cli import declared as typer
+import typer
+
+from treeaudit.cli.console import echo, page
 from treeaudit.cli.options import (
     Force,
     Form,
@@ -22,6 +24,8 @@ from treeaudit.cli.options import (
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report
     from treeaudit.model.forest import Forest
+
+from treeaudit.cli.options import check_kept
 
 __all__ = ["release"]
 
@@ -62,7 +66,6 @@ def release(
     """
     import treeaudit as ta
     from treeaudit.audit.scan import audit
-    from treeaudit.cli.kept import check_kept
     from treeaudit.findings.request import Request
     from treeaudit.reports import render
     from treeaudit.writers import check_target
@@ -83,7 +86,7 @@ def release(
         )
     )
     if form == "json":
-        typer.page(render(report, "json"))
+        page(render(report, "json"))
     else:
         _print(before, report, written, quiet=quiet)
     raise typer.Exit(report.exit_code)
@@ -97,5 +100,5 @@ def _print(before: "Forest", report: "Report", written: Path, *, quiet: bool) ->
     lines = [] if quiet else [f"left out: {plain(left_out(before, report.forest), 2000)}"]
     lines.append(f"model  {plain(str(written), 1000)}")
     for line in lines:
-        typer.echo(line)
-    typer.page(printed(lambda console: print_verdict(report, console, quiet=quiet), 80))
+        echo(line)
+    page(printed(lambda console: print_verdict(report, console, quiet=quiet), 80))

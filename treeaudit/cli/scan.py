@@ -1,11 +1,14 @@
 """``treeaudit scan PATH…``."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treeaudit.cli import declared as typer
+import typer
+
+from treeaudit.cli.console import Console, echo, page, progress_bar
 from treeaudit.cli.options import (
     AcceptedReport,
     Acro,
@@ -40,7 +43,12 @@ from treeaudit.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from treeaudit.findings.report import Reports
+    from treeaudit.findings.report import Report, Reports
+
+    RepairSearch = Callable[[Report], Report]
+    """Returns a report with its repair."""
+
+from treeaudit.cli.options import check_kept
 
 __all__ = ["scan"]
 
@@ -92,9 +100,6 @@ def scan(
     """
     from treeaudit.audit.patterns import is_several
     from treeaudit.audit.scan import audit_all
-    from treeaudit.cli.kept import check_kept
-    from treeaudit.cli.progress import progress_bar
-    from treeaudit.cli.way_out import shown
     from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
@@ -159,13 +164,13 @@ def scan(
         from treeaudit.repair.fix import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
-    found = shown(found, form, seek, safe=release_safe, quiet=quiet, verbose=verbose)
+    found = _show(found, form, seek, safe=release_safe, quiet=quiet, verbose=verbose)
     written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
     if acro is not None:
         written.append(write_acro(found.reports[0], acro, force=force, release_safe=release_safe))
     if form == "text" and not quiet and not release_safe:
         for path in written:
-            typer.echo(f"report  {path}")
+            echo(f"report  {path}")
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
 
 
@@ -189,3 +194,65 @@ def _save(found: "Reports", path: Path, *, force: bool, safe: bool) -> Path:
     from treeaudit.reports import save
 
     return save(found.reports[0], path, force=force, release_safe=safe)
+
+
+def _show(
+    found: "Reports",
+    form: str,
+    seek: "RepairSearch | None",
+    *,
+    safe: bool,
+    quiet: bool,
+    verbose: bool,
+) -> "Reports":
+    """Show the reports, and return them with their repairs; a terminal shows each before that."""
+    from treeaudit.reports import render, several
+    from treeaudit.reports.release_safe import that_may_leave
+    from treeaudit.reports.terminal import print_report, print_verdict, to_text
+
+    console = Console()
+    as_text, on_terminal = form == "text", console.is_terminal
+    if as_text and on_terminal and seek is not None and not quiet:
+        return _show_before_repair(found, console, seek, verbose=verbose)
+    if seek is not None:
+        found = type(found)(reports=tuple(map(seek, found.reports)))
+    first, many = found.reports[0], len(found.reports) > 1
+    if safe and not (quiet and as_text):
+        kind = "txt" if as_text else form
+        page(several.released(found, kind) if many else render(first, kind, release_safe=True))
+    elif not as_text:
+        page(several.dumps(found) if many else render(first, "json"))
+    elif quiet and many:
+        several.print_worst(found, console)
+    elif quiet:
+        print_verdict(that_may_leave(first) if safe else first, console, quiet=True)
+    elif on_terminal and many:
+        several.print_reports(found, console, verbose=verbose)
+    elif on_terminal:
+        print_report(first, console, verbose=verbose)
+    elif many:
+        page(several.to_text(found, console.width, verbose=verbose))
+    else:
+        page(to_text(first, console.width, verbose=verbose))
+    return found
+
+
+def _show_before_repair(
+    found: "Reports", console: Console, seek: "RepairSearch", *, verbose: bool
+) -> "Reports":
+    """Print each report before its repair is searched for, and the repair below it."""
+    from treeaudit.reports.several import print_worst
+    from treeaudit.reports.terminal import print_report, print_way_out
+
+    reports = []
+    for one in found.reports:
+        print_report(one, console, verbose=verbose, way_out=False)
+        console.file.flush()
+        reports.append(seek(one))
+        print_way_out(reports[-1], console)
+        if len(found.reports) > 1:
+            console.print()
+    found = type(found)(reports=tuple(reports))
+    if len(reports) > 1:
+        print_worst(found, console)
+    return found

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import Force
+import typer
+
+from treeaudit.cli.console import echo, page
+from treeaudit.cli.options import Force, check_kept
 
 __all__ = ["schema"]
 
@@ -50,7 +52,6 @@ def schema(
 
     treeaudit schema people.csv --target ill -o schema.toml
     """
-    from treeaudit.cli.kept import check_kept
     from treeaudit.errors import DataError
     from treeaudit.model.schema import Schema
     from treeaudit.model.schema_file import schema_text
@@ -69,11 +70,11 @@ def schema(
     public = Schema.from_public(table, target=target, categorical=categorical or (), bounds=bounds)
     draft = schema_text(public)
     if output is None:
-        typer.page(draft)
+        page(draft)
         return
     written = write_file(output, draft, force=force, private=True)
-    typer.echo(plain(f"schema  {written}", 1000))
-    typer.echo(
+    echo(plain(f"schema  {written}", 1000))
+    echo(
         "It was taken from the data. Replace what is not public knowledge, then set "
         "confirmed = true.",
         err=True,

@@ -3,14 +3,16 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
 from typer import Context
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import Force, distinct, settings
-from treeaudit.cli.registries import algorithms
+from treeaudit.cli.console import echo, page
+from treeaudit.cli.options import Force, algorithms, distinct, settings
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger, Query
+
+from treeaudit.cli.options import check_kept
 
 __all__ = ["train"]
 
@@ -29,7 +31,7 @@ def _list(context: Context, algorithm: str | None) -> str | None:
         from treeaudit.trainers.listing import as_text
         from treeaudit.trainers.measured import MEASURED
 
-        typer.page(as_text(ALGORITHMS, MEASURED) + "\n")
+        page(as_text(ALGORITHMS, MEASURED) + "\n")
         raise typer.Exit
     if "help" in context.meta:
         _print_parameters(algorithm)
@@ -51,7 +53,7 @@ def _print_parameters(algorithm: str | None) -> None:
     from treeaudit.trainers.train import trainer_named
 
     trainer = ALGORITHMS[0] if algorithm is None else trainer_named(algorithm)
-    typer.page(parameters_as_text(trainer) + "\n")
+    page(parameters_as_text(trainer) + "\n")
     raise typer.Exit
 
 
@@ -177,7 +179,6 @@ def train(
     import warnings
 
     from treeaudit import trainers
-    from treeaudit.cli.kept import check_kept
     from treeaudit.dp.bounded import unbounded_because
     from treeaudit.dp.budget import Budget
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
@@ -207,17 +208,17 @@ def train(
             # Estimators answer for their parameters and labels as scikit-learn asks.
             raise error if isinstance(error, TreeauditError) else DataError(str(error)) from None
     if epsilon > _WEAK:
-        typer.echo(f"epsilon {epsilon:g} protects hardly anybody: 1 is usual, 10 is much", err=True)
-    typer.echo(f"{model.algorithm}, {variant} variant")
+        echo(f"epsilon {epsilon:g} protects hardly anybody: 1 is usual, 10 is much", err=True)
+    echo(f"{model.algorithm}, {variant} variant")
     _print_ledger(model.privacy_)
     if budget is not None:
-        typer.echo(plain(f"  {given['budget'].statement}", 1000))
+        echo(plain(f"  {given['budget'].statement}", 1000))
     because = None if model.privacy_.not_private else unbounded_because(model.forest_)
     if because is not None:
-        typer.echo(f"  NOT BOUNDED: {because}")
+        echo(f"  NOT BOUNDED: {because}")
     for path in output:
         written = trainers.save_trained(model, path, force=force)
-        typer.echo(plain(f"model  {written}", 1000))
+        echo(plain(f"model  {written}", 1000))
 
 
 def _each(query: "Query") -> str:
@@ -233,15 +234,15 @@ def _print_ledger(ledger: "Ledger") -> None:
 
     for query in ledger.queries:
         how = "of disjoint parts" if query.composition == "parallel" else "of the same people"
-        typer.echo(
+        echo(
             f"  {query.name}: {query.mechanism}, {_each(query)}, "
             f"asked {number_of(query.asked, 'time', 'times')} {how}, costs {_all(query)}"
         )
-    typer.echo(
+    echo(
         f"  claim: {loss_in_words(float(ledger.epsilon), float(ledger.delta))} "
         f"({ledger.neighbours}) for a {ledger.unit}, "
         f"of which {float(ledger.used):g} is used; "
         f"taken as public: {', '.join(ledger.public)}"
     )
     for reason in ledger.reasons:
-        typer.echo(f"  NOT PRIVATE: {reason}")
+        echo(f"  NOT PRIVATE: {reason}")
