@@ -12,7 +12,7 @@ import xgboost as xgb
 import treeaudit as ta
 from tests.libraries import library
 from treeaudit.readers.leftovers.attributes import attributes_of
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 
 
 def people(asked: str):

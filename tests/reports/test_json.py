@@ -13,7 +13,7 @@ from tests.contracts.test_attacks import MODELS
 from tests.strategies import forests
 from treeaudit.attacks import ATTACKS
 from treeaudit.findings.details import Details
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 from treeaudit.reports.to_json import json_schema
 from treeaudit.reports.typed_schema import as_types_say, schema_text
 

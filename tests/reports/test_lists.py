@@ -13,7 +13,7 @@ import treeaudit as ta
 from tests.contracts.test_attacks import MODELS
 from tests.reports.sarif_schema import SCHEMA
 from treeaudit.findings.acceptance import accepted_report
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 from treeaudit.reports.fleet_html import to_html
 from treeaudit.reports.fleet_rows import Row, row_of
 from treeaudit.reports.junit import to_junit

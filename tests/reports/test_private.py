@@ -6,7 +6,7 @@ import numpy as np
 
 import treeaudit as ta
 from treeaudit.model.tree import Tree
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 from treeaudit.reports.private import spent
 
 LEDGER = {

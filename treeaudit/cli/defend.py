@@ -148,7 +148,7 @@ def defend(
     import treeaudit as ta
     from treeaudit.findings.request import Request
     from treeaudit.repair.defend import Wanted, repair
-    from treeaudit.reports import check_output
+    from treeaudit.reports.formats import check_output
     from treeaudit.writers import check_target
 
     parameters = settings(setting, {"min_leaf"}, "t=0.3")

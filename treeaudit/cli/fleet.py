@@ -19,7 +19,7 @@ from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
 from treeaudit.output import same_file, write_file
-from treeaudit.reports import suffix_of
+from treeaudit.reports.formats import suffix_of
 from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdown, whole_json
 from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
 from treeaudit.reports.plain_text import printed

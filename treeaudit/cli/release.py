@@ -67,7 +67,7 @@ def release(
     import treeaudit as ta
     from treeaudit.audit.scan import audit
     from treeaudit.findings.request import Request
-    from treeaudit.reports import render
+    from treeaudit.reports.formats import render
     from treeaudit.writers import check_target
 
     before = ta.load(model, select=select, max_bytes=max_bytes)

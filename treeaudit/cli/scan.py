@@ -178,7 +178,7 @@ def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
     from treeaudit.output import same_file
-    from treeaudit.reports import check_output
+    from treeaudit.reports.formats import check_output
 
     for path in output:
         if same_file(path, model):
@@ -191,7 +191,7 @@ def _save(found: "Reports", path: Path, *, force: bool, safe: bool) -> Path:
         from treeaudit.reports import several
 
         return several.save(found, path, force=force, release_safe=safe)
-    from treeaudit.reports import save
+    from treeaudit.reports.formats import save
 
     return save(found.reports[0], path, force=force, release_safe=safe)
 
@@ -206,7 +206,8 @@ def _show(
     verbose: bool,
 ) -> "Reports":
     """Show the reports, and return them with their repairs; a terminal shows each before that."""
-    from treeaudit.reports import render, several
+    from treeaudit.reports import several
+    from treeaudit.reports.formats import render
     from treeaudit.reports.release_safe import that_may_leave
     from treeaudit.reports.terminal import print_report, print_verdict, to_text
 

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report, Reports
 from treeaudit.output import same_file, write_file
-from treeaudit.reports import listed, render, suffix_of
-from treeaudit.reports import to_dict as report_to_dict
+from treeaudit.reports.formats import listed, render, suffix_of
+from treeaudit.reports.formats import to_dict as report_to_dict
 from treeaudit.reports.html import environment
 from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.notebook import framed
