@@ -24,7 +24,7 @@ from treeaudit.attacks.sensitive.attack import Sensitive
 from treeaudit.attacks.singling_out.contribution import Contribution
 from treeaudit.attacks.singling_out.uniqueness import Uniqueness
 from treeaudit.findings.numbers import People, Share
-from treeaudit.reports.drawn import draw_curve, draw_plot
+from treeaudit.reports.plots import draw_curve, draw_plot
 from treeaudit.reports.wording import in_words
 
 

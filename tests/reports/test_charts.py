@@ -10,10 +10,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.model.tree import Tree
-from treeaudit.reports.charts import Column, fit, icicle, strip
+from treeaudit.reports.charts import Column, fit, icicle, strip, written
 from treeaudit.reports.icicle import lay_out
-from treeaudit.reports.lines import Series, lines
-from treeaudit.reports.written import written
+from treeaudit.reports.plots import Series, lines
 
 INF = np.inf
 HOSTILE = "</title><script>alert(1)</script>\"'&"

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.reports.whiskers import Point, share_row, whiskers
+from treeaudit.reports.plots import Point, share_row, whiskers
 from treeaudit.stats import Estimate
 
 shares = st.floats(0, 1)

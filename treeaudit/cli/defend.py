@@ -257,7 +257,7 @@ def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
 
 def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quiet: bool) -> None:
     from treeaudit.reports.advice import verdict_line
-    from treeaudit.reports.repair_rows import before_and_after
+    from treeaudit.reports.repairs import before_and_after
 
     after = written[0] if written else done.after
     if quiet:
@@ -270,7 +270,7 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
         console.print(f"{what}; a file that is written is put together anew, without leftovers")
     console.print(grid(["", "before", "after"], before_and_after(done.before, after)))
     if done.frontier:
-        from treeaudit.reports.frontier import HEAD, rest, shown
+        from treeaudit.reports.repairs import HEAD, rest, shown
 
         console.print()
         console.print(grid(list(HEAD), [list(row.cells) for row in shown(done.frontier)]))
@@ -281,7 +281,7 @@ def _use(done: "Repair", test: Path, target: str | None, person: str | None) -> 
     """Return how useful the model is to people who were not in its training data."""
     from treeaudit.defenses.prune_leaves import PruneLeaves, rejecting
     from treeaudit.repair.defend import utility_on
-    from treeaudit.reports.repair_rows import utility_rows
+    from treeaudit.reports.repairs import utility_rows
 
     before = utility_on(done.before.forest, test, target, person)
     after = utility_on(done.forest, test, target, person)
@@ -335,7 +335,7 @@ def _sweep_sizes(
     from treeaudit.errors import DataError
     from treeaudit.repair.defend import sweep, utility_on
     from treeaudit.reports.comparison import check_output
-    from treeaudit.reports.repair_rows import curve
+    from treeaudit.reports.repairs import curve
 
     parts = text.split(",")
     if not all(part.strip().isdecimal() for part in parts):

@@ -19,9 +19,9 @@ from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
 from treeaudit.output import same_file, write_file
-from treeaudit.reports.formats import suffix_of
 from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdown, whole_json
 from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
+from treeaudit.reports.formats import suffix_of
 from treeaudit.reports.plain_text import printed
 
 __all__ = ["scan_all"]
@@ -154,7 +154,7 @@ def _content(
     form: str, rows: Sequence[Row], found: Found, lines: IO[str], *, release_safe: bool
 ) -> str | Iterator[bytes]:
     if form == "html":
-        from treeaudit.reports.fleet_html import to_html
+        from treeaudit.reports.fleet import to_html
 
         today = datetime.date.today()
         return to_html(rows, found.aside, release_safe=release_safe, created=today)

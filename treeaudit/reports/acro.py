@@ -22,8 +22,7 @@ from treeaudit.input import BASELINE, read_bytes
 from treeaudit.output import alone_in, check_new, well_formed, write_file
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Most
-from treeaudit.reports.advice import verdict_line
-from treeaudit.reports.commands import repeat_command
+from treeaudit.reports.advice import repeat_command, verdict_line
 from treeaudit.reports.html import to_html
 from treeaudit.reports.release_safe import measured, released, that_may_leave
 from treeaudit.reports.terminal import to_text

@@ -13,7 +13,7 @@ from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.moved import Moved
 from treeaudit.reports.changes import marked
-from treeaudit.reports.notebook import framed
+from treeaudit.reports.html import framed
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
 from treeaudit.reports.to_json import HEAD, as_json

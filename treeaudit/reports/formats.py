@@ -6,44 +6,55 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from treeaudit import output
 from treeaudit.errors import DataError
 from treeaudit.findings.report import Report
 from treeaudit.output import check_free, same_file, write_file
+from treeaudit.reports.advice import verdict_line
+from treeaudit.reports.plain_text import plain
 from treeaudit.reports.release_safe import released, statement
-from treeaudit.reports.short import brief, to_frame
 from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import as_line, dumps, to_dict
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "brief",
-    "check_output",
-    "dumps",
-    "in_notebook",
-    "listed",
-    "render",
-    "save",
-    "suffix_of",
-    "to_dict",
-    "to_frame",
-    "to_text",
-]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FORMATS", "brief", "check_output", "dumps", "in_notebook", "listed", "render", "save"]
+__all__ += ["suffix_of", "to_dict", "to_frame", "to_text"]
+
+_COLUMNS = {
+    "findings": ("id", "title", "status", "severity", "leaves", "people", "summary", "reason"),
+    "checks": ("name", "status", "threshold", "measured", "reason", "accepted"),
+}
+
+
+def brief(report: Report) -> str:
+    """Return the verdict, and a line for each attack that found something."""
+    word = report.verdict.upper() if report.checks else "OBSERVED"
+    lines = [f"Report of a {plain(report.forest.source.estimator, 60)}: {word}",
+             f"  {verdict_line(report)}"]  # fmt: skip
+    lines += [
+        f"  {one.id} {plain(one.title, 60)}: {one.severity}, {one.people:,} people"
+        for one in report.findings
+        if one.status == "found"
+    ]
+    return "\n".join(lines)
+
+
+def to_frame(report: Report, of: Literal["findings", "checks"]) -> "pd.DataFrame":
+    """Return a row per attack, or per check of the policy."""
+    import pandas as pd
+
+    names = _COLUMNS[of]
+    rows: list[dict[str, Any]] = report.to_dict()[of]
+    return pd.DataFrame([[row[name] for name in names] for row in rows], columns=list(names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """A format that a report can be written in.
-
-    Attributes
-    ----------
-    render
-        Returns a report as text.
-    release
-        Returns the statement of it that may leave the room.
-    """
+class _Format:
+    """A format that a report can be written in."""
 
     render: Callable[[Report], str]
     release: Callable[[Report], str]
@@ -77,19 +88,19 @@ def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) 
     return to_sarif(rows) if form == "sarif" else to_junit(rows)
 
 
-def _as_list(form: str) -> Format:
-    return Format(
+def _as_list(form: str) -> _Format:
+    return _Format(
         render=lambda report: listed([report], form),
         release=lambda report: listed([report], form, release_safe=True),
     )
 
 
 FORMATS = {
-    "html": Format(render=_html, release=partial(_html, release_safe=True)),
-    "md": Format(render=_markdown, release=_safe_markdown),
-    "json": Format(render=dumps, release=lambda report: released(report, "json")),
-    "txt": Format(render=to_text, release=lambda report: released(report, "txt")),
-    "jsonl": Format(
+    "html": _Format(render=_html, release=partial(_html, release_safe=True)),
+    "md": _Format(render=_markdown, release=_safe_markdown),
+    "json": _Format(render=dumps, release=lambda report: released(report, "json")),
+    "txt": _Format(render=to_text, release=lambda report: released(report, "txt")),
+    "jsonl": _Format(
         render=lambda report: as_line(to_dict(report)),
         release=lambda report: as_line(statement(report)),
     ),
@@ -161,6 +172,6 @@ def save(
 
 def in_notebook(report: Report) -> str:
     """Return the HTML report in a frame."""
-    from treeaudit.reports.notebook import framed
+    from treeaudit.reports.html import framed
 
     return framed(render(report, "html"))

@@ -4,27 +4,131 @@ Severity is a word first and a colour second. Text from the model is untrusted:
 it is shown as plain text, with control and direction characters taken out.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treeaudit.attacks.singling_out.details import group_sizes
-from treeaudit.findings.report import Report
-from treeaudit.model.words import number_of
-from treeaudit.reports.advice import next_steps, verdict_line
-from treeaudit.reports.attack_lines import AttackLine, attack_lines, has_control
+from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.report import Report, view_of
+from treeaudit.model.words import in_percent, number_of
+from treeaudit.reports.advice import fix_sentence, next_command, next_steps, verdict_line
 from treeaudit.reports.blocks import Block, Column, Grid, Line, laid_out, show
-from treeaudit.reports.commands import next_command
-from treeaudit.reports.fixed import fix_sentence
-from treeaudit.reports.looks import SEVERITY, VERDICT
 from treeaudit.reports.plain_text import plain, printed
-from treeaudit.reports.private import claim, counting, spent
-from treeaudit.reports.provenance import shown_name
+from treeaudit.reports.provenance import claim, counting, shown_name, spent
+from treeaudit.reports.severity_styles import SEVERITY, VERDICT
+from treeaudit.reports.wording import in_words
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["plain", "print_report", "print_verdict", "print_way_out", "to_text", "verdict_text"]
+__all__ = ["attack_lines", "print_report", "print_verdict", "print_way_out", "to_text"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AttackLine:
+    """An attack in a line."""
+
+    level: str
+    title: str
+    id: str = ""
+    found: str = ""
+    unseen: str = ""
+    policy: str = ""
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether it is a row of the table of attacks, or told beside it."""
+        return bool(self.id) and self.level != "skipped"
+
+
+def _has_control(report: Report) -> bool:
+    """Tell whether any claim was held against unseen people."""
+    return any(c.control is not None for finding in report.findings for c in finding.controls)
+
+
+def attack_lines(report: Report, *, short: bool) -> list[_AttackLine]:
+    """Return a line per attack; those on the file itself that found nothing share one.
+
+    ``short`` asks for a few words rather than a sentence in ``found``.
+    """
+    lines = [
+        _line(report, result, short)
+        for result in report.results
+        if not (_is_quiet(report, result) or _asks_for(result) or _of_another_kind(result))
+    ]
+    other = [result.title.lower() for result in report.results if _of_another_kind(result)]
+    if other:
+        lines.append(_AttackLine(level="skipped", title="Not applicable", found=", ".join(other)))
+    lines += _unasked(report.results)
+    quiet = [result.title.lower() for result in report.results if _is_quiet(report, result)]
+    if quiet:
+        lines.append(_AttackLine(level="none", title="Nothing found", found=", ".join(quiet)))
+    return lines
+
+
+def _line(report: Report, result: Finding | Skipped, short: bool) -> _AttackLine:
+    policy = _policy(report, result.id)
+    if isinstance(result, Skipped):
+        return _AttackLine(
+            level="skipped", title=result.title, id=result.id, found=result.reason, policy=policy
+        )
+    view = view_of(report, result)
+    brief = in_words(view.brief) if short and view.brief is not None else ""
+    return _AttackLine(
+        level=result.severity,
+        title=result.title,
+        id=result.id,
+        found=brief or result.summary,
+        unseen=_unseen(result) if view.unseen is None else in_words(view.unseen),
+        policy=policy,
+    )
+
+
+def _is_quiet(report: Report, result: Finding | Skipped) -> bool:
+    """Whether one line for all such results is enough."""
+    page = report.pages.get(result.id)
+    clear = isinstance(result, Finding) and result.status == "clear"
+    return clear and page is not None and page.about == "file"
+
+
+def _of_another_kind(result: Finding | Skipped) -> bool:
+    """Whether it asks for what no model of this kind holds: not worth a line of its own."""
+    return isinstance(result, Skipped) and result.reason.startswith("not applicable")
+
+
+def _asks_for(result: Finding | Skipped) -> tuple[str, ...]:
+    """Return the options that a skipped attack asks for."""
+    return result.asks if isinstance(result, Skipped) else ()
+
+
+def _unasked(results: Sequence[Finding | Skipped]) -> list[_AttackLine]:
+    """Return one line for all attacks that were skipped for want of people."""
+    asked: dict[tuple[str, ...], list[str]] = {}
+    for result in results:
+        if options := _asks_for(result):
+            asked.setdefault(options, []).append(result.title.lower())
+    if not asked:
+        return []
+    parts = [f"{', '.join(titles)} ({', '.join(options)})" for options, titles in asked.items()]
+    return [_AttackLine(level="skipped", title="Not asked for", found="; ".join(parts), policy="–")]
+
+
+def _policy(report: Report, attack: str) -> str:
+    states = [check.status for check in report.checks if check.attack == attack]
+    if not states:
+        return "–"
+    worst = next(s for s in ("fail", "skipped", "pass") if s in states)
+    return {"fail": "failed", "skipped": "not made", "pass": "passed"}[worst]
+
+
+def _unseen(finding: Finding) -> str:
+    shares = [c.control.value for c in finding.controls if c.control is not None]
+    if not shares:
+        return "nobody fits" if finding.controls else "–"
+    return " and ".join(in_percent(share, 0) for share in shares[:2]) + " fit"
+
 
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
@@ -39,7 +143,7 @@ def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     return text or printed(lambda console: _show(blocks, console), width)
 
 
-def verdict_text(report: Report, width: int) -> str | None:
+def _verdict_text(report: Report, width: int) -> str | None:
     """Return the verdict alone, where it is known how it stands on one line."""
     text = laid_out(_verdict_alone(report), width)
     return None if text is None or len(text) > width else text
@@ -72,14 +176,14 @@ def _show(blocks: Iterable[Block], console: "Console") -> None:
 def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
     yield _heading(report)
     yield Line()
-    lines = attack_lines(report, short=has_control(report))
+    lines = attack_lines(report, short=_has_control(report))
     told = [line for line in lines if line.has_columns]
     if told:
         yield _attacks(report, told, width)
     for other in lines:
         if not other.has_columns:
             yield _beside(other)
-    if has_control(report):
+    if _has_control(report):
         said = "fit: unseen people who have the label or value that their leaf states"
         yield Line(((said, ""),), style="dim")
     yield Line()
@@ -170,8 +274,8 @@ def _heading(report: Report) -> Line:
     return Line((*name, *((f"\n{line}", "dim") for line in told)))
 
 
-def _attacks(report: Report, lines: list[AttackLine], width: int) -> Grid:
-    held = has_control(report)
+def _attacks(report: Report, lines: list[_AttackLine], width: int) -> Grid:
+    held = _has_control(report)
     wide = held and width >= _WIDE
     title = "found" if report.people else "what the file alone claims"
     columns = [Column(least=6), Column(title="id"), Column(title="attack")]
@@ -190,7 +294,7 @@ def _attacks(report: Report, lines: list[AttackLine], width: int) -> Grid:
     return Grid(columns=tuple(columns), rows=tuple(rows), titled=True)
 
 
-def _beside(line: AttackLine) -> Grid:
+def _beside(line: _AttackLine) -> Grid:
     look, name = SEVERITY[line.level], f"{line.id} {line.title}".strip()
     row = ((look.word, look.style), (f"{name}: {plain(line.found, 600)}", ""))
     return Grid(columns=(Column(least=6), Column(wraps=True)), rows=(row,))
