@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo
-from treeaudit.cli.options import Force
 
 __all__ = ["accept"]
 
@@ -34,7 +34,7 @@ def accept(
             show_default=False,
         ),
     ],
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Accept what failed in a report, by name and until a day: later scans fail what is worse.
 

@@ -5,23 +5,9 @@ from typing import Annotated
 
 import typer
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page, progress_bar
-from treeaudit.cli.options import (
-    Attacks,
-    ExitZero,
-    Force,
-    Form,
-    Output,
-    Person,
-    PolicyName,
-    Repeats,
-    RowsPerPerson,
-    Seed,
-    Target,
-    Test,
-    Train,
-    check_kept,
-)
+from treeaudit.cli.options import check_kept
 
 __all__ = ["compare"]
 
@@ -30,19 +16,19 @@ def compare(
     models: Annotated[
         list[Path], typer.Argument(help="Model files.", show_default=False, metavar="MODEL…")
     ],
-    train: Train = None,
-    test: Test = None,
-    target: Target = None,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
-    policy: PolicyName = "default",
-    attack: Attacks = None,
-    output: Output = None,
-    form: Form = "text",
-    seed: Seed = 0,
-    exit_zero: ExitZero = False,
-    force: Force = False,
+    train: opt.Train = None,
+    test: opt.Test = None,
+    target: opt.Target = None,
+    person: opt.Person = None,
+    rows_per_person: opt.RowsPerPerson = None,
+    repeats: opt.Repeats = None,
+    policy: opt.PolicyName = "default",
+    attack: opt.Attacks = None,
+    output: opt.Output = None,
+    form: opt.Form = "text",
+    seed: opt.Seed = 0,
+    exit_zero: opt.ExitZero = False,
+    force: opt.Force = False,
 ) -> None:
     """Set models side by side: what each gives away, and what it is good for.
 

@@ -6,23 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from treeaudit.cli.console import echo
-from treeaudit.cli.options import (
-    Force,
-    MaxBytes,
-    Model,
-    Output,
-    Person,
-    PolicyName,
-    Quiet,
-    Repeats,
-    RowsPerPerson,
-    Select,
-    Target,
-    Test,
-    Train,
-    settings,
-)
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo, grid, progress_bar
+from treeaudit.cli.options import check_kept, settings
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report
@@ -30,8 +16,6 @@ if TYPE_CHECKING:
     from treeaudit.repair.attempts import Attempt, Repair
     from treeaudit.repair.defend import Wanted
 
-from treeaudit.cli.console import Console, grid, progress_bar
-from treeaudit.cli.options import check_kept
 
 __all__ = ["defend", "print_methods"]
 
@@ -68,7 +52,7 @@ def print_methods() -> None:
 
 
 def defend(
-    model: Model,
+    model: opt.Model,
     min_leaf: Annotated[
         int | None,
         _HOW(
@@ -118,18 +102,18 @@ def defend(
             metavar="K,K,…",
         ),
     ] = None,
-    policy: PolicyName = "default",
-    train: Train = None,
-    test: Test = None,
-    target: Target = None,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    output: Output = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    policy: opt.PolicyName = "default",
+    train: opt.Train = None,
+    test: opt.Test = None,
+    target: opt.Target = None,
+    person: opt.Person = None,
+    rows_per_person: opt.RowsPerPerson = None,
+    repeats: opt.Repeats = None,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    output: opt.Output = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Repair a model before release, and audit it before and after.
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo
-from treeaudit.cli.options import Force
 
 __all__ = ["demo"]
 
@@ -16,7 +16,7 @@ def demo(
         "treeaudit-demo"
     ),
     show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Train a tree on bundled data, scan it, and write the report.
 

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page, progress_bar
-from treeaudit.cli.options import ExitZero, Force, Form, Output, Seconds, check_kept
+from treeaudit.cli.options import check_kept
 
 __all__ = ["diff"]
 
@@ -25,12 +26,12 @@ def diff(
             show_default=False,
         ),
     ] = None,
-    seconds: Seconds = 10.0,
+    seconds: opt.Seconds = 10.0,
     rows: Annotated[int, typer.Option(help="People to print.", min=1)] = 20,
-    output: Output = None,
-    form: Form = "text",
-    exit_zero: ExitZero = False,
-    force: Force = False,
+    output: opt.Output = None,
+    form: opt.Form = "text",
+    exit_zero: opt.ExitZero = False,
+    force: opt.Force = False,
 ) -> None:
     """Tell what changed: between two reports, or whose records two models give away together.
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import Form, MaxBytes, Select
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo, page
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from treeaudit.readers.describe import Contents
     from treeaudit.readers.outline import Part
 
-from treeaudit.cli.console import Console
 
 __all__ = ["inspect"]
 
@@ -25,9 +24,9 @@ _MOST_NAMES = 12
 
 def inspect(
     file: Annotated[Path, typer.Argument(help="Any file, a model or not.", show_default=False)],
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    form: Form = "text",
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    form: opt.Form = "text",
 ) -> None:
     """Show what is inside a file, without auditing it and without running it.
 

@@ -179,12 +179,7 @@ def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str)
 
 
 Model = Annotated[
-    Path,
-    typer.Argument(
-        help="A model file: {formats}.",
-        metavar="MODEL",
-        show_default=False,
-    ),
+    Path, typer.Argument(help="A model file: {formats}.", metavar="MODEL", show_default=False)
 ]
 Models = Annotated[
     list[Path],

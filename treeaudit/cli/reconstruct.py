@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeaudit.cli.console import echo
-from treeaudit.cli.options import (
-    Force,
-    Known,
-    MaxBytes,
-    Model,
-    Output,
-    Seconds,
-    Select,
-    Target,
-    Test,
-)
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo, frame_grid, width_of
+from treeaudit.cli.options import check_kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +18,6 @@ if TYPE_CHECKING:
     from treeaudit.model.forest import Forest
     from treeaudit.table.table import Table
 
-from treeaudit.cli.console import Console, frame_grid, width_of
-from treeaudit.cli.options import check_kept
 
 __all__ = ["reconstruct"]
 
@@ -36,8 +25,8 @@ _SHOWN = partial(typer.Option, rich_help_panel="What to show", show_default=Fals
 
 
 def reconstruct(
-    model: Model,
-    output: Output = None,
+    model: opt.Model,
+    output: opt.Output = None,
     expand: Annotated[bool, _SHOWN("--expand", help="One row per person.")] = False,
     words: Annotated[
         bool,
@@ -72,14 +61,14 @@ def reconstruct(
         Path | None,
         _SHOWN(help="With --people: which values the columns can have (TOML).", metavar="TOML"),
     ] = None,
-    known: Known = None,
-    test: Test = None,
-    target: Target = None,
-    seconds: Seconds = 10.0,
+    known: opt.Known = None,
+    test: opt.Test = None,
+    target: opt.Target = None,
+    seconds: opt.Seconds = 10.0,
     rows: Annotated[int, typer.Option(help="Rows to print, smallest groups first.", min=1)] = 20,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    force: Force = False,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    force: opt.Force = False,
 ) -> None:
     """Rebuild the anonymised table that a model gives away, a row per leaf.
 

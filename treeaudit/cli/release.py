@@ -5,33 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import (
-    Force,
-    Form,
-    MaxBytes,
-    Model,
-    Person,
-    PolicyName,
-    Quiet,
-    Repeats,
-    RowsPerPerson,
-    Select,
-    Target,
-    Train,
-)
+from treeaudit.cli.options import check_kept
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report
     from treeaudit.model.forest import Forest
 
-from treeaudit.cli.options import check_kept
 
 __all__ = ["release"]
 
 
 def release(
-    model: Model,
+    model: opt.Model,
     output: Annotated[
         Path,
         typer.Option(
@@ -43,17 +30,17 @@ def release(
             show_default=False,
         ),
     ],
-    policy: PolicyName = "default",
-    train: Train = None,
-    target: Target = None,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    form: Form = "text",
-    force: Force = False,
-    quiet: Quiet = False,
+    policy: opt.PolicyName = "default",
+    train: opt.Train = None,
+    target: opt.Target = None,
+    person: opt.Person = None,
+    rows_per_person: opt.RowsPerPerson = None,
+    repeats: opt.Repeats = None,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    form: opt.Form = "text",
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Write a model again from what was audited, and audit what was written.
 

@@ -8,39 +8,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page, progress_bar
-from treeaudit.cli.options import (
-    AcceptedReport,
-    Acro,
-    Attacks,
-    ExitZero,
-    Fixing,
-    Force,
-    Form,
-    Jobs,
-    Known,
-    MaxBytes,
-    ModelName,
-    Models,
-    Output,
-    Person,
-    PolicyName,
-    PriorShares,
-    Quiet,
-    ReleaseSafe,
-    Repeats,
-    RowsPerPerson,
-    SamplingFraction,
-    Seconds,
-    Seed,
-    Select,
-    Sensitive,
-    Target,
-    Test,
-    Tolerance,
-    Train,
-    Verbose,
-)
+from treeaudit.cli.options import check_kept
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report, Reports
@@ -48,42 +18,41 @@ if TYPE_CHECKING:
     RepairSearch = Callable[[Report], Report]
     """Returns a report with its repair."""
 
-from treeaudit.cli.options import check_kept
 
 __all__ = ["scan"]
 
 
 def scan(
-    model: Models,
-    train: Train = None,
-    test: Test = None,
-    target: Target = None,
-    sensitive: Sensitive = None,
-    policy: PolicyName = "default",
-    baseline: AcceptedReport = None,
-    model_name: ModelName = None,
-    exit_zero: ExitZero = False,
-    output: Output = None,
-    acro: Acro = None,
-    form: Form = "text",
-    release_safe: ReleaseSafe = False,
-    force: Force = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    known: Known = None,
-    prior: PriorShares = None,
-    tolerance: Tolerance = None,
-    attack: Attacks = None,
-    seconds: Seconds = 10.0,
-    seed: Seed = 0,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
-    sampling_fraction: SamplingFraction = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    jobs: Jobs = None,
-    fix: Fixing = None,
+    model: opt.Models,
+    train: opt.Train = None,
+    test: opt.Test = None,
+    target: opt.Target = None,
+    sensitive: opt.Sensitive = None,
+    policy: opt.PolicyName = "default",
+    baseline: opt.AcceptedReport = None,
+    model_name: opt.ModelName = None,
+    exit_zero: opt.ExitZero = False,
+    output: opt.Output = None,
+    acro: opt.Acro = None,
+    form: opt.Form = "text",
+    release_safe: opt.ReleaseSafe = False,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    known: opt.Known = None,
+    prior: opt.PriorShares = None,
+    tolerance: opt.Tolerance = None,
+    attack: opt.Attacks = None,
+    seconds: opt.Seconds = 10.0,
+    seed: opt.Seed = 0,
+    person: opt.Person = None,
+    rows_per_person: opt.RowsPerPerson = None,
+    repeats: opt.Repeats = None,
+    sampling_fraction: opt.SamplingFraction = None,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    jobs: opt.Jobs = None,
+    fix: opt.Fixing = None,
 ) -> None:
     """Audit what a model file gives away about its training data.
 

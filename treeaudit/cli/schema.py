@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import Force, check_kept
+from treeaudit.cli.options import check_kept
 
 __all__ = ["schema"]
 
@@ -46,7 +47,7 @@ def schema(
             show_default=False,
         ),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Draft a schema file: the public bounds, categories and labels that training needs.
 

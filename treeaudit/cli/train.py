@@ -1,22 +1,25 @@
 """``treeaudit train DATA``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Context
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import Force, algorithms, distinct, settings
+from treeaudit.cli.options import algorithms, check_kept, distinct, settings
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger, Query
 
-from treeaudit.cli.options import check_kept
 
 __all__ = ["train"]
 
 _PRIVACY = "Privacy"
+_PLAIN = partial(typer.Option, show_default=False)
+_PRIVATE = partial(_PLAIN, rich_help_panel=_PRIVACY)
 _WEAK = 20.0
 _RESERVED = {
     *("epsilon", "schema", "algorithm", "target", "budget", "random_state"),
@@ -61,81 +64,62 @@ def train(
     data: Annotated[
         Path, typer.Argument(help="The private table: CSV or Parquet.", show_default=False)
     ],
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            help="The privacy budget of the model.", rich_help_panel=_PRIVACY, show_default=False
-        ),
-    ],
+    epsilon: Annotated[float, _PRIVATE(help="The privacy budget of the model.")],
     output: Annotated[
         list[Path],
-        typer.Option(
+        _PLAIN(
             "--output",
             "-o",
             help="The model: .json, .pkl or .joblib. Can be repeated.",
             callback=distinct,
             metavar="FILE",
             rich_help_panel="Output",
-            show_default=False,
         ),
     ],
     schema: Annotated[
         str | None,
-        typer.Option(
+        _PRIVATE(
             help="Confirmed public bounds, categories and labels (see 'treeaudit schema'); "
             "from-data marks the model as not private.",
             metavar="FILE",
-            rich_help_panel=_PRIVACY,
-            show_default=False,
         ),
     ] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(
+        _PLAIN(
             help="How to train: {algorithms}; the first unless told, and 'list' prints what is "
             "proved of each.",
             autocompletion=algorithms,
             metavar="NAME",
-            show_default=False,
             is_eager=True,
             callback=_list,
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            help="The column with the labels; that of the schema unless told.",
-            metavar="COLUMN",
-            show_default=False,
+        _PLAIN(
+            help="The column with the labels; that of the schema unless told.", metavar="COLUMN"
         ),
     ] = None,
     person: Annotated[
         str | None,
-        typer.Option(
+        _PRIVATE(
             help="The column that names whose row it is: epsilon protects a person, not a row.",
             metavar="COLUMN",
-            rich_help_panel=_PRIVACY,
-            show_default=False,
         ),
     ] = None,
     rows_per_person: Annotated[
         int | None,
-        typer.Option(
-            help="How many rows of one person are used, the first of their own.",
-            metavar="K",
-            min=1,
-            rich_help_panel=_PRIVACY,
-            show_default=False,
+        _PRIVATE(
+            help="How many rows of one person are used, the first of their own.", metavar="K", min=1
         ),
     ] = None,
     budget: Annotated[
         Path | None,
-        typer.Option(
+        _PRIVATE(
             help="The account that the model is paid from (see 'treeaudit budget'): "
             "all models of one account together cost at most what it holds.",
             metavar="FILE",
-            rich_help_panel=_PRIVACY,
-            show_default=False,
         ),
     ] = None,
     neighbours: Annotated[
@@ -154,23 +138,19 @@ def train(
     ] = "raise",
     setting: Annotated[
         list[str] | None,
-        typer.Option(
+        _PLAIN(
             "--set",
             help="A parameter of the algorithm, such as max_depth=6; 'help' lists them. "
             "Can be repeated.",
             metavar="NAME=VALUE",
-            show_default=False,
             is_eager=True,
             callback=_help,
         ),
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Repeat a draw, for tests: marks the model as not private.", show_default=False
-        ),
+        int | None, _PLAIN(help="Repeat a draw, for tests: marks the model as not private.")
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Train a differentially private tree or forest.
 

@@ -6,17 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, progress_bar
-from treeaudit.cli.options import (
-    AcceptedReport,
-    Known,
-    MaxBytes,
-    Model,
-    PriorShares,
-    Select,
-    Test,
-    Train,
-)
 
 __all__ = ["verify"]
 
@@ -33,11 +24,11 @@ def verify(
             show_default=False,
         ),
     ],
-    model: Model,
-    train: Train = None,
-    test: Test = None,
-    known: Known = None,
-    prior: PriorShares = None,
+    model: opt.Model,
+    train: opt.Train = None,
+    test: opt.Test = None,
+    known: opt.Known = None,
+    prior: opt.PriorShares = None,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -48,9 +39,9 @@ def verify(
             show_default=False,
         ),
     ] = None,
-    baseline: AcceptedReport = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
+    baseline: opt.AcceptedReport = None,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
 ) -> None:
     """Tell whether a report, or a proof, is of this file and true.
 

@@ -131,9 +131,7 @@ def _step(rung: Rung) -> _Step:
         return _Step(knows=knows, number="nobody", follows=rung.nobody)
     bound = "at most " if rung.at_most else ""
     return _Step(
-        knows=knows,
-        number=f"{bound}{rung.number:,}",
-        follows=f"{rung.number.noun} {follows}",
+        knows=knows, number=f"{bound}{rung.number:,}", follows=f"{rung.number.noun} {follows}"
     )
 
 

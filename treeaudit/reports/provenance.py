@@ -29,10 +29,7 @@ __all__ = [
     "spent",
 ]
 
-_MEANS = {
-    "add-remove": "one {} more or less",
-    "replace-one": "one {} in the place of another",
-}
+_MEANS = {"add-remove": "one {} more or less", "replace-one": "one {} in the place of another"}
 _MOST = 12
 """Questions that are listed one by one."""
 

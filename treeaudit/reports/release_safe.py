@@ -89,8 +89,7 @@ def that_may_leave(report: Report) -> Report:
         return False
 
     return replace(
-        report,
-        checks=tuple(one if may_be_told(one) else _untold(one) for one in report.checks),
+        report, checks=tuple(one if may_be_told(one) else _untold(one) for one in report.checks)
     )
 
 
