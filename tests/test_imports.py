@@ -16,7 +16,7 @@ PACKAGE = ROOT / "treeaudit"
 # The rooms of the house, from the ground up: what stands higher may import what stands lower or
 # beside it. A room is a folder or a loose module of the package.
 FLOORS: list[set[str]] = [
-    {"arrays", "dataclass", "errors", "later", "version", "stats", "input", "output", "rendered"},
+    {"arrays", "dataclass", "errors", "files", "later", "version", "stats", "rendered"},
     {"model"},
     {"dp", "readers", "people", "table"},
     {"writers", "defenses", "findings", "reconstruction"},

@@ -17,8 +17,8 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Ledger, Query
 from treeaudit.dp.bounded import NOT_ASKED, bounded, unbounded_because
 from treeaudit.dp.concentrated import epsilon_at
-from treeaudit.reports.formats import render
 from treeaudit.reports.comparison import to_dict, to_text
+from treeaudit.reports.formats import render
 from treeaudit.trainers import (
     DiffPID3Classifier,
     PrivateAdditiveTreeClassifier,

@@ -27,8 +27,8 @@ from treeaudit.findings.checks import EVERY_TERM
 from treeaudit.findings.findings import Check
 from treeaudit.findings.judging import judge, verdict_of
 from treeaudit.findings.terms import apart, terms_of, terms_of_file
-from treeaudit.reports.formats import render
 from treeaudit.reports.advice import verdict_line
+from treeaudit.reports.formats import render
 from treeaudit.reports.to_json import json_schema
 
 CHECKS = all_checks()

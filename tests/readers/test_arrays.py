@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
+from treeaudit.writers.array_types import type_alone
 
 from tests.strategies import examples
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
@@ -19,7 +20,6 @@ from treeaudit.readers.pickles.arrays import (
 )
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.pickle_vm import read_pickle
-from treeaudit.writers.array_types import type_alone
 
 PLAIN = st.one_of(
     nps.boolean_dtypes(),

@@ -15,9 +15,9 @@ from treeaudit.audit.patterns import is_pattern, matched
 from treeaudit.audit.places import Found, Place, is_folder, is_link, why_not
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
+from treeaudit.files import CONFIG
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.input import CONFIG
 from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
 from treeaudit.readers.limits import show

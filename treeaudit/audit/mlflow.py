@@ -11,7 +11,7 @@ from pathlib import Path
 
 from treeaudit.audit.places import Place, why_not
 from treeaudit.errors import ReadError
-from treeaudit.input import CONFIG, read_bytes
+from treeaudit.files import CONFIG, read_bytes
 from treeaudit.readers.limits import show
 
 __all__ = ["said_by_mlflow"]

@@ -49,9 +49,9 @@ def accept(
     from datetime import date
 
     from treeaudit.errors import DataError
+    from treeaudit.files import check_free, well_formed, write_file
     from treeaudit.findings.acceptance import accepted_report
     from treeaudit.findings.report_file import read_report
-    from treeaudit.output import check_free, well_formed, write_file
     from treeaudit.reports.plain_text import plain
     from treeaudit.reports.to_json import as_json
 

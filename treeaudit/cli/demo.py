@@ -30,7 +30,7 @@ def demo(
     from sklearn.tree import DecisionTreeClassifier
 
     import treeaudit as ta
-    from treeaudit.output import write_file
+    from treeaudit.files import write_file
     from treeaudit.repair.fix import with_fix
     from treeaudit.reports.terminal import print_report
 

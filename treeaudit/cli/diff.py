@@ -47,8 +47,8 @@ def diff(
     treeaudit diff model.pkl repaired.pkl -o people.csv -o report.json
     """
     from treeaudit.errors import DataError
+    from treeaudit.files import same_file
     from treeaudit.findings.report_file import is_report
-    from treeaudit.output import same_file
 
     outputs = output or []
     for path in outputs:

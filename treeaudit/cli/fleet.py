@@ -17,8 +17,8 @@ from treeaudit.cli.console import Console, echo, page
 from treeaudit.cli.limits import restore_limits
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
+from treeaudit.files import same_file, write_file
 from treeaudit.findings.request import Request
-from treeaudit.output import same_file, write_file
 from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdown, whole_json
 from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
 from treeaudit.reports.formats import suffix_of

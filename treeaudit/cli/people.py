@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from treeaudit.cli.console import echo, frame_grid, width_of
 from treeaudit.errors import DataError
+from treeaudit.files import write_file
 from treeaudit.model.schema_file import read_schema
-from treeaudit.output import write_file
 from treeaudit.people.records import Records, read_records
 from treeaudit.reconstruction.answer import Answer, reconstruct
 from treeaudit.reconstruction.boosted import Boosted, reconstruct_boosted

@@ -145,7 +145,7 @@ def _check_ways(
 def _check_output(path: Path, model: Path, *, expand: bool, force: bool) -> None:
     """Refuse what cannot be written before anything is."""
     from treeaudit.errors import DataError
-    from treeaudit.output import check_free, same_file
+    from treeaudit.files import check_free, same_file
     from treeaudit.reports.table_files import table_format
 
     if table_format(path) == "json" and expand:

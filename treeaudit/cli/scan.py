@@ -146,7 +146,7 @@ def scan(
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
-    from treeaudit.output import same_file
+    from treeaudit.files import same_file
     from treeaudit.reports.formats import check_output
 
     for path in output:

@@ -54,9 +54,9 @@ def schema(
     treeaudit schema people.csv --target ill -o schema.toml
     """
     from treeaudit.errors import DataError
+    from treeaudit.files import write_file
     from treeaudit.model.schema import Schema
     from treeaudit.model.schema_file import schema_text
-    from treeaudit.output import write_file
     from treeaudit.people.sheet import read_table
     from treeaudit.reports.plain_text import plain
 

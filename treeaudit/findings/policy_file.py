@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import PolicyError
-from treeaudit.input import read_toml
+from treeaudit.files import read_toml
 
 __all__ = ["policies_in"]
 

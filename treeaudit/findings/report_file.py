@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import PolicyError, ReadError, TreeauditError
-from treeaudit.input import BASELINE, read_bytes
+from treeaudit.files import BASELINE, read_bytes
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Most
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treeaudit.errors import DataError
-from treeaudit.input import check_regular
+from treeaudit.files import check_regular
 from treeaudit.people.arrow_columns import frame_of
 from treeaudit.people.batches import Part, StoredPart, TextPart, check_same, cut
 from treeaudit.people.files import kind_of, readable, stored_names, text_table

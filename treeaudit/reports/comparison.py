@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeaudit.comparison.compare import Comparison
 from treeaudit.comparison.compared import Compared
-from treeaudit.output import check_free, suffix_of, write_file
+from treeaudit.files import check_free, suffix_of, write_file
 from treeaudit.reports.comparison_cells import advice, cells, verdict, within
 from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.severity_styles import VERDICT

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from treeaudit.attacks.differencing import Differencing
 from treeaudit.comparison.difference import Difference
+from treeaudit.files import check_free, suffix_of, write_file
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
-from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reconstruction.answer import Answer
 from treeaudit.reconstruction.moved import Moved
 from treeaudit.reports.changes import marked

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from treeaudit import output
 from treeaudit.errors import DataError
+from treeaudit.files import check_free, same_file, write_file
+from treeaudit.files import suffix_of as known_suffix
 from treeaudit.findings.report import Report
-from treeaudit.output import check_free, same_file, write_file
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.release_safe import released, statement
@@ -123,7 +123,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     >>> suffix_of("audit/report.HTML")
     'html'
     """
-    return output.suffix_of(path, FORMATS, "the report")
+    return known_suffix(path, FORMATS, "the report")
 
 
 def check_output(path: Path, *, force: bool) -> None:

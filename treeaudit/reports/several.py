@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from treeaudit.errors import DataError
+from treeaudit.files import same_file, write_file
 from treeaudit.findings.report import Report, Reports
-from treeaudit.output import same_file, write_file
 from treeaudit.reports.formats import listed, render, suffix_of
 from treeaudit.reports.formats import to_dict as report_to_dict
 from treeaudit.reports.html import environment, framed

@@ -11,9 +11,9 @@ import pandas as pd
 
 from treeaudit.dp.rational import Epsilon
 from treeaudit.errors import DataError, PrivacyError, near
+from treeaudit.files import check_new, write_file
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
-from treeaudit.output import check_new, write_file
 from treeaudit.people.sheet import Plan, read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.parameters import FROM_DATA
