@@ -1,4 +1,4 @@
-"""Safe files: read regular files within limits; write atomically, never over another by accident."""
+"""Read regular files within limits; write atomically, never over another file by accident."""
 
 import os
 import re

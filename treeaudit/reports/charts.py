@@ -13,13 +13,13 @@ from markupsafe import Markup
 
 from treeaudit.reports.icicle import Cell, Layout
 
-__all__ = ["Column", "icicle", "strip", "written"]
+__all__ = ["Column", "fit", "icicle", "strip", "written"]
 
 _WORDS = 90
 """As many as a page has room for, whatever the columns are called."""
 
 
-def _fit(text: str, width: float, per_letter: float = 5.9) -> str:
+def fit(text: str, width: float, per_letter: float = 5.9) -> str:
     """Return as much of a text as fits into some pixels, or nothing."""
     room = int(width / per_letter)
     used = 0
@@ -46,7 +46,7 @@ def written(
     left = _WORDS
     for cell in sorted(layout.cells, key=lambda one: one.depth):
         text = questions.get(cell.node, ("", ""))[0] if cell.kind == "inner" else ""
-        shown = _fit(text, max(cell.width * step - 1, 0.5) - 10)
+        shown = fit(text, max(cell.width * step - 1, 0.5) - 10)
         left -= len(shown.split())
         if left < 0:
             break
