@@ -222,7 +222,7 @@ def _scanning(files: dict[str, Path], size: Size) -> list[str]:
                     "report = ta.scan(path)",
                 ),
                 "treeaudit.scan, JSON and HTML": (
-                    "import treeaudit as ta; from treeaudit.reports import render\n"
+                    "import treeaudit as ta; from treeaudit.reports.formats import render\n"
                     f"render(ta.scan({small!r}), 'html'); path = {path!r}",
                     "report = ta.scan(path); render(report, 'json'); render(report, 'html')",
                 ),

@@ -108,7 +108,7 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
 
-bind("Report", "treeaudit.reports")
+bind("Report", "treeaudit.reports.formats")
 bind("Reports", "treeaudit.reports.several")
 bind("Comparison", "treeaudit.reports.comparison")
 bind("Difference", "treeaudit.reports.difference")

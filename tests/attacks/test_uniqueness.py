@@ -16,7 +16,7 @@ from treeaudit.attacks import Case, Uniqueness, run_attack
 from treeaudit.attacks.case import smallest
 from treeaudit.attacks.singling_out.details import group_sizes
 from treeaudit.defenses import PruneLeaves
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 
 
 def run(forest, k=5):

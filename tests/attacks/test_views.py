@@ -24,7 +24,7 @@ from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.attacks.singling_out.attack import Uniqueness
 from treeaudit.attacks.singling_out.details import Contribution
 from treeaudit.findings.numbers import People, Share
-from treeaudit.reports.drawn import draw_curve, draw_plot
+from treeaudit.reports.plots import draw_curve, draw_plot
 from treeaudit.reports.wording import in_words
 
 

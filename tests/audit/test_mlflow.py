@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from treeaudit.audit.fleet import find
-from treeaudit.input import CONFIG
+from treeaudit.files import CONFIG
 
 
 def said(folder: Path, name: str, text: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.repair.suggestion import with_fix
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.cli.grid import grid
+from treeaudit.cli.console import grid
 from treeaudit.reports.plain_text import printed
 
 

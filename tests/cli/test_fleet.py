@@ -16,8 +16,7 @@ from tests.cli.run import run
 from tests.cli.test_release import LEAKY, TREE, X, Y
 from tests.cli.test_scan import Payload
 from treeaudit.audit.fleet import Place
-from treeaudit.cli import worker, workers
-from treeaudit.cli.bounds import as_told, told_by_shell
+from treeaudit.cli import workers
 from treeaudit.cli.workers import answers
 from treeaudit.errors import TreeauditError
 from treeaudit.findings.request import Request
@@ -192,15 +191,10 @@ def test_each_file_has_limits_of_its_own(monkeypatch) -> None:
             pass
 
     monkeypatch.setenv("TREEAUDIT_MAX_SECONDS", "1")
-    monkeypatch.setattr(worker, "attempt", burn)
-    (row,) = worker.answer(asked(), "models/good.pkl", named=True)["rows"]
+    monkeypatch.setattr(workers, "attempt", burn)
+    (row,) = workers._audit(asked(), "models/good.pkl", named=True)["rows"]
     assert row["verdict"] == "unread"
     assert "TREEAUDIT_MAX_SECONDS" in row["said"]
-
-
-def test_limits_are_told_to_others() -> None:
-    as_told(told_by_shell())
-    assert all(len(one) == 2 for one in told_by_shell())
 
 
 def test_the_hook_for_pre_commit_stops_a_model_that_fails(folder) -> None:

@@ -1,12 +1,14 @@
 """What the help and the shell offer: names from the registries, rare options last."""
 
 import re
+from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from tests.cli.run import run, spawn
 from treeaudit.attacks import ATTACKS
-from treeaudit.cli import COMMANDS
+from treeaudit.cli import COMMANDS, app
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.readers import READERS
 from treeaudit.trainers.algorithms import ALGORITHMS
@@ -93,5 +95,14 @@ def test_the_shell_completes(line, offered) -> None:
 
 def test_no_words_show_the_help() -> None:
     done = run()
-    assert (done.returncode, done.stderr) == (2, "")
+    assert (done.returncode, done.stderr, done.stdout) == (2, "", run("--help").stdout)
     assert "Usage: treeaudit" in done.stdout
+
+
+def test_every_command_is_there(cancer_file) -> None:
+    assert sorted(get_command(app).commands) == sorted(COMMANDS)
+    told = run("--help").stdout
+    assert all(f" {name} " in told for name in COMMANDS)
+    assert run("scan", Path("m.pkl"), "--nothing").returncode == 2
+    short = run("-v", "scan", cancer_file, "-q")
+    assert short.stdout == run("scan", cancer_file, "-q", "-v").stdout

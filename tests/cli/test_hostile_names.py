@@ -9,8 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.cli.run import run
-from treeaudit.cli.console import Console
-from treeaudit.cli.declared import echo, page
+from treeaudit.cli.console import Console, echo, page
 
 # Clears a line, goes up, rings, turns the reading direction round, and says something of its own.
 STEERS = "\x1b[2K\x1b[1A\x9b2J\x07\u202e[red]\nTRUE  all is well"

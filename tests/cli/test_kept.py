@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.run import run
 from tests.cli.test_release import TREE
-from treeaudit.cli.kept import check_kept
+from treeaudit.cli.options import check_kept
 from treeaudit.errors import DataError
 
 FILES = ("known.csv", "acc.json", "p.toml", "schema.toml", "part/a.csv")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from treeaudit.cli.progress import progress_bar
+from treeaudit.cli.console import progress_bar
 
 
 class Screen(io.StringIO):
@@ -20,7 +20,7 @@ def screen(monkeypatch) -> Screen:
 
 
 def test_short_work_shows_nothing(screen, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("treeaudit.cli.progress._PATIENCE", float("inf"))
+    monkeypatch.setattr("treeaudit.cli.console._PATIENCE", float("inf"))
     monkeypatch.setattr(sys, "stderr", screen)
     with progress_bar(tmp_path / "model.pkl") as bar:
         bar("reading leaves", 1, 2)
@@ -28,7 +28,7 @@ def test_short_work_shows_nothing(screen, tmp_path, monkeypatch) -> None:
 
 
 def test_long_work_shows_what_is_done(screen, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("treeaudit.cli.progress._PATIENCE", -1)
+    monkeypatch.setattr("treeaudit.cli.console._PATIENCE", -1)
     monkeypatch.setattr(sys, "stderr", screen)
     with progress_bar(tmp_path / "model.pkl") as bar:
         bar("reading leaves", 1, 2)
@@ -36,7 +36,7 @@ def test_long_work_shows_what_is_done(screen, tmp_path, monkeypatch) -> None:
 
 
 def test_a_large_file_shows_at_once(screen, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("treeaudit.cli.progress._LARGE", 3)
+    monkeypatch.setattr("treeaudit.cli.console._LARGE", 3)
     model = tmp_path / "model.pkl"
     model.write_bytes(b"12345")
     monkeypatch.setattr(sys, "stderr", screen)
@@ -47,7 +47,7 @@ def test_a_large_file_shows_at_once(screen, tmp_path, monkeypatch) -> None:
 
 @pytest.mark.parametrize("quiet", [True, False])
 def test_pipes_and_quiet_runs_stay_silent(screen, tmp_path, monkeypatch, quiet) -> None:
-    monkeypatch.setattr("treeaudit.cli.progress._PATIENCE", -1)
+    monkeypatch.setattr("treeaudit.cli.console._PATIENCE", -1)
     if not quiet:
         monkeypatch.setattr(Screen, "isatty", lambda _: False)
     monkeypatch.setattr(sys, "stderr", screen)

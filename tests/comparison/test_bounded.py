@@ -17,8 +17,8 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Ledger, Query
 from treeaudit.dp.accounting import epsilon_at
 from treeaudit.dp.claims import NOT_ASKED, bounded, unbounded_because
-from treeaudit.reports import render
 from treeaudit.reports.comparison import to_dict, to_text
+from treeaudit.reports.formats import render
 from treeaudit.trainers import PrivateSearch, save_trained
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.private_additive_tree import PrivateAdditiveTreeClassifier

@@ -203,7 +203,6 @@ DEFECTS = {
             "cli/test_help.py::test_rare_options_of_scan_come_last",
         ],
         "The shell completes nothing": [
-            "cli/test_declared.py::test_the_front_page_is_the_one_of_typer",
             "cli/test_help.py::test_the_shell_completes",
         ],
         "Ctrl-C ends without a word": [

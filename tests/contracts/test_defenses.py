@@ -16,7 +16,7 @@ from tests.test_imports import HEAVY, PACKAGE, loaded_by
 from treeaudit.cli import app
 from treeaudit.defenses import DEFENSES, DrawSteps
 from treeaudit.defenses.defense import parameters, takes_people
-from treeaudit.reports.commands import defend_command
+from treeaudit.reports.advice import defend_command
 from treeaudit.writers import suffixes_of
 
 ADVISED = re.compile(r"(--(?:method|min-leaf|set|train|unanswered)) ([\w=.-]+)")

@@ -24,7 +24,7 @@ from treeaudit.cli import app
 from treeaudit.findings.baseline import accepted_report
 from treeaudit.findings.policy import BUILT_IN, Policy
 from treeaudit.findings.request import OPTIONS, Given, Request
-from treeaudit.reports.commands import defend_command, reconstruct_command
+from treeaudit.reports.advice import defend_command, reconstruct_command
 
 PARAMETERS = {p.name: p for p in get_command(app).commands["scan"].params if p.name != "help"}
 

@@ -26,8 +26,8 @@ from treeaudit.findings.checks import EVERY_TERM
 from treeaudit.findings.findings import Check
 from treeaudit.findings.judging import judge, verdict_of
 from treeaudit.findings.report_file import apart, terms_of, terms_of_file
-from treeaudit.reports import render
 from treeaudit.reports.advice import verdict_line
+from treeaudit.reports.formats import render
 from treeaudit.reports.to_json import json_schema
 
 CHECKS = all_checks()

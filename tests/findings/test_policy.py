@@ -18,7 +18,7 @@ from treeaudit.findings.judging import judge as judge_with
 from treeaudit.findings.numbers import People
 from treeaudit.findings.policy import BUILT_IN, read_policy
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 
 
 def dotted(value):
@@ -221,8 +221,8 @@ def test_names_that_cannot_be_printed(tmp_path) -> None:
 def test_a_policy_of_a_file_is_named_with_it_in_every_output(
     figure_3, tmp_path, monkeypatch
 ) -> None:
-    from treeaudit.reports import render
     from treeaudit.reports.acro import write_acro
+    from treeaudit.reports.formats import render
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text("[tool.treeaudit.policies.release]\nmin-leaf = 7\n")

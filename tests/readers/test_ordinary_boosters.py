@@ -11,7 +11,7 @@ import xgboost as xgb
 
 import treeaudit as ta
 from tests.libraries import library
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 
 
 def people(asked: str):

@@ -6,8 +6,7 @@ import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.errors import DataError
 from treeaudit.repair.defend import RepairRequest, defend, repair
-from treeaudit.reports.advice import next_steps
-from treeaudit.reports.commands import next_command
+from treeaudit.reports.advice import next_command, next_steps
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 

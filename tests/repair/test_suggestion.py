@@ -13,9 +13,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from treeaudit.repair.defend import RepairRequest, repair
 from treeaudit.repair.suggestion import with_fix
-from treeaudit.reports.commands import next_command
-from treeaudit.reports.fixed import fix_outcome, fix_sentence
-from treeaudit.reports.repair_rows import before_and_after
+from treeaudit.reports.advice import fix_outcome, fix_sentence, next_command
+from treeaudit.reports.repairs import before_and_after
 from treeaudit.reports.to_json import json_schema
 
 

@@ -5,7 +5,7 @@ from markdown_it import MarkdownIt
 
 import treeaudit as ta
 from tests.reports.test_html import flat, small_and_large
-from treeaudit.reports import FORMATS, render
+from treeaudit.reports.formats import FORMATS, render
 from treeaudit.reports.markdown import escaped, fenced, to_markdown
 from treeaudit.reports.release_safe import released
 

@@ -6,8 +6,8 @@ import numpy as np
 
 import treeaudit as ta
 from treeaudit.model.tree import Tree
-from treeaudit.reports import render
-from treeaudit.reports.private import spent
+from treeaudit.reports.formats import render
+from treeaudit.reports.provenance import spent
 
 LEDGER = {
     "epsilon": 1.0,

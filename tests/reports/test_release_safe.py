@@ -17,9 +17,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.findings.report import Reports
-from treeaudit.reports import FORMATS, render, several
+from treeaudit.reports import several
 from treeaudit.reports.acro import write_acro
-from treeaudit.reports.commands import repeat_command
+from treeaudit.reports.advice import repeat_command
+from treeaudit.reports.formats import FORMATS, render
 from treeaudit.reports.release_safe import about, share_of
 
 _EVERY = tuple(range(300))

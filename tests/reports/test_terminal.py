@@ -12,7 +12,7 @@ import treeaudit as ta
 from tests.ledgers import ledger_of
 from tests.reports.test_html import small_and_large
 from treeaudit.model.leftovers import KINDS, Leftovers
-from treeaudit.reports import to_text
+from treeaudit.reports.formats import to_text
 from treeaudit.reports.terminal import print_report
 
 

@@ -21,7 +21,7 @@ from treeaudit.dp import Budget
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.people.input.table_input import read_table
-from treeaudit.reports import render
+from treeaudit.reports.formats import render
 from treeaudit.trainers import train
 from treeaudit.trainers import training_rows as module
 from treeaudit.trainers.train import save_trained

@@ -14,9 +14,9 @@ from pathlib import Path
 from treeaudit.audit.paths import Found, Place, is_folder, is_link, is_pattern, matched, why_not
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
+from treeaudit.files import CONFIG, read_bytes
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.input import CONFIG, read_bytes
 from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
 from treeaudit.readers.limits import show

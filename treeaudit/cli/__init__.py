@@ -5,96 +5,133 @@ stdout carries the result; stderr progress, warnings and errors. Exit codes:
 required check was skipped, 4 a named person accepted what fails.
 """
 
-import atexit
-import gc
 import io
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
-from treeaudit.cli.bounds import bounded
-from treeaudit.cli.declared import Interrupted, echo, page, parsed
-from treeaudit.cli.front import front_page
-from treeaudit.cli.options import VERBOSE
+import typer
+from typer.core import TyperCommand
+from typer.main import get_command
+
+from treeaudit.cli.accept import accept
+from treeaudit.cli.budget import budget
+from treeaudit.cli.compare import compare
+from treeaudit.cli.console import echo, page
+from treeaudit.cli.defend import defend, print_methods
+from treeaudit.cli.demo import demo
+from treeaudit.cli.diff import diff
+from treeaudit.cli.errors import USAGE, library_error, usage_error
+from treeaudit.cli.explain import attacks, explain
+from treeaudit.cli.inspect import inspect
+from treeaudit.cli.limits import limited
+from treeaudit.cli.options import REGISTRIES, VERBOSE
+from treeaudit.cli.reconstruct import reconstruct
+from treeaudit.cli.release import release
+from treeaudit.cli.scan import scan
+from treeaudit.cli.schema import schema
+from treeaudit.cli.train import train
+from treeaudit.cli.verify import verify
 from treeaudit.errors import TreeauditError
+from treeaudit.version import __version__
 
 __all__ = ["COMMANDS", "app", "main"]
 
-COMMANDS = (
-    *("scan", "accept", "reconstruct", "verify", "inspect", "compare", "diff", "release", "defend"),
-    *("train", "schema", "budget", "explain", "attacks", "demo"),
+_HELP = (
+    "What does a decision tree give away about the people it was trained on? "
+    "Reads the model file without running code from it."
 )
-"""Every command, a function in the module of its name."""
+_EPILOG = (
+    "Exit codes: 0 every check passed · 1 a check failed · 2 not audited · "
+    "3 nothing failed, but a required check could not be made · 4 what fails was accepted by name."
+)
+_FUNCTIONS = (
+    *(scan, accept, reconstruct, verify, inspect, compare, diff, release, defend),
+    *(train, schema, budget, explain, attacks, demo),
+)
+COMMANDS = {command.__name__: command for command in _FUNCTIONS}
+"""Every command, in the order of the help."""
+
+_METAVARS = {"int": "N", "float": "NUMBER", "str": "TEXT", "path": "FILE"}
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants Any
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _typed_commands(None)
+class _Command(TyperCommand):
+    """A command in whose help ``{policies}`` and the like stand for the names in a registry."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer's own
+        """Print the help; a registry is imported only if its names are shown."""
+        # Paragraphs as wide as the terminal, not as the docstring.
+        self.help = "\n\n".join(" ".join(one.split()) for one in (self.help or "").split("\n\n"))
+        for parameter in self.get_params(ctx):
+            _set_metavar(parameter)
+            for place, names in REGISTRIES.items():
+                if place in (text := getattr(parameter, "help", None) or ""):
+                    parameter.help = text.replace(place, ", ".join(names()))  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+        if self.name == "defend":
+            print_methods()
 
 
-def _typed_commands(asked: str | None) -> Any:  # noqa: ANN401  # typer's own
-    from treeaudit.cli.typed import command_line
-
-    # A shell that asks how a word goes on may ask of every command.
-    return command_line(COMMANDS, None if "_TREEAUDIT_COMPLETE" in os.environ else asked)
-
-
-def _run(words: Sequence[str]) -> None:
-    """Run a plain line as it stands; leave everything else to typer."""
-    asked = next((word for word in words if word in COMMANDS), "")
-    if words[:1] == [asked]:
-        function = getattr(import_module(f"treeaudit.cli.{asked}"), asked)
-        VERBOSE.set(False)
-        given = parsed(function, words[1:])
-        if given is not None:
-            function(**given)
-            return
-    # A shell that asks how a word goes on gives none of them here.
-    nothing = not words and "_TREEAUDIT_COMPLETE" not in os.environ
-    if (nothing or words in (["--help"], ["-h"])) and (told := _front_page()):
-        page(told)
-        if nothing:
-            sys.exit(2)
-        return
-    from treeaudit.cli.typed import run
-
-    run(_typed_commands(asked), COMMANDS)
+def _set_metavar(parameter: Any) -> None:  # noqa: ANN401  # typer's own
+    """Show what to write for an option, not its Python type."""
+    if parameter.param_type_name == "argument":
+        parameter.display_type = lambda _: ""
+    elif getattr(parameter, "is_flag", False):
+        parameter.metavar = ""
+    elif parameter.metavar is None:
+        # With blanks between the choices, a narrow terminal breaks no word.
+        shown = parameter.display_type(None).strip("<>").removesuffix(" range").replace("|", " | ")
+        parameter.metavar = _METAVARS.get(shown, shown)
 
 
-def _front_page() -> str | None:
-    told = {}
-    for name in COMMANDS:
-        function = getattr(import_module(f"treeaudit.cli.{name}"), name)
-        told[name] = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
-    return front_page(told)
+app = typer.Typer(
+    name="treeaudit",
+    help=_HELP,
+    epilog=_EPILOG,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _function in _FUNCTIONS:
+    app.command(cls=_Command)(_function)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        echo(f"treeaudit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _before_the_command(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", hidden=True)] = False,
+) -> None:
+    VERBOSE.set(verbose)
 
 
 def main() -> None:
     """Run the command line; every failure ends in one sentence and exit code 2, Ctrl-C in 130."""
     _write_utf8()
-    # A short command makes nothing that has to be collected, and looks 200 times for it.
-    gc.set_threshold(100_000, 20, 20)
-    # Nor at its end, where Python goes through everything that was imported.
-    atexit.register(gc.freeze)
-    # No command multiplies matrices that are worth a thread a core; where OpenBLAS starts them,
-    # they spin for half of what importing numpy costs.
+    # No command multiplies matrices that are worth a thread a core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = sys.argv[1:]
+    VERBOSE.set(False)
     try:
-        with bounded(words):
-            _run(words)
+        with limited(words):
+            code = _run(words)
     except TreeauditError as error:
-        from treeaudit.cli.mistakes import told
-
-        _fail(told(error, words))
+        _fail(library_error(error, words))
     except BrokenPipeError:
-        # Whoever read our output has had enough: not an error, not a verdict.
+        # The reader of our output has closed it: not an error, not a verdict.
         sys.stderr.close()
         sys.exit(2)
-    except (KeyboardInterrupt, Interrupted):
+    except KeyboardInterrupt:
         _fail("interrupted: nothing was decided", 130)
     except OSError as error:
         named = isinstance(error.filename, str | bytes | os.PathLike)
@@ -108,16 +145,39 @@ def main() -> None:
             f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit; "
             "run 'treeaudit --verbose …' and report it at https://github.com/treeaudit/treeaudit/issues"
         )
+    else:
+        sys.exit(code)
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run one command and return its exit code.
+
+    Typer's own entry point turns Ctrl-C, a closed pipe and mistakes into exits
+    without our sentences, so it serves completion alone.
+    """
+    if "_TREEAUDIT_COMPLETE" in os.environ:
+        app(prog_name="treeaudit")
+    if any(word == "" or (word.startswith("--") and word.endswith("=")) for word in words):
+        raise TreeauditError("an argument is empty: is a variable of the shell empty?")
+    command = get_command(app)
+    try:
+        with command.make_context("treeaudit", list(words or ["--help"])) as context:
+            command.invoke(context)
+    except typer.Exit as stopped:
+        return stopped.exit_code if words else 2
+    except USAGE as error:
+        raise TreeauditError(usage_error(error, COMMANDS, words)) from None
+    return 0
 
 
 def _write_utf8() -> None:
     # A pipe has the code page of the machine, on Windows one without ≤ or most people's names.
-    # Where somebody chose another, what it does not have is written as its number.
+    # If the user chose another, characters that it lacks are escaped.
     for stream in (sys.stdout, sys.stderr):
-        told = stream.isatty() or "PYTHONIOENCODING" in os.environ
+        chosen = stream.isatty() or "PYTHONIOENCODING" in os.environ
         if not isinstance(stream, io.TextIOWrapper):
             continue
-        if not told:
+        if not chosen:
             # Names of files may hold bytes that are no text.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         elif stream.errors in ("strict", "surrogateescape"):

@@ -4,8 +4,10 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import Force
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import echo
 
 __all__ = ["accept"]
 
@@ -32,7 +34,7 @@ def accept(
             show_default=False,
         ),
     ],
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Accept what failed in a report, by name and until a day: later scans fail what is worse.
 
@@ -47,9 +49,9 @@ def accept(
     from datetime import date
 
     from treeaudit.errors import DataError
+    from treeaudit.files import check_free, well_formed, write_file
     from treeaudit.findings.baseline import accepted_report
     from treeaudit.findings.report_file import read_report
-    from treeaudit.output import check_free, well_formed, write_file
     from treeaudit.reports.plain_text import plain
     from treeaudit.reports.to_json import as_json
 
@@ -64,6 +66,6 @@ def accept(
     signed = accepted_report(data, by=by, until=day, reason=reason)
     failed = sum(check["status"] == "fail" for check in data["checks"])
     written = write_file(output, as_json(signed), force=force, private=True)
-    typer.echo(plain(f"ACCEPTED  {failed} failed checks, by {by.strip()} until {day}", 400))
-    typer.echo(plain(f"written  {written}", 1000))
-    typer.echo(plain(f"next  treeaudit scan MODEL --baseline {shlex.quote(str(written))}", 1000))
+    echo(plain(f"ACCEPTED  {failed} failed checks, by {by.strip()} until {day}", 400))
+    echo(plain(f"written  {written}", 1000))
+    echo(plain(f"next  treeaudit scan MODEL --baseline {shlex.quote(str(written))}", 1000))

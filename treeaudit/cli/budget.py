@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
+import typer
+
+from treeaudit.cli.console import echo
 
 __all__ = ["budget"]
 
@@ -33,5 +35,5 @@ def budget(
         )
     account = Budget.at(file) if epsilon is None else Budget(epsilon, file)
     for what, cost, neighbours, unit in account.to_frame().itertuples(index=False):
-        typer.echo(plain(f"  {cost:g}  {what} ({neighbours} of a {unit})", 300))
-    typer.echo(plain(account.statement, 1000))
+        echo(plain(f"  {cost:g}  {what} ({neighbours} of a {unit})", 300))
+    echo(plain(account.statement, 1000))

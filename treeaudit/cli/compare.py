@@ -3,22 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import (
-    Attacks,
-    ExitZero,
-    Force,
-    Form,
-    Output,
-    Person,
-    PolicyName,
-    Repeats,
-    RowsPerPerson,
-    Seed,
-    Target,
-    Test,
-    Train,
-)
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo, page, progress_bar
+from treeaudit.cli.options import check_kept
 
 __all__ = ["compare"]
 
@@ -27,19 +16,19 @@ def compare(
     models: Annotated[
         list[Path], typer.Argument(help="Model files.", show_default=False, metavar="MODEL…")
     ],
-    train: Train = None,
-    test: Test = None,
-    target: Target = None,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
-    policy: PolicyName = "default",
-    attack: Attacks = None,
-    output: Output = None,
-    form: Form = "text",
-    seed: Seed = 0,
-    exit_zero: ExitZero = False,
-    force: Force = False,
+    train: opt.Train = None,
+    test: opt.Test = None,
+    target: opt.Target = None,
+    person: opt.Person = None,
+    rows_per_person: opt.RowsPerPerson = None,
+    repeats: opt.Repeats = None,
+    policy: opt.PolicyName = "default",
+    attack: opt.Attacks = None,
+    output: opt.Output = None,
+    form: opt.Form = "text",
+    seed: opt.Seed = 0,
+    exit_zero: opt.ExitZero = False,
+    force: opt.Force = False,
 ) -> None:
     """Set models side by side: what each gives away, and what it is good for.
 
@@ -51,9 +40,6 @@ def compare(
     treeaudit compare plain.pkl private.json --train people.csv --test others.csv -o compare.html
     """
     import treeaudit as ta
-    from treeaudit.cli.console import Console
-    from treeaudit.cli.kept import check_kept
-    from treeaudit.cli.progress import progress_bar
     from treeaudit.reports.comparison import check_output, dumps, print_comparison, to_text
 
     for path in output or []:
@@ -77,14 +63,14 @@ def compare(
     written = [found.save(path, force=force) for path in output or []]
     console = Console()
     if form == "json":
-        typer.page(dumps(found))
+        page(dumps(found))
     elif console.is_terminal:
         print_comparison(found, console)
     else:
-        typer.page(to_text(found, console.width))
+        page(to_text(found, console.width))
     if form == "text":
         for path in written:
-            typer.echo(f"report  {path}")
+            echo(f"report  {path}")
     verdicts = {model.verdict for model in found.models}
     code = 0 if "pass" in verdicts else 3 if "review" in verdicts else 1
     raise typer.Exit(0 if exit_zero else code)

@@ -1,15 +1,41 @@
-"""A console of rich that no text can steer, whatever it says."""
+"""What the commands print with: safe lines and pages, a console of rich, grids, a progress bar.
 
-from collections.abc import Iterable
-from typing import Any
+Names come from files that nobody vouches for: no text that is printed here can
+steer a terminal or add a line.
+"""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console as _Console
 from rich.segment import Segment
+from rich.table import Table as Grid
 from rich.text import Text
 
-from treeaudit.reports.plain_text import visible, visible_lines
+from treeaudit.reports.plain_text import plain, visible, visible_lines
 
-__all__ = ["Console"]
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.progress import Progress, TaskID
+
+__all__ = ["Bar", "Console", "echo", "frame_grid", "grid", "page", "progress_bar", "width_of"]
+
+_PATIENCE = 0.5
+_LARGE = 50_000_000
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print a line to stdout, or to stderr, at once; it stays one line."""
+    page(f"{visible(line)}\n", err=err)
+
+
+def page(text: str, *, err: bool = False) -> None:
+    """Print whole lines at once; none steers a terminal."""
+    print(visible_lines(text), end="", file=sys.stderr if err else sys.stdout, flush=True)
 
 
 class Console(_Console):
@@ -34,3 +60,82 @@ class Console(_Console):
         for part in super().render(*asked, **given):
             shown = part.text if part.control else visible_lines(part.text)
             yield part if shown == part.text else Segment(shown, part.style)
+
+
+def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
+    """Return rows as a table without lines, numbers to the right."""
+    shown = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for i, name in enumerate(head):
+        shown.add_column(Text(name), justify="right" if i else "left")
+    for row in rows:
+        shown.add_row(*(Text(part) for part in row))
+    return shown
+
+
+def frame_grid(frame: "pd.DataFrame") -> Grid:
+    """Return a table of columns as the terminal shows it."""
+    shown = Grid(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for name in frame.columns:
+        numeric = frame[name].dtype.kind in "if"
+        title = Text(plain(str(name), 60))
+        shown.add_column(title, justify="right" if numeric else "left", no_wrap=name != "rule")
+    for row in frame.itertuples(index=False):
+        shown.add_row(*(Text(_cell(value)) for value in row))
+    return shown
+
+
+def width_of(console: _Console, shown: Grid) -> int:
+    """Return how wide a table is where nothing has to be left out."""
+    return console.measure(shown, options=console.options.update(max_width=100_000)).maximum
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:,.6g}"
+    return "" if value is None else plain(str(value), 1000)
+
+
+class Bar:
+    """Call it with what is being done, steps done and steps in all."""
+
+    def __init__(self, *, visible: bool) -> None:
+        self._visible = visible
+        self._began = time.monotonic()
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+
+    def start(self, what: str) -> None:
+        """Show the bar now."""
+        if not self._visible or self._progress is not None:
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._progress = Progress(console=Console(stderr=True), transient=True)
+        self._task = self._progress.add_task(what, total=None)
+        self._progress.start()
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Move the bar; it appears once somebody has waited for half a second."""
+        if self._progress is None and time.monotonic() - self._began > _PATIENCE:
+            self.start(what)
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, description=what, completed=done, total=total)
+
+
+@contextmanager
+def progress_bar(model: Path, *, quiet: bool = False) -> Iterator[Bar]:
+    """Give a bar that is gone afterwards; silent in pipes, at once for a large file."""
+    bar = Bar(visible=not quiet and sys.stderr.isatty())
+    with suppress(OSError):  # whoever reads it says why it cannot be read
+        if model.is_file() and model.stat().st_size > _LARGE:
+            bar.start("reading the file")
+    try:
+        yield bar
+    finally:
+        bar.stop()

@@ -4,40 +4,55 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.grid import grid
-from treeaudit.cli.methods import listed
-from treeaudit.cli.options import (
-    Force,
-    MaxBytes,
-    Model,
-    Output,
-    Person,
-    PolicyName,
-    Quiet,
-    Repeats,
-    RowsPerPerson,
-    Select,
-    Target,
-    Test,
-    Train,
-    settings,
-)
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo, grid, progress_bar
+from treeaudit.cli.options import check_kept, settings
 
 if TYPE_CHECKING:
-    from treeaudit.cli.console import Console
     from treeaudit.findings.report import Report
     from treeaudit.model.forest import Forest
     from treeaudit.repair.attempts import Attempt, Repair
     from treeaudit.repair.defend import RepairRequest
 
-__all__ = ["defend"]
+
+__all__ = ["defend", "print_methods"]
 
 _HOW = partial(typer.Option, rich_help_panel="How", show_default=False)
 
 
+def _list_methods(method: str | None) -> str | None:
+    """Print the methods and leave where ``list`` is asked for."""
+    if method != "list":
+        return method
+    print_methods()
+    raise typer.Exit
+
+
+def print_methods() -> None:
+    """Print every method with what can be set of it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from treeaudit.defenses import DEFENSES
+    from treeaudit.defenses.defense import parameters, takes_people
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("--method", no_wrap=True)
+    table.add_column("what it does ('treeaudit explain NAME' tells more)")
+    for defense in DEFENSES:
+        table.add_row(Text(defense.id, style="bold"), Text(defense.title))
+        for name, one in parameters(defense).items():
+            told = f"--set {name}={one.default}  {one.help} Takes {one.asks}."
+            table.add_row("", Text("--min-leaf K" if name == "min_leaf" else told, style="dim"))
+        if takes_people(defense):
+            table.add_row("", Text("--train DATA", style="dim"))
+    Console().print(table)
+
+
 def defend(
-    model: Model,
+    model: opt.Model,
     min_leaf: Annotated[
         int | None,
         _HOW(
@@ -53,7 +68,7 @@ def defend(
             help="How to repair: see below, or --method list. Unless given, --min-leaf merges "
             "leaves into their parents.",
             metavar="NAME",
-            callback=listed,
+            callback=_list_methods,
             is_eager=True,
         ),
     ] = None,
@@ -87,18 +102,18 @@ def defend(
             metavar="K,K,…",
         ),
     ] = None,
-    policy: PolicyName = "default",
-    train: Train = None,
-    test: Test = None,
-    target: Target = None,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    output: Output = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    policy: opt.PolicyName = "default",
+    train: opt.Train = None,
+    test: opt.Test = None,
+    target: opt.Target = None,
+    person: opt.Person = None,
+    rows_per_person: opt.RowsPerPerson = None,
+    repeats: opt.Repeats = None,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    output: opt.Output = None,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Repair a model before release, and audit it before and after.
 
@@ -115,12 +130,9 @@ def defend(
     treeaudit defend model.pkl --method merge-diverse --set distinct=3 -o safe.pkl
     """
     import treeaudit as ta
-    from treeaudit.cli.console import Console
-    from treeaudit.cli.kept import check_kept
-    from treeaudit.cli.progress import progress_bar
     from treeaudit.findings.request import Request
     from treeaudit.repair.defend import RepairRequest, repair
-    from treeaudit.reports import check_output
+    from treeaudit.reports.formats import check_output
     from treeaudit.writers import check_target
 
     parameters = settings(setting, {"min_leaf"}, "t=0.3")
@@ -144,9 +156,7 @@ def defend(
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     check_kept(output or [], {"MODEL": model, "--train": train, "--test": test}, policy)
     if sweep is not None:
-        from treeaudit.cli.sweep import sweep_sizes
-
-        sweep_sizes(console, forest, sweep, wanted, test=test, output=output or [], force=force)
+        _sweep_sizes(console, forest, sweep, wanted, test=test, output=output or [], force=force)
         return
     models, reports = _by_suffix(output or [])
     for path in models:
@@ -176,14 +186,14 @@ def defend(
             soft_wrap=True,
         )
     for path in reports:
-        typer.echo(f"report  {path}")
+        echo(f"report  {path}")
     if done.needs_people and not quiet:
         asked = Request(model=model, select=select, max_bytes=max_bytes, policy=policy)
         options = ("select", "max_bytes", *(("policy",) if policy != "default" else ()))
         safe = f"safe{_forms(done.forest)[0]}"
         line = f"{asked.command('defend', options)} --train TRAINING_DATA -o {safe}"
-        typer.echo(f"{done.needs_people}; the command that judges it:")
-        typer.echo(line)
+        echo(f"{done.needs_people}; the command that judges it:")
+        echo(line)
     raise typer.Exit(max(one.report.exit_code for one in written or [done.after]))
 
 
@@ -243,7 +253,7 @@ def _again(path: Path, forest: "Forest") -> "Forest":
 
 def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quiet: bool) -> None:
     from treeaudit.reports.advice import verdict_line
-    from treeaudit.reports.repair_rows import before_and_after
+    from treeaudit.reports.repairs import before_and_after
 
     after = written[0] if written else done.after
     if quiet:
@@ -256,7 +266,7 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
         console.print(f"{what}; a file that is written is put together anew, without leftovers")
     console.print(grid(["", "before", "after"], before_and_after(done.before, after)))
     if done.frontier:
-        from treeaudit.reports.frontier import HEAD, rest, shown
+        from treeaudit.reports.repairs import HEAD, rest, shown
 
         console.print()
         console.print(grid(list(HEAD), [list(row.cells) for row in shown(done.frontier)]))
@@ -267,7 +277,7 @@ def _use(done: "Repair", test: Path, target: str | None, person: str | None) -> 
     """Return how useful the model is to people who were not in its training data."""
     from treeaudit.defenses.prune_leaves import PruneLeaves, rejecting
     from treeaudit.repair.defend import utility_on
-    from treeaudit.reports.repair_rows import utility_rows
+    from treeaudit.reports.repairs import utility_rows
 
     before = utility_on(done.before.forest, test, target, person)
     after = utility_on(done.forest, test, target, person)
@@ -295,10 +305,10 @@ def _print_end(
     from treeaudit.reports.plain_text import plain
 
     if failed:
-        typer.echo(f"nothing written: {nearest_miss(done)}")
+        echo(f"nothing written: {nearest_miss(done)}")
         return
     for path in output:
-        typer.echo(f"model  {path}")
+        echo(f"model  {path}")
     if quiet:
         return
     if others := listed_names(written[0].forest.others if written else ()):
@@ -314,3 +324,44 @@ def _print_end(
             "this holds for each tree alone: people who share their leaves in all trees can be "
             f"fewer{other}"
         )
+
+
+def _sweep_sizes(
+    console: "Console",
+    forest: "Forest",
+    text: str,
+    wanted: "RepairRequest",
+    *,
+    test: Path | None,
+    output: list[Path],
+    force: bool,
+) -> None:
+    """Repair once for each k, print what it costs, and write the pages asked for."""
+    import treeaudit as ta
+    from treeaudit.errors import DataError
+    from treeaudit.repair.defend import sweep, utility_on
+    from treeaudit.reports.comparison import check_output
+    from treeaudit.reports.repairs import curve
+
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise DataError(f"--sweep takes numbers of people such as 2,5,10,20,50, not {text!r}")
+    for path in output:
+        check_output(path, force=force)
+    sizes = [int(part) for part in parts]
+    attempts = sweep(forest, sizes, wanted)
+    target = wanted.target
+    uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
+    console.print(grid(*curve(sizes, attempts, uses)))
+    if len(attempts) < len(sizes):
+        console.print(
+            f"no tree of at least two leaves is left at {sizes[len(attempts)]:,} and above"
+        )
+    if not output:
+        return
+    names = ["as it is", *(f"k = {k:,}" for k in sizes[: len(attempts)])]
+    models = (forest, *(one.forest for one in attempts))
+    found = ta.compare(*models, names=names, test=test, target=wanted.target, policy=wanted.policy)
+    for path in output:
+        found.save(path, force=force)
+        echo(f"report  {path}")

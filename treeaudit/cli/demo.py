@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import Force
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo
 
 __all__ = ["demo"]
 
@@ -14,7 +16,7 @@ def demo(
         "treeaudit-demo"
     ),
     show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Train a tree on bundled data, scan it, and write the report.
 
@@ -28,8 +30,7 @@ def demo(
     from sklearn.tree import DecisionTreeClassifier
 
     import treeaudit as ta
-    from treeaudit.cli.console import Console
-    from treeaudit.output import write_file
+    from treeaudit.files import write_file
     from treeaudit.repair.suggestion import with_fix
     from treeaudit.reports.terminal import print_report
 
@@ -43,8 +44,8 @@ def demo(
     console = Console()
     print_report(report, console)
     console.print()
-    typer.echo(f"model   {model}")
-    typer.echo(f"report  {page}")
-    typer.echo(f"again   treeaudit scan {model}")
+    echo(f"model   {model}")
+    echo(f"report  {page}")
+    echo(f"again   treeaudit scan {model}")
     if show:
         webbrowser.open(page.resolve().as_uri())

@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import ExitZero, Force, Form, Output, Seconds
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import echo, page, progress_bar
+from treeaudit.cli.options import check_kept
 
 __all__ = ["diff"]
 
@@ -23,12 +26,12 @@ def diff(
             show_default=False,
         ),
     ] = None,
-    seconds: Seconds = 10.0,
+    seconds: opt.Seconds = 10.0,
     rows: Annotated[int, typer.Option(help="People to print.", min=1)] = 20,
-    output: Output = None,
-    form: Form = "text",
-    exit_zero: ExitZero = False,
-    force: Force = False,
+    output: opt.Output = None,
+    form: opt.Form = "text",
+    exit_zero: opt.ExitZero = False,
+    force: opt.Force = False,
 ) -> None:
     """Tell what changed: between two reports, or whose records two models give away together.
 
@@ -43,10 +46,9 @@ def diff(
 
     treeaudit diff model.pkl repaired.pkl -o people.csv -o report.json
     """
-    from treeaudit.cli.kept import check_kept
     from treeaudit.errors import DataError
+    from treeaudit.files import same_file
     from treeaudit.findings.report_file import is_report
-    from treeaudit.output import same_file
 
     outputs = output or []
     for path in outputs:
@@ -90,12 +92,12 @@ def _reports(
         ) from None
     written = [found.save(path, force=force) for path in outputs]
     if isinstance(told, str):
-        typer.page(told)
+        page(told)
     else:
         for line in told:
-            typer.echo(line)
+            echo(line)
     for path in written if form == "text" else ():
-        typer.echo(f"written  {path}")
+        echo(f"written  {path}")
     return found.exit_code
 
 
@@ -111,7 +113,6 @@ def _models(
     rows: int,
 ) -> int:
     import treeaudit as ta
-    from treeaudit.cli.progress import progress_bar
     from treeaudit.reports.difference import check_output, dumps, lines
 
     for path in outputs:
@@ -120,10 +121,10 @@ def _models(
         found = ta.difference(old, new, schema=schema, seconds=seconds, progress=progress)
     written = [found.save(path, force=force) for path in outputs]
     if form == "json":
-        typer.page(dumps(found))
+        page(dumps(found))
     else:
         for line in lines(found, rows):
-            typer.echo(line)
+            echo(line)
         for path in written:
-            typer.echo(f"written  {path}")
+            echo(f"written  {path}")
     return 1 if found.gives_away else 0 if found.found.stopped is None else 3

@@ -1,13 +1,32 @@
-"""``treeaudit explain ID``."""
+"""``treeaudit attacks`` and ``treeaudit explain ID``."""
 
 from dataclasses import fields
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
+import typer
 
-__all__ = ["explain"]
+from treeaudit.cli.console import Console
+
+__all__ = ["attacks", "explain"]
 
 _LISTED = 8
+
+
+def attacks() -> None:
+    """List the attacks that scan runs."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from treeaudit.attacks import all_attacks
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("id", no_wrap=True)
+    table.add_column("attack", no_wrap=True)
+    table.add_column("an attacker")
+    for attack in all_attacks():
+        first, stop, _ = attack.words.attacker.partition(". ")
+        table.add_row(attack.id, Text(attack.title), Text(first + stop.strip()))
+    Console().print(table)
 
 
 def explain(
@@ -27,7 +46,6 @@ def explain(
 
     from treeaudit.attacks import Attack, all_attacks
     from treeaudit.attacks.differencing import Differencing
-    from treeaudit.cli.console import Console
     from treeaudit.defenses import DEFENSES, Defense
     from treeaudit.errors import PolicyError
 

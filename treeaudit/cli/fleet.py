@@ -13,16 +13,15 @@ from rich.console import Console as Plain
 from rich.text import Text
 
 from treeaudit.audit.fleet import Found, find, no_model
-from treeaudit.cli import declared as typer
-from treeaudit.cli.bounds import as_told, told_by_shell
-from treeaudit.cli.console import Console
+from treeaudit.cli.console import Console, echo, page
+from treeaudit.cli.limits import restore_limits
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
+from treeaudit.files import same_file, write_file
 from treeaudit.findings.request import Request
-from treeaudit.output import same_file, write_file
-from treeaudit.reports import suffix_of
 from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdown, whole_json
 from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
+from treeaudit.reports.formats import suffix_of
 from treeaudit.reports.plain_text import printed
 
 __all__ = ["scan_all"]
@@ -58,7 +57,7 @@ def scan_all(
         The exit code of the worst.
     """
     _check(request)
-    as_told(told_by_shell())  # the files are read by others, each within limits of its own
+    restore_limits()  # other processes read the files, each within limits of its own
     found = _without(output, find(paths))
     if not found.places:
         raise ReadError(f"there is no file in {', '.join(map(str, paths))}: name a model file")
@@ -85,7 +84,7 @@ def scan_all(
         ]
         if form == "json":
             for part in whole_json(rows, _again(lines), found.aside):
-                typer.page(part)
+                page(part)
         else:
             _print(ordered, found, written, quiet=quiet, verbose=verbose)
     return exit_code(rows)
@@ -155,7 +154,7 @@ def _content(
     form: str, rows: Sequence[Row], found: Found, lines: IO[str], *, release_safe: bool
 ) -> str | Iterator[bytes]:
     if form == "html":
-        from treeaudit.reports.fleet_html import to_html
+        from treeaudit.reports.fleet import to_html
 
         today = datetime.date.today()
         return to_html(rows, found.aside, release_safe=release_safe, created=today)
@@ -186,7 +185,7 @@ def _print(
     seen = console.is_terminal and sys.stderr.isatty() and not verbose
     _print_list(rows, found, console, _FEW if seen else len(rows))
     for path in written:
-        typer.echo(f"report  {path}")
+        echo(f"report  {path}")
 
 
 def _print_list(rows: Sequence[Row], found: Found, console: Plain, most: int) -> None:

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import Form, MaxBytes, Select
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo, page
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from treeaudit.readers.describe import Contents
     from treeaudit.readers.outline import Part
 
+
 __all__ = ["inspect"]
 
 _MOST_NAMES = 12
@@ -21,9 +24,9 @@ _MOST_NAMES = 12
 
 def inspect(
     file: Annotated[Path, typer.Argument(help="Any file, a model or not.", show_default=False)],
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    form: Form = "text",
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    form: opt.Form = "text",
 ) -> None:
     """Show what is inside a file, without auditing it and without running it.
 
@@ -36,7 +39,7 @@ def inspect(
 
     contents = describe(file, select=select, max_bytes=max_bytes)
     if form == "json":
-        typer.page(_as_json(contents))
+        page(_as_json(contents))
     else:
         _print(contents)
     raise typer.Exit(0 if contents.refused is None else 2)
@@ -51,7 +54,6 @@ def _as_json(contents: "Contents") -> str:
 
 
 def _print(contents: "Contents") -> None:
-    from treeaudit.cli.console import Console
 
     console = Console()
     shown = _page(contents)
@@ -61,7 +63,7 @@ def _print(contents: "Contents") -> None:
     with console.capture() as captured:
         console.print(shown)
     for line in captured.get().split("\n")[:-1]:
-        typer.echo(line.rstrip())
+        echo(line.rstrip())
 
 
 def _page(contents: "Contents") -> "Table":

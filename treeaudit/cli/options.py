@@ -1,17 +1,21 @@
 """Options that mean the same carry the same name everywhere."""
 
-from collections.abc import Iterable
+import glob
+import os
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.registries import attacks, policies
+import typer
+
 from treeaudit.errors import DataError
+from treeaudit.files import same_file
 
 __all__ = [
+    "REGISTRIES",
     "VERBOSE",
     "AcceptedReport",
     "Acro",
@@ -44,10 +48,45 @@ __all__ = [
     "Tolerance",
     "Train",
     "Verbose",
+    "algorithms",
+    "check_kept",
     "distinct",
     "settings",
 ]
 
+
+def _policies() -> list[str]:
+    """Return the policies that need no file."""
+    from treeaudit.findings.policy import BUILT_IN
+
+    return list(BUILT_IN)
+
+
+def algorithms() -> list[str]:
+    """Return the names by which trainers are chosen."""
+    from treeaudit.trainers.algorithms import ALGORITHMS
+
+    return [trainer.algorithm for trainer in ALGORITHMS]
+
+
+def _formats() -> list[str]:
+    """Return what the model files are called that can be read."""
+    from treeaudit.readers import READERS
+
+    return [one.title for one in READERS]
+
+
+def _attacks() -> list[str]:
+    """Return the ids of the attacks."""
+    from treeaudit.attacks import all_attacks
+
+    return [attack.id for attack in all_attacks()]
+
+
+REGISTRIES = {"{policies}": _policies, "{algorithms}": algorithms, "{formats}": _formats}
+"""What stands in the help for the names of a registry."""
+
+_TABLES = frozenset((".csv", ".parquet", ".arrow", ".feather"))
 _ATTACKS = partial(typer.Option, rich_help_panel="Attacks", show_default=False)
 _INPUT = partial(typer.Option, rich_help_panel="Input", show_default=False)
 _OUTPUT = partial(typer.Option, rich_help_panel="Output", show_default=False)
@@ -74,9 +113,55 @@ def distinct(paths: list[Path] | None) -> list[Path] | None:
     return paths
 
 
+def check_kept(
+    output: Iterable[Path], read: Mapping[str, Path | str | None], policy: str | None = None
+) -> None:
+    """Refuse to write over a file that is read, by whatever name either is given.
+
+    Parameters
+    ----------
+    output
+        The files to be written.
+    read
+        The files that are read, and the folders and patterns of tables, by what names them on
+        the line.
+    policy
+        A file where it is one; else a name.
+
+    Raises
+    ------
+    DataError
+        If a file is both.
+
+    Examples
+    --------
+    >>> check_kept([Path("report.html")], {"--train": "people.csv", "--test": None})
+    >>> check_kept([Path("people.csv")], {"--train": "people.csv"})
+    Traceback (most recent call last):
+    treeaudit.errors.DataError: people.csv is read, as --train; choose another name for the output
+    """
+    if policy is not None and policy.lower().endswith(".toml"):
+        read = {**read, "--policy": policy}
+    for path in output:
+        for what, one in read.items():
+            if one is not None and _is_read(path, Path(one)):
+                how = "is the model itself" if what == "MODEL" else f"is read, as {what}"
+                raise DataError(f"{path} {how}; choose another name for the output")
+
+
+def _is_read(path: Path, one: Path) -> bool:
+    if same_file(path, one):
+        return True
+    if not os.path.lexists(one):
+        each = glob.iglob(str(one), recursive=True)  # noqa: PTH207  # as tables are found
+        return any(same_file(path, table) for table in each)
+    is_table = path.suffix.lower() in _TABLES and path.exists()
+    return is_table and path.resolve().is_relative_to(one.resolve())
+
+
 def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true, false, a table as in TOML, or text."""
-    from treeaudit.input import parse_toml
+    from treeaudit.files import parse_toml
 
     read: dict[str, Any] = {}
     for pair in given or ():
@@ -94,12 +179,7 @@ def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str)
 
 
 Model = Annotated[
-    Path,
-    typer.Argument(
-        help="A model file: {formats}.",
-        metavar="MODEL",
-        show_default=False,
-    ),
+    Path, typer.Argument(help="A model file: {formats}.", metavar="MODEL", show_default=False)
 ]
 Models = Annotated[
     list[Path],
@@ -225,7 +305,7 @@ PolicyName = Annotated[
     typer.Option(
         "--policy",
         help="{policies}, a name in pyproject.toml, or a TOML file.",
-        autocompletion=policies,
+        autocompletion=_policies,
         metavar="NAME",
         rich_help_panel="Policy",
     ),
@@ -258,7 +338,7 @@ Attacks = Annotated[
     _ATTACKS(
         "--attack",
         help="Run only this attack (see 'treeaudit attacks'). Can be repeated.",
-        autocompletion=attacks,
+        autocompletion=_attacks,
         metavar="ID",
     ),
 ]

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.grid import frame_grid, width_of
+from treeaudit.cli.console import echo, frame_grid, width_of
 from treeaudit.errors import DataError
+from treeaudit.files import write_file
 from treeaudit.inference.boosted import BoostedSolution, infer_boosted
 from treeaudit.inference.bootstrap import (
     BootstrapSolution,
@@ -26,7 +26,6 @@ from treeaudit.inference.likely import infer_likely, not_likely
 from treeaudit.inference.proof import proof_of
 from treeaudit.inference.scope import not_usable, subtract_known
 from treeaudit.model.schema_file import read_schema
-from treeaudit.output import write_file
 from treeaudit.people.records import Records, read_records
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
@@ -108,12 +107,12 @@ def show_people(
     for path in output:
         if path in proofs and proof is not None:
             content = json.dumps(proof(), separators=(",", ":"))
-            typer.echo(f"proof  {write_file(path, content, force=force, private=True)}")
+            echo(f"proof  {write_file(path, content, force=force, private=True)}")
         else:
-            typer.echo(f"people  {save_people(found, path, force=force)}")
+            echo(f"people  {save_people(found, path, force=force)}")
     if not output and len(found):
         _print(console, found.head(rows), forest)
-    typer.echo(said)
+    echo(said)
 
 
 def _print(console: "Console", found: "pd.DataFrame", forest: "Forest") -> None:

@@ -5,26 +5,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import (
-    Force,
-    Known,
-    MaxBytes,
-    Model,
-    Output,
-    Seconds,
-    Select,
-    Target,
-    Test,
-)
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo, frame_grid, width_of
+from treeaudit.cli.options import check_kept
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from treeaudit.arrays import Index
-    from treeaudit.cli.console import Console
     from treeaudit.model.forest import Forest
     from treeaudit.table.table import Table
+
 
 __all__ = ["reconstruct"]
 
@@ -32,8 +25,8 @@ _SHOWN = partial(typer.Option, rich_help_panel="What to show", show_default=Fals
 
 
 def reconstruct(
-    model: Model,
-    output: Output = None,
+    model: opt.Model,
+    output: opt.Output = None,
     expand: Annotated[bool, _SHOWN("--expand", help="One row per person.")] = False,
     words: Annotated[
         bool,
@@ -68,14 +61,14 @@ def reconstruct(
         Path | None,
         _SHOWN(help="With --people: which values the columns can have (TOML).", metavar="TOML"),
     ] = None,
-    known: Known = None,
-    test: Test = None,
-    target: Target = None,
-    seconds: Seconds = 10.0,
+    known: opt.Known = None,
+    test: opt.Test = None,
+    target: opt.Target = None,
+    seconds: opt.Seconds = 10.0,
     rows: Annotated[int, typer.Option(help="Rows to print, smallest groups first.", min=1)] = 20,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    force: Force = False,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    force: opt.Force = False,
 ) -> None:
     """Rebuild the anonymised table that a model gives away, a row per leaf.
 
@@ -88,8 +81,6 @@ def reconstruct(
     treeaudit reconstruct forest.pkl --people -o people.csv -o proof.json
     """
     import treeaudit as ta
-    from treeaudit.cli.console import Console
-    from treeaudit.cli.kept import check_kept
     from treeaudit.cli.people import Knowledge, show_people
     from treeaudit.errors import DataError
     from treeaudit.reports.table_files import save_table
@@ -121,7 +112,7 @@ def reconstruct(
     if output:
         for path in output:
             written = save_table(table, path, expand=expand, words=words, force=force)
-            typer.echo(f"table  {written}")
+            echo(f"table  {written}")
         return
     _print_table(console, table, rows, expand=expand)
 
@@ -154,7 +145,7 @@ def _check_ways(
 def _check_output(path: Path, model: Path, *, expand: bool, force: bool) -> None:
     """Refuse what cannot be written before anything is."""
     from treeaudit.errors import DataError
-    from treeaudit.output import check_free, same_file
+    from treeaudit.files import check_free, same_file
     from treeaudit.reports.table_files import table_format
 
     if table_format(path) == "json" and expand:
@@ -175,13 +166,12 @@ def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> N
     counted = forest.trees[tree].n_records
     n = None if counted is None else int(counted[leaf])
     people = "" if n is None else f"{number_of(n, 'person', 'people')}: "
-    typer.echo(plain(f"leaf {leaf}, {people}{text}", 10_000))
+    echo(plain(f"leaf {leaf}, {people}{text}", 10_000))
 
 
 def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool) -> None:
     import numpy as np
 
-    from treeaudit.cli.grid import frame_grid, width_of
     from treeaudit.reports.plain_text import plain
 
     order = np.arange(len(table))

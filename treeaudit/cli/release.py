@@ -3,21 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import (
-    Force,
-    Form,
-    MaxBytes,
-    Model,
-    Person,
-    PolicyName,
-    Quiet,
-    Repeats,
-    RowsPerPerson,
-    Select,
-    Target,
-    Train,
-)
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import echo, page
+from treeaudit.cli.options import check_kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +15,12 @@ if TYPE_CHECKING:
     from treeaudit.findings.report import Reports
     from treeaudit.model.forest import Forest
 
+
 __all__ = ["release"]
 
 
 def release(
-    model: Model,
+    model: opt.Model,
     output: Annotated[
         Path,
         typer.Option(
@@ -41,17 +32,17 @@ def release(
             show_default=False,
         ),
     ],
-    policy: PolicyName = "default",
-    train: Train = None,
-    target: Target = None,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    form: Form = "text",
-    force: Force = False,
-    quiet: Quiet = False,
+    policy: opt.PolicyName = "default",
+    train: opt.Train = None,
+    target: opt.Target = None,
+    person: opt.Person = None,
+    rows_per_person: opt.RowsPerPerson = None,
+    repeats: opt.Repeats = None,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    form: opt.Form = "text",
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Write a model again from what was audited, and audit what was written.
 
@@ -65,13 +56,13 @@ def release(
     """
     import treeaudit as ta
     from treeaudit.audit.scan import audit_all
-    from treeaudit.cli.kept import check_kept
     from treeaudit.errors import SeveralModelsError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.readers import load_all
     from treeaudit.repair.release import one_of
-    from treeaudit.reports import render, several
+    from treeaudit.reports import several
+    from treeaudit.reports.formats import render
     from treeaudit.writers import check_target
 
     every = None
@@ -99,9 +90,9 @@ def release(
     if form == "text":
         _print(every or [before], found, written, quiet=quiet)
     elif len(found.reports) > 1:
-        typer.page(several.dumps(found))
+        page(several.dumps(found))
     else:
-        typer.page(render(found.reports[0], "json"))
+        page(render(found.reports[0], "json"))
     raise typer.Exit(found.worst.exit_code)
 
 
@@ -115,12 +106,12 @@ def _print(before: "Sequence[Forest]", found: "Reports", written: Path, *, quiet
     lines = [] if quiet else [f"left out: {plain(gone, 2000)}"]
     lines.append(f"model  {plain(str(written), 1000)}")
     for line in lines:
-        typer.echo(line)
+        echo(line)
     first, *others = found.reports
     if not others:
-        typer.page(printed(lambda console: print_verdict(first, console, quiet=quiet), 80))
+        page(printed(lambda console: print_verdict(first, console, quiet=quiet), 80))
         return
     for one in () if quiet else found.reports:
-        typer.echo(plain(one.forest.source.inside))
-        typer.page(printed(lambda console, one=one: print_verdict(one, console), 80))
-    typer.page(printed(lambda console: print_worst(found, console), 80))
+        echo(plain(one.forest.source.inside))
+        page(printed(lambda console, one=one: print_verdict(one, console), 80))
+    page(printed(lambda console: print_worst(found, console), 80))

@@ -1,81 +1,58 @@
 """``treeaudit scan PATH…``."""
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import (
-    AcceptedReport,
-    Acro,
-    Attacks,
-    ExitZero,
-    Fixing,
-    Force,
-    Form,
-    Jobs,
-    Known,
-    MaxBytes,
-    ModelName,
-    Models,
-    Output,
-    Person,
-    PolicyName,
-    PriorShares,
-    Quiet,
-    ReleaseSafe,
-    Repeats,
-    RowsPerPerson,
-    SamplingFraction,
-    Seconds,
-    Seed,
-    Select,
-    Sensitive,
-    Target,
-    Test,
-    Tolerance,
-    Train,
-    Verbose,
-)
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import Console, echo, page, progress_bar
+from treeaudit.cli.options import check_kept
 
 if TYPE_CHECKING:
-    from treeaudit.findings.report import Reports
+    from treeaudit.findings.report import Report, Reports
+
+    RepairSearch = Callable[[Report], Report]
+    """Returns a report with its repair."""
+
 
 __all__ = ["scan"]
 
 
 def scan(
-    model: Models,
-    train: Train = None,
-    test: Test = None,
-    target: Target = None,
-    sensitive: Sensitive = None,
-    policy: PolicyName = "default",
-    baseline: AcceptedReport = None,
-    model_name: ModelName = None,
-    exit_zero: ExitZero = False,
-    output: Output = None,
-    acro: Acro = None,
-    form: Form = "text",
-    release_safe: ReleaseSafe = False,
-    force: Force = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    known: Known = None,
-    prior: PriorShares = None,
-    tolerance: Tolerance = None,
-    attack: Attacks = None,
-    seconds: Seconds = 10.0,
-    seed: Seed = 0,
-    person: Person = None,
-    rows_per_person: RowsPerPerson = None,
-    repeats: Repeats = None,
-    sampling_fraction: SamplingFraction = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
-    jobs: Jobs = None,
-    fix: Fixing = None,
+    model: opt.Models,
+    train: opt.Train = None,
+    test: opt.Test = None,
+    target: opt.Target = None,
+    sensitive: opt.Sensitive = None,
+    policy: opt.PolicyName = "default",
+    baseline: opt.AcceptedReport = None,
+    model_name: opt.ModelName = None,
+    exit_zero: opt.ExitZero = False,
+    output: opt.Output = None,
+    acro: opt.Acro = None,
+    form: opt.Form = "text",
+    release_safe: opt.ReleaseSafe = False,
+    force: opt.Force = False,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+    known: opt.Known = None,
+    prior: opt.PriorShares = None,
+    tolerance: opt.Tolerance = None,
+    attack: opt.Attacks = None,
+    seconds: opt.Seconds = 10.0,
+    seed: opt.Seed = 0,
+    person: opt.Person = None,
+    rows_per_person: opt.RowsPerPerson = None,
+    repeats: opt.Repeats = None,
+    sampling_fraction: opt.SamplingFraction = None,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
+    jobs: opt.Jobs = None,
+    fix: opt.Fixing = None,
 ) -> None:
     """Audit what a model file gives away about its training data.
 
@@ -92,9 +69,6 @@ def scan(
     """
     from treeaudit.audit.paths import is_several
     from treeaudit.audit.scan import audit_all
-    from treeaudit.cli.kept import check_kept
-    from treeaudit.cli.progress import progress_bar
-    from treeaudit.cli.way_out import shown
     from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
@@ -159,21 +133,21 @@ def scan(
         from treeaudit.repair.suggestion import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
-    found = shown(found, form, seek, safe=release_safe, quiet=quiet, verbose=verbose)
+    found = _show(found, form, seek, safe=release_safe, quiet=quiet, verbose=verbose)
     written = [_save(found, path, force=force, safe=release_safe) for path in output or []]
     if acro is not None:
         written.append(write_acro(found.reports[0], acro, force=force, release_safe=release_safe))
     if form == "text" and not quiet and not release_safe:
         for path in written:
-            typer.echo(f"report  {path}")
+            echo(f"report  {path}")
     raise typer.Exit(0 if exit_zero else found.worst.exit_code)
 
 
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
     from treeaudit.errors import DataError
-    from treeaudit.output import same_file
-    from treeaudit.reports import check_output
+    from treeaudit.files import same_file
+    from treeaudit.reports.formats import check_output
 
     for path in output:
         if same_file(path, model):
@@ -186,6 +160,69 @@ def _save(found: "Reports", path: Path, *, force: bool, safe: bool) -> Path:
         from treeaudit.reports import several
 
         return several.save(found, path, force=force, release_safe=safe)
-    from treeaudit.reports import save
+    from treeaudit.reports.formats import save
 
     return save(found.reports[0], path, force=force, release_safe=safe)
+
+
+def _show(
+    found: "Reports",
+    form: str,
+    seek: "RepairSearch | None",
+    *,
+    safe: bool,
+    quiet: bool,
+    verbose: bool,
+) -> "Reports":
+    """Show the reports, and return them with their repairs; a terminal shows each before that."""
+    from treeaudit.reports import several
+    from treeaudit.reports.formats import render
+    from treeaudit.reports.release_safe import that_may_leave
+    from treeaudit.reports.terminal import print_report, print_verdict, to_text
+
+    console = Console()
+    as_text, on_terminal = form == "text", console.is_terminal
+    if as_text and on_terminal and seek is not None and not quiet:
+        return _show_before_repair(found, console, seek, verbose=verbose)
+    if seek is not None:
+        found = type(found)(reports=tuple(map(seek, found.reports)))
+    first, many = found.reports[0], len(found.reports) > 1
+    if safe and not (quiet and as_text):
+        kind = "txt" if as_text else form
+        page(several.released(found, kind) if many else render(first, kind, release_safe=True))
+    elif not as_text:
+        page(several.dumps(found) if many else render(first, "json"))
+    elif quiet and many:
+        several.print_worst(found, console)
+    elif quiet:
+        print_verdict(that_may_leave(first) if safe else first, console, quiet=True)
+    elif on_terminal and many:
+        several.print_reports(found, console, verbose=verbose)
+    elif on_terminal:
+        print_report(first, console, verbose=verbose)
+    elif many:
+        page(several.to_text(found, console.width, verbose=verbose))
+    else:
+        page(to_text(first, console.width, verbose=verbose))
+    return found
+
+
+def _show_before_repair(
+    found: "Reports", console: Console, seek: "RepairSearch", *, verbose: bool
+) -> "Reports":
+    """Print each report before its repair is searched for, and the repair below it."""
+    from treeaudit.reports.several import print_worst
+    from treeaudit.reports.terminal import print_report, print_way_out
+
+    reports = []
+    for one in found.reports:
+        print_report(one, console, verbose=verbose, way_out=False)
+        console.file.flush()
+        reports.append(seek(one))
+        print_way_out(reports[-1], console)
+        if len(found.reports) > 1:
+            console.print()
+    found = type(found)(reports=tuple(reports))
+    if len(reports) > 1:
+        print_worst(found, console)
+    return found

@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import Force
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import echo, page
+from treeaudit.cli.options import check_kept
 
 __all__ = ["schema"]
 
@@ -44,17 +47,16 @@ def schema(
             show_default=False,
         ),
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Draft a schema file: the public bounds, categories and labels that training needs.
 
     treeaudit schema people.csv --target ill -o schema.toml
     """
-    from treeaudit.cli.kept import check_kept
     from treeaudit.errors import DataError
+    from treeaudit.files import write_file
     from treeaudit.model.schema import Schema
     from treeaudit.model.schema_file import schema_text
-    from treeaudit.output import write_file
     from treeaudit.people.input.table_input import read_table
     from treeaudit.reports.plain_text import plain
 
@@ -69,11 +71,11 @@ def schema(
     public = Schema.from_public(table, target=target, categorical=categorical or (), bounds=bounds)
     draft = schema_text(public)
     if output is None:
-        typer.page(draft)
+        page(draft)
         return
     written = write_file(output, draft, force=force, private=True)
-    typer.echo(plain(f"schema  {written}", 1000))
-    typer.echo(
+    echo(plain(f"schema  {written}", 1000))
+    echo(
         "It was taken from the data. Replace what is not public knowledge, then set "
         "confirmed = true.",
         err=True,

@@ -1,20 +1,25 @@
 """``treeaudit train DATA``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
 from typer import Context
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import Force, distinct, settings
-from treeaudit.cli.registries import algorithms
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import echo, page
+from treeaudit.cli.options import algorithms, check_kept, distinct, settings
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger, Query
 
+
 __all__ = ["train"]
 
 _PRIVACY = "Privacy"
+_PLAIN = partial(typer.Option, show_default=False)
+_PRIVATE = partial(_PLAIN, rich_help_panel=_PRIVACY)
 _WEAK = 20.0
 _RESERVED = {
     *("epsilon", "schema", "algorithm", "target", "budget", "random_state"),
@@ -28,7 +33,7 @@ def _list(context: Context, algorithm: str | None) -> str | None:
         from treeaudit.trainers.algorithms import ALGORITHMS, as_text
         from treeaudit.trainers.measured import MEASURED
 
-        typer.page(as_text(ALGORITHMS, MEASURED) + "\n")
+        page(as_text(ALGORITHMS, MEASURED) + "\n")
         raise typer.Exit
     if "help" in context.meta:
         _print_parameters(algorithm)
@@ -49,7 +54,7 @@ def _print_parameters(algorithm: str | None) -> None:
     from treeaudit.trainers.train import trainer_named
 
     trainer = ALGORITHMS[0] if algorithm is None else trainer_named(algorithm)
-    typer.page(parameters_as_text(trainer) + "\n")
+    page(parameters_as_text(trainer) + "\n")
     raise typer.Exit
 
 
@@ -57,81 +62,62 @@ def train(
     data: Annotated[
         Path, typer.Argument(help="The private table: CSV or Parquet.", show_default=False)
     ],
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            help="The privacy budget of the model.", rich_help_panel=_PRIVACY, show_default=False
-        ),
-    ],
+    epsilon: Annotated[float, _PRIVATE(help="The privacy budget of the model.")],
     output: Annotated[
         list[Path],
-        typer.Option(
+        _PLAIN(
             "--output",
             "-o",
             help="The model: .json, .pkl or .joblib. Can be repeated.",
             callback=distinct,
             metavar="FILE",
             rich_help_panel="Output",
-            show_default=False,
         ),
     ],
     schema: Annotated[
         str | None,
-        typer.Option(
+        _PRIVATE(
             help="Confirmed public bounds, categories and labels (see 'treeaudit schema'); "
             "from-data marks the model as not private.",
             metavar="FILE",
-            rich_help_panel=_PRIVACY,
-            show_default=False,
         ),
     ] = None,
     algorithm: Annotated[
         str | None,
-        typer.Option(
+        _PLAIN(
             help="How to train: {algorithms}; the first unless told, and 'list' prints what is "
             "proved of each.",
             autocompletion=algorithms,
             metavar="NAME",
-            show_default=False,
             is_eager=True,
             callback=_list,
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            help="The column with the labels; that of the schema unless told.",
-            metavar="COLUMN",
-            show_default=False,
+        _PLAIN(
+            help="The column with the labels; that of the schema unless told.", metavar="COLUMN"
         ),
     ] = None,
     person: Annotated[
         str | None,
-        typer.Option(
+        _PRIVATE(
             help="The column that names whose row it is: epsilon protects a person, not a row.",
             metavar="COLUMN",
-            rich_help_panel=_PRIVACY,
-            show_default=False,
         ),
     ] = None,
     rows_per_person: Annotated[
         int | None,
-        typer.Option(
-            help="How many rows of one person are used, the first of their own.",
-            metavar="K",
-            min=1,
-            rich_help_panel=_PRIVACY,
-            show_default=False,
+        _PRIVATE(
+            help="How many rows of one person are used, the first of their own.", metavar="K", min=1
         ),
     ] = None,
     budget: Annotated[
         Path | None,
-        typer.Option(
+        _PRIVATE(
             help="The account that the model is paid from (see 'treeaudit budget'): "
             "all models of one account together cost at most what it holds.",
             metavar="FILE",
-            rich_help_panel=_PRIVACY,
-            show_default=False,
         ),
     ] = None,
     neighbours: Annotated[
@@ -150,23 +136,19 @@ def train(
     ] = "raise",
     setting: Annotated[
         list[str] | None,
-        typer.Option(
+        _PLAIN(
             "--set",
             help="A parameter of the algorithm, such as max_depth=6; 'help' lists them. "
             "Can be repeated.",
             metavar="NAME=VALUE",
-            show_default=False,
             is_eager=True,
             callback=_help,
         ),
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Repeat a draw, for tests: marks the model as not private.", show_default=False
-        ),
+        int | None, _PLAIN(help="Repeat a draw, for tests: marks the model as not private.")
     ] = None,
-    force: Force = False,
+    force: opt.Force = False,
 ) -> None:
     """Train a differentially private tree or forest.
 
@@ -175,7 +157,6 @@ def train(
     import warnings
 
     from treeaudit import trainers
-    from treeaudit.cli.kept import check_kept
     from treeaudit.dp.budget import Budget
     from treeaudit.dp.claims import unbounded_because
     from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
@@ -205,17 +186,17 @@ def train(
             # Estimators answer for their parameters and labels as scikit-learn asks.
             raise error if isinstance(error, TreeauditError) else DataError(str(error)) from None
     if epsilon > _WEAK:
-        typer.echo(f"epsilon {epsilon:g} protects hardly anybody: 1 is usual, 10 is much", err=True)
-    typer.echo(f"{model.algorithm}, {variant} variant")
+        echo(f"epsilon {epsilon:g} protects hardly anybody: 1 is usual, 10 is much", err=True)
+    echo(f"{model.algorithm}, {variant} variant")
     _print_ledger(model.privacy_)
     if budget is not None:
-        typer.echo(plain(f"  {given['budget'].statement}", 1000))
+        echo(plain(f"  {given['budget'].statement}", 1000))
     because = None if model.privacy_.not_private else unbounded_because(model.forest_)
     if because is not None:
-        typer.echo(f"  NOT BOUNDED: {because}")
+        echo(f"  NOT BOUNDED: {because}")
     for path in output:
         written = trainers.save_trained(model, path, force=force)
-        typer.echo(plain(f"model  {written}", 1000))
+        echo(plain(f"model  {written}", 1000))
 
 
 def _each(query: "Query") -> str:
@@ -231,15 +212,15 @@ def _print_ledger(ledger: "Ledger") -> None:
 
     for query in ledger.queries:
         how = "of disjoint parts" if query.composition == "parallel" else "of the same people"
-        typer.echo(
+        echo(
             f"  {query.name}: {query.mechanism}, {_each(query)}, "
             f"asked {number_of(query.asked, 'time', 'times')} {how}, costs {_all(query)}"
         )
-    typer.echo(
+    echo(
         f"  claim: {loss_in_words(float(ledger.epsilon), float(ledger.delta))} "
         f"({ledger.neighbours}) for a {ledger.unit}, "
         f"of which {float(ledger.used):g} is used; "
         f"taken as public: {', '.join(ledger.public)}"
     )
     for reason in ledger.reasons:
-        typer.echo(f"  NOT PRIVATE: {reason}")
+        echo(f"  NOT PRIVATE: {reason}")

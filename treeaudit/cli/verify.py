@@ -4,17 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from treeaudit.cli import declared as typer
-from treeaudit.cli.options import (
-    AcceptedReport,
-    Known,
-    MaxBytes,
-    Model,
-    PriorShares,
-    Select,
-    Test,
-    Train,
-)
+import typer
+
+from treeaudit.cli import options as opt
+from treeaudit.cli.console import echo, progress_bar
 
 __all__ = ["verify"]
 
@@ -31,11 +24,11 @@ def verify(
             show_default=False,
         ),
     ],
-    model: Model,
-    train: Train = None,
-    test: Test = None,
-    known: Known = None,
-    prior: PriorShares = None,
+    model: opt.Model,
+    train: opt.Train = None,
+    test: opt.Test = None,
+    known: opt.Known = None,
+    prior: opt.PriorShares = None,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -46,9 +39,9 @@ def verify(
             show_default=False,
         ),
     ] = None,
-    baseline: AcceptedReport = None,
-    select: Select = None,
-    max_bytes: MaxBytes = None,
+    baseline: opt.AcceptedReport = None,
+    select: opt.Select = None,
+    max_bytes: opt.MaxBytes = None,
 ) -> None:
     """Tell whether a report, or a proof, is of this file and true.
 
@@ -96,7 +89,7 @@ def _together(content: Any, reports: Sequence[Mapping[str, Any]], report: Path) 
     said = {key: part for key, part in content.items() if key != "reports"}
     if said == true:
         return 0
-    typer.echo(f"REFUSED  {report} does not say of the whole file what it says of its models")
+    echo(f"REFUSED  {report} does not say of the whole file what it says of its models")
     return 1
 
 
@@ -107,7 +100,6 @@ def _run_again(
     policy: str | None,
     files: Mapping[str, Path | None],
 ) -> int:
-    from treeaudit.cli.progress import progress_bar
     from treeaudit.comparison.verify import verify as run_again
     from treeaudit.readers import load_all
     from treeaudit.reports.plain_text import plain
@@ -116,7 +108,7 @@ def _run_again(
     real = load_all(model)[0].source.sha256
     for stated in (one["model"]["sha256"] for one in reports):
         if stated not in (None, real):
-            typer.echo(
+            echo(
                 f"REFUSED  {report} is of another file: its SHA-256 is {stated}, "
                 f"that of {model} {real}"
             )
@@ -124,7 +116,7 @@ def _run_again(
     with progress_bar(model) as progress:
         found = run_again(reports, model, policy=policy, progress=progress, **files)
     if (version := reports[0]["tool"]["version"]) != __version__:
-        typer.echo(plain(f"written by treeaudit {version}, run again by {__version__}", 200))
+        echo(plain(f"written by treeaudit {version}, run again by {__version__}", 200))
     left = [
         (f"model {at} · " if len(found) > 1 else "", d)
         for at, one in enumerate(found, start=1)
@@ -132,34 +124,34 @@ def _run_again(
         if not _about(d.where, one.unsettled)
     ]
     if left:
-        typer.echo(f"REFUSED  {report} does not say what {model} gives:")
+        echo(f"REFUSED  {report} does not say what {model} gives:")
         for which, entry in left[:_SHOWN]:
             said, real = (plain(str(part), 120) for part in (entry.said, entry.found))
-            typer.echo(plain(f"  {which}{entry.where}: the report says {said}, it is {real}", 400))
+            echo(plain(f"  {which}{entry.where}: the report says {said}, it is {real}", 400))
         if len(left) > _SHOWN:
-            typer.echo(f"  {len(left) - _SHOWN:,} more")
+            echo(f"  {len(left) - _SHOWN:,} more")
         return 1
     if any(one.differences for one in found):
         names = ", ".join(dict.fromkeys(name for one in found for name in one.unsettled))
-        typer.echo(
+        echo(
             f"NOT SETTLED  the search of {names} was ended by time, and went otherwise this time; "
             "the rest is the same: scan again with more --seconds"
         )
         return 2
     findings, checks = (sum(len(one[part]) for one in reports) for part in ("findings", "checks"))
     of = f"the {len(reports):,} models in {model}" if len(reports) > 1 else str(model)
-    typer.echo(
+    echo(
         f"TRUE  {report} is of {of} (SHA-256 {real}); run again, its {findings} findings and "
         f"{checks} checks are the same in every number"
     )
     for data, true in zip(reports, found, strict=True):
         verdict = data["verdict"].upper()
-        typer.echo(plain(f"verdict  {verdict} by policy {true.again.policy.title}", 400))
+        echo(plain(f"verdict  {verdict} by policy {true.again.policy.title}", 400))
         if accepted := data.get("accepted"):
             told = f"{accepted['by']} until {accepted['until']}: {accepted['reason']}"
-            typer.echo(plain(f"accepted by {told}", 500))
+            echo(plain(f"accepted by {told}", 500))
     if found[0].own_policy:
-        typer.echo("its thresholds are as the report states them: --policy holds it to your own")
+        echo("its thresholds are as the report states them: --policy holds it to your own")
     return 0
 
 
@@ -180,11 +172,11 @@ def _follow(
     try:
         people = check_proof(content, forest)
     except DataError as error:
-        typer.echo(f"REFUSED  {error}")
+        echo(f"REFUSED  {error}")
         raise typer.Exit(1) from None
     noun = "person" if people == 1 else "people"
-    typer.echo(f"HOLDS  {people:,} {noun} for certain, where this holds:")
+    echo(f"HOLDS  {people:,} {noun} for certain, where this holds:")
     missing = "no value is missing in the training data"
     for line in (*assumed_by(content, forest), *assumptions_of(forest), missing):
-        typer.echo(f"  {line}")
-    typer.echo("what the proof says of them in words is not checked: its cells and counts are")
+        echo(f"  {line}")
+    echo("what the proof says of them in words is not checked: its cells and counts are")

@@ -1,7 +1,8 @@
 """Processes that audit one file after the other, each within its own limits.
 
-What is asked and answered goes through pipes as lines of JSON: a process that reads
-hostile files is not trusted with more than text, and one that dies is a line.
+Requests and answers go through pipes as lines of JSON: a process that reads hostile
+files is not trusted with more than text, and one that dies becomes a line of the list.
+`answers` runs in the process that asks, `serve` in those that audit.
 """
 
 import contextlib
@@ -12,19 +13,24 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from treeaudit.audit.fleet import Place
-from treeaudit.cli.bounds import told_by_shell
-from treeaudit.errors import TreeauditError
-from treeaudit.reports.fleet_rows import Row, failed_row
+from treeaudit.audit.fleet import Place, attempt
+from treeaudit.cli.limits import limited
+from treeaudit.errors import DataError, TreeauditError
+from treeaudit.findings.report import Report
+from treeaudit.findings.request import Request
+from treeaudit.reports.fleet_rows import Row, failed_row, row_of
+from treeaudit.reports.release_safe import statement
+from treeaudit.reports.to_json import to_dict
 
-__all__ = ["Answer", "answers"]
+__all__ = ["Answer", "answers", "serve"]
 
 # Only what this process trusts is trusted there: no module of the folder that is audited.
-_PROGRAM = "import sys; sys.path[:] = {!r}; from treeaudit.cli.worker import serve; serve()"
+_PROGRAM = "import sys; sys.path[:] = {!r}; from treeaudit.cli.workers import serve; serve()"
 _SHORT = 200
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -56,7 +62,7 @@ def answers(
     Parameters
     ----------
     asked
-        What is asked of each file, as `treeaudit.cli.worker.serve` takes it.
+        What is asked of each file, as `serve` takes it.
     jobs
         How many processes.
 
@@ -65,7 +71,7 @@ def answers(
     TreeauditError
         If the processes cannot be started.
     """
-    pool = _Pool(places, asked | {"limits": told_by_shell()})
+    pool = _Pool(places, asked)
     threads = [
         threading.Thread(target=pool.work, daemon=True) for _ in range(min(jobs, len(places)))
     ]
@@ -196,3 +202,44 @@ def _killed(path: str, code: int) -> Row:
         with contextlib.suppress(ValueError):
             how = signal.Signals(-code).name
     return failed_row(path, f"the process that audited it was ended ({how}): it told nothing")
+
+
+def serve() -> None:
+    """Answer lines until there are none.
+
+    The first says what is asked of every file: ``request`` (fields of
+    `treeaudit.findings.request.Request` but the model), ``release_safe`` and whether
+    ``reports`` are wanted.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one
+    warnings.simplefilter("ignore")
+    # What anything prints must not be taken for an answer.
+    told = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    asked = json.loads(sys.stdin.readline())
+    print("ready", file=told, flush=True)
+    for line in sys.stdin:
+        place = json.loads(line)
+        print(json.dumps(_audit(asked, place["path"], named=place["named"])), file=told, flush=True)
+
+
+def _audit(asked: dict[str, Any], path: str, *, named: bool) -> dict[str, Any]:
+    """Return what became of a file: ``rows``, ``reports`` where asked for, or what ``other``."""
+    words = {**asked["request"], "model": path}
+    for field in ("sensitive", "attacks"):
+        words[field] = None if words[field] is None else tuple(words[field])
+    found: tuple[Report, ...] | str
+    try:
+        with limited(["scan", path, f"--max-bytes={words['max_bytes'] or 0}"]):
+            found = attempt(Request(**words), named=named)
+            if isinstance(found, str):
+                return {"rows": [], "reports": [], "other": found}
+            rows = [row_of(one, release_safe=asked["release_safe"]) for one in found]
+            whole = statement if asked["release_safe"] else to_dict
+            reports = [whole(one) for one in found] if asked["reports"] else []
+    except Exception as error:  # noqa: BLE001  # a line, not the end
+        # What is said of tables of people counts some of them.
+        masked = asked["release_safe"] and isinstance(error, DataError)
+        said = "the tables of people do not fit it" if masked else error
+        rows, reports = [failed_row(path, said)], []
+    return {"rows": [asdict(row) for row in rows], "reports": reports, "other": ""}

@@ -10,11 +10,11 @@ from typing import Any
 from treeaudit.audit.preparation import Progress
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import DataError
+from treeaudit.files import well_formed
 from treeaudit.findings.baseline import acceptance_of
 from treeaudit.findings.policy import BUILT_IN, Policy, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import OPTIONS, Request
-from treeaudit.output import well_formed
 from treeaudit.repair.suggestion import with_fix
 
 __all__ = ["Mismatch", "Verification", "verify"]

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 from treeaudit.dp.accounting import Epsilon, exact, rational
 from treeaudit.dp.ledger import Neighbours, Unit
 from treeaudit.errors import PrivacyError
-from treeaudit.input import BASELINE, open_regular, read_bytes
-from treeaudit.output import alone
+from treeaudit.files import BASELINE, alone, open_regular, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

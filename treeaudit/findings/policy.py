@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import PolicyError, near
-from treeaudit.input import read_toml
+from treeaudit.files import read_toml
 
 __all__ = ["BUILT_IN", "Policy", "read_policy"]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import PolicyError, ReadError, TreeauditError
+from treeaudit.files import BASELINE, read_bytes
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report
-from treeaudit.input import BASELINE, read_bytes
 from treeaudit.model.words import in_digits
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Most

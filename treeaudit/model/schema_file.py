@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.input import read_toml
+from treeaudit.files import read_toml
 from treeaudit.model.schema import Feature, Label, Schema
 
 __all__ = ["read_schema", "schema_text"]

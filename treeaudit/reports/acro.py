@@ -16,14 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import DataError, ReadError
+from treeaudit.files import BASELINE, alone_in, check_new, read_bytes, well_formed, write_file
 from treeaudit.findings.findings import Check
 from treeaudit.findings.report import Report
-from treeaudit.input import BASELINE, read_bytes
-from treeaudit.output import alone_in, check_new, well_formed, write_file
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Most
-from treeaudit.reports.advice import verdict_line
-from treeaudit.reports.commands import repeat_command
+from treeaudit.reports.advice import repeat_command, verdict_line
 from treeaudit.reports.html import to_html
 from treeaudit.reports.release_safe import measured, released, that_may_leave
 from treeaudit.reports.terminal import to_text

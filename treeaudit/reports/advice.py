@@ -1,15 +1,169 @@
 """What to do next, in one sentence per failed check."""
 
 import math
+from dataclasses import replace
+from pathlib import Path
 
 from treeaudit.attacks import all_checks
-from treeaudit.findings.judging import judge, verdict_of
+from treeaudit.findings.judging import fails_for_good, judge, verdict_of
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.findings.report import Report, view_of
-from treeaudit.reports.commands import is_search, release_command
+from treeaudit.findings.request import Request
+from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain
+from treeaudit.writers import repaired_suffix
 
-__all__ = ["acceptance", "next_steps", "verdict_line"]
+__all__ = [
+    "acceptance",
+    "defend_command",
+    "fix_outcome",
+    "fix_sentence",
+    "is_search",
+    "next_command",
+    "next_steps",
+    "place_to_repeat",
+    "reconstruct_command",
+    "repeat_command",
+    "verdict_line",
+]
+
+
+def fix_sentence(report: Report) -> str:
+    """Return what was done, whether it passes and what it costs; nothing where none was tried."""
+    fix = report.fix
+    if fix is None:
+        return ""
+    done = " and ".join(fix.steps)
+    if fix.passed:
+        text = f"tried: {done}. This passes every check"
+    else:
+        text = f"tried, and not enough: {done} ({'; '.join(fix.misses)})"
+    return f"{text}{_price(report)}"
+
+
+def fix_outcome(report: Report) -> str:
+    """Return whether what was tried passes and what it costs; nothing where none was tried."""
+    fix = report.fix
+    if fix is None:
+        return ""
+    done = "Writing the file anew" if fix.by == "release" else "A repair"
+    if fix.passed:
+        return f"{done} was tried and passes every check{_price(report)}"
+    missed = len(fix.misses)
+    left = "one check" if missed == 1 else f"{missed} checks"
+    return f"{done} was tried and still misses {left}{_price(report)}"
+
+
+def _price(report: Report) -> str:
+    fix = report.fix
+    if fix is None or fix.by == "release":
+        return "; no leaf changes."
+    costs = [f"{fix.leaves[0]:,} → {fix.leaves[1]:,} leaves"]
+    if fix.unseen is not None:
+        before, after = (in_percent(one.value, 2) for one in fix.unseen)
+        costs.append(f"right for {before} → {after} of {fix.unseen[0].n:,} unseen people")
+    elif fix.right[0] is not None and fix.right[1] is not None:
+        before, after = (in_percent(one, 2) for one in fix.right if one is not None)
+        costs.append(_right(report, f"{before} → {after}"))
+    return f": {'; '.join(costs)}."
+
+
+def _right(report: Report, shares: str) -> str:
+    """Say for whom what is right: what counts of one tree tell is not what all trees answer."""
+    if report.fix is not None and report.fix.answered:
+        return f"right for {shares} of the training people"
+    forest = report.forest
+    whom = "training weight" if forest.counts_are == "weighted" else "training people"
+    if forest.records_are == "bootstrap":
+        whom = "draws"
+    if forest.n_trees > 1:
+        return f"each tree alone is right for {shares} of its {whom} on average, by its own counts"
+    return f"right for {shares} of the {whom}, by its own counts"
+
+
+_LOADING = ("select", "max_bytes")
+_PERSONS = ("train", "target", "person", "rows_per_person", "repeats")
+
+
+def repeat_command(report: Report) -> str:
+    """Return what repeats the audit."""
+    return report.request.repeat(folders=False)
+
+
+def place_to_repeat(report: Report) -> str:
+    """Return where that can be run, if an absolute path was cut; else nothing."""
+    whole = report.request.repeat()
+    return "" if whole == repeat_command(report) else "Run it in the folder that holds these files."
+
+
+def _of_one(report: Report) -> Request:
+    """Return the request with the model chosen, where the file holds several."""
+    name = report.forest.source.inside or "the file itself"
+    return replace(report.request, select=name) if report.several else report.request
+
+
+def reconstruct_command(report: Report) -> str:
+    """Return what writes the whole table."""
+    request = _of_one(report)
+    line = request.command("reconstruct", _LOADING, folders=False)
+    if line is not None:
+        return f"{line} -o table.csv"
+    call = request.call("reconstruct", _LOADING, folders=False)
+    return f"{call}.to_frame().to_csv('table.csv')"
+
+
+def next_command(report: Report, *, folders: bool = False) -> str:
+    """Return what writes a better file, as it was tried; with ``folders``, by whole paths.
+
+    Nothing where what was tried was not seen to work, or no repair can; the search for a
+    repair of all trees together where that was left out, since it takes long.
+    """
+    fix = report.fix
+    if fails_for_good(report.checks):
+        return ""
+    if is_search(report):
+        return defend_command(report, folders=folders)
+    untold = report.request.beside_repairs
+    if report.unrepaired or (untold if fix is None else not fix.works):
+        return ""
+    if fix is None or fix.by == "defend":
+        return defend_command(report, folders=folders)
+    return _writing(report, "release", "clean", fix.suffix, folders=folders)
+
+
+def defend_command(report: Report, *, folders: bool = False) -> str:
+    """Return what repairs the model for the policy; with ``folders``, by whole paths."""
+    return _writing(report, "defend", "safer", repaired_suffix(report.forest), folders=folders)
+
+
+def _release_command(report: Report, *, folders: bool = False) -> str:
+    """Return what writes the model again, and nothing else."""
+    return _writing(report, "release", "clean", repaired_suffix(report.forest), folders=folders)
+
+
+def is_search(report: Report) -> bool:
+    """Tell whether a repair of all trees together was left to whoever asks for it."""
+    many = report.forest.n_trees > 1 and "train" in report.people
+    return report.verdict == "fail" and report.fix is None and many
+
+
+def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: bool) -> str:
+    """Return the line that writes a file of this name, which is not that of the model."""
+    request, path = _of_one(report), report.forest.source.path
+    options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
+    if report.unit.counts_persons:
+        options = (*options, *_PERSONS)
+    elif command == "defend" and (is_search(report) or (report.fix and report.fix.people)):
+        options = (*options, "train", "test", "target")
+    taken = path is not None and Path(path).name == f"{stem}{suffix}"
+    name = f"{stem}-2{suffix}" if taken else f"{stem}{suffix}"
+    line = request.command(command, options, folders=folders)
+    if line is not None:
+        return f"{line} -o {name}"
+    if command == "release":
+        options = _LOADING
+    return f"treeaudit.save({request.call(command, options, folders=folders)}, {name!r})"
+
 
 _SEARCH = (
     "a search for fewer trees and larger leaves that pass together takes minutes and was not "
@@ -101,7 +255,7 @@ def next_steps(report: Report) -> list[str]:
 
 def _step(step: str, report: Report) -> str:
     """Return a step with the command that it names."""
-    return step.replace("{release}", release_command(report))
+    return step.replace("{release}", _release_command(report))
 
 
 def _under_private(report: Report) -> str:

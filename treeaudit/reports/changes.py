@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.comparison.changes import Change, Changes
-from treeaudit.output import check_free, suffix_of, write_file
-from treeaudit.reports.notebook import framed
+from treeaudit.files import check_free, suffix_of, write_file
+from treeaudit.reports.html import framed
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__

@@ -5,19 +5,59 @@ drawing. Every text from a model goes through `Markup.format`, which escapes it.
 """
 
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from treeaudit.reports.icicle import Cell, Layout
-from treeaudit.reports.written import fit, written
 
-__all__ = ["Column", "fit", "icicle", "strip"]
+__all__ = ["Column", "fit", "icicle", "strip", "written"]
 
-WIDTH = 1056
-GUTTER = 46
-BARS = 86
+_WORDS = 90
+"""As many as a page has room for, whatever the columns are called."""
+
+
+def fit(text: str, width: float, per_letter: float = 5.9) -> str:
+    """Return as much of a text as fits into some pixels, or nothing."""
+    room = int(width / per_letter)
+    used = 0
+    for i, letter in enumerate(text):
+        used += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        if used > room or (used == room and i + 1 < len(text)):
+            return f"{text[:i].rstrip()}…" if i >= 3 else ""
+    return text
+
+
+def written(
+    layout: Layout, questions: Mapping[int, tuple[str, str]], step: float
+) -> Mapping[int, str]:
+    """Return the text of inner nodes by their number: of the top rows first, so many words.
+
+    Parameters
+    ----------
+    questions
+        Label and tooltip of inner nodes.
+    step
+        How wide a column is, in pixels.
+    """
+    found: dict[int, str] = {}
+    left = _WORDS
+    for cell in sorted(layout.cells, key=lambda one: one.depth):
+        text = questions.get(cell.node, ("", ""))[0] if cell.kind == "inner" else ""
+        shown = fit(text, max(cell.width * step - 1, 0.5) - 10)
+        left -= len(shown.split())
+        if left < 0:
+            break
+        if shown:
+            found[cell.node] = shown
+    return found
+
+
+_WIDTH = 1056
+_GUTTER = 46
+_BARS = 86
 _READABLE = 15
 
 
@@ -78,7 +118,7 @@ def icicle(
     >>> "&lt;b&gt;" in svg and "<b>" not in svg
     True
     """
-    step = (WIDTH - GUTTER) / layout.columns
+    step = (_WIDTH - _GUTTER) / layout.columns
     height = min(28.0, max(11.0, 250 / layout.rows))
     floor = 4 + layout.rows * height
     bars = _Bars(top=floor + 22, most=max([k, *(column.largest for column in columns)]))
@@ -98,12 +138,12 @@ def icicle(
         '<svg class="chart" viewBox="0 0 {w} {h:.0f}" role="img" aria-label="{name}">'
         "<desc>{desc}</desc>{body}</svg>"
     ).format(
-        w=WIDTH, h=bars.top + BARS + 8, name=name, desc=description, body=Markup("").join(parts)
+        w=_WIDTH, h=bars.top + _BARS + 8, name=name, desc=description, body=Markup("").join(parts)
     )
 
 
 def _question(cell: Cell, shown: str, title: str, step: float, height: float) -> Markup:
-    x, y = GUTTER + cell.first * step, 4 + cell.depth * height
+    x, y = _GUTTER + cell.first * step, 4 + cell.depth * height
     width = max(cell.width * step - 1, 0.5)
     drawn = Markup("")
     if shown:
@@ -122,7 +162,7 @@ def _question(cell: Cell, shown: str, title: str, step: float, height: float) ->
 def _column(
     cell: Cell, column: Column, step: float, height: float, floor: float, bars: "_Bars"
 ) -> Markup:
-    x, y = GUTTER + cell.first * step, 4 + cell.depth * height
+    x, y = _GUTTER + cell.first * step, 4 + cell.depth * height
     width = min(step - min(1.0, step / 5), 90.0)
     x += (step - width) / 2 if width == 90.0 else 0
     drawn = _stack(column, x, y, width, floor - y - 1)
@@ -132,7 +172,7 @@ def _column(
         drawn += Markup('<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}"/>').format(
             x=x + width / 2, y=floor + 9, r=min(2.4, width / 2)
         )
-    hit = _rect("hit", x, y, width, bars.top + BARS - y)
+    hit = _rect("hit", x, y, width, bars.top + _BARS - y)
     return Markup('<g class="col" data-row="{row}"><title>{title}</title>{body}</g>').format(
         row=column.row, title=column.title, body=hit + drawn + bars.bar(column, x, width)
     )
@@ -161,11 +201,11 @@ class _Bars:
 
     def height(self, people: int) -> float:
         """Return the height of a bar; one person is short, not invisible."""
-        return BARS * (math.log10(max(people, 1)) + 0.3) / self.most
+        return _BARS * (math.log10(max(people, 1)) + 0.3) / self.most
 
     def y(self, people: int) -> float:
         """Return where a number of people is on the scale."""
-        return self.top + BARS - self.height(people)
+        return self.top + _BARS - self.height(people)
 
     def bar(self, column: Column, x: float, width: float) -> Markup:
         """Draw one group, or the range from the smallest to the largest."""
@@ -173,7 +213,7 @@ class _Bars:
             return Markup("")
         shade = column.shares[0][0]
         low, high = self.y(column.smallest), self.y(column.largest)
-        parts = [_rect(shade, x, low, width, self.top + BARS - low)]
+        parts = [_rect(shade, x, low, width, self.top + _BARS - low)]
         if column.largest > column.smallest:
             parts.append(_rect("span", x + width * 0.3, high, width * 0.4, low - high))
         return Markup("").join(parts)
@@ -186,11 +226,11 @@ class _Bars:
             y = self.y(n)
             clear = abs(y - self.y(k)) > 11
             label = Markup('<text x="{x}" y="{y:.1f}" text-anchor="end">{n}</text>').format(
-                x=GUTTER - 7, y=y + 3.5, n=_short(n)
+                x=_GUTTER - 7, y=y + 3.5, n=_short(n)
             )
             parts.append(
                 Markup('<path class="gr" d="M{a} {y:.1f}H{b}"/>{label}').format(
-                    a=GUTTER, b=WIDTH, y=y, label=label if clear else ""
+                    a=_GUTTER, b=_WIDTH, y=y, label=label if clear else ""
                 )
             )
         return parts
@@ -200,7 +240,7 @@ class _Bars:
         return Markup(
             '<path class="pol" d="M{a} {y:.1f}H{b}"/>'
             '<text class="polt" x="{x}" y="{t:.1f}" text-anchor="end">k = {k}</text>'
-        ).format(a=GUTTER, b=WIDTH, y=self.y(k), x=GUTTER - 7, t=self.y(k) + 3.5, k=k)
+        ).format(a=_GUTTER, b=_WIDTH, y=self.y(k), x=_GUTTER - 7, t=self.y(k) + 3.5, k=k)
 
 
 def _short(n: int) -> str:

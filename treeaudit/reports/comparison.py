@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeaudit.comparison.compare import ComparedModel, Comparison
-from treeaudit.output import check_free, suffix_of, write_file
+from treeaudit.files import check_free, suffix_of, write_file
 from treeaudit.reports.comparison_cells import advice, cells, verdict, within
-from treeaudit.reports.looks import VERDICT
 from treeaudit.reports.plain_text import plain, printed
+from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.to_json import HEAD, as_json, asked
 
 if TYPE_CHECKING:
@@ -162,6 +162,6 @@ def save(comparison: Comparison, path: str | os.PathLike[str], *, force: bool = 
 def in_notebook(comparison: Comparison) -> str:
     """Return the page in a frame."""
     from treeaudit.reports.comparison_html import to_html
-    from treeaudit.reports.notebook import framed
+    from treeaudit.reports.html import framed
 
     return framed(to_html(comparison), 640)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from treeaudit.attacks.differencing import Differencing
 from treeaudit.comparison.differencing import Difference
+from treeaudit.files import check_free, suffix_of, write_file
 from treeaudit.inference.exact import Solution
 from treeaudit.inference.releases import MovedPeople
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
-from treeaudit.output import check_free, suffix_of, write_file
 from treeaudit.reports.changes import marked
-from treeaudit.reports.notebook import framed
+from treeaudit.reports.html import framed
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.table_files import save_people
 from treeaudit.reports.to_json import HEAD, as_json

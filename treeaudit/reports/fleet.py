@@ -1,21 +1,79 @@
 """The list of many models: lines for a terminal, and JSON."""
 
+import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from treeaudit.reports.fleet_rows import VERDICTS, Row, exit_code, worst_first
-from treeaudit.reports.looks import VERDICT
+from treeaudit.reports.html import environment
 from treeaudit.reports.plain_text import plain
+from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.to_json import HEAD, as_line
+from treeaudit.version import __version__
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["WORDS", "counted", "json_lines", "line", "look_of", "others", "to_markdown"]
-__all__ += ["whole_json"]
+__all__ = ["counted", "json_lines", "line", "others", "to_html", "to_markdown", "whole_json"]
 
-WORDS = {
+_ROWS, _REPORTS, _OTHERS = 5_000, 1_000, 500
+"""The most that a page shows; the rest is counted, and in the JSON lines."""
+
+
+def to_html(
+    rows: Sequence[Row],
+    aside: Sequence[tuple[str, str]] = (),
+    *,
+    release_safe: bool = False,
+    created: datetime.date | None = None,
+) -> str:
+    """Return the page.
+
+    Examples
+    --------
+    >>> page = to_html([Row(path="<b>.pkl", verdict="unread", said="it is damaged")])
+    >>> "&lt;b&gt;.pkl" in page, "<b>.pkl" in page, "NOT AUDITED" in page
+    (True, False, True)
+    """
+    ordered = worst_first(rows)
+    word, tone = _look_of(ordered[0])
+    shown = [
+        {
+            "row": row,
+            "number": number,
+            "label": _look_of(row)[0],
+            "tone": _look_of(row)[1],
+            "report": row.about is not None and number <= _REPORTS,
+        }
+        for number, row in enumerate(ordered[:_ROWS], start=1)
+    ]
+    out = [row for row in ordered if row.verdict in ("fail", "unsafe", "unread")]
+    policies = {row.about["policy"] for row in ordered if row.about}
+    return (
+        environment()
+        .get_template("fleet.html.j2")
+        .render(
+            word=word,
+            tone=tone,
+            total=f"{len(ordered):,}",
+            counted=counted(ordered),
+            out=f"{len(out):,}",
+            all_in=not out,
+            shown=shown,
+            hidden=f"{len(ordered) - _ROWS:,}" if len(ordered) > _ROWS else "",
+            aside=list(aside[:_OTHERS]),
+            more_aside=max(len(aside) - _OTHERS, 0),
+            n_aside=f"{len(aside):,}",
+            policies=sorted(policies),
+            release_safe=release_safe,
+            date=f"{created.day} {created:%B %Y}" if created is not None else "",
+            version=__version__,
+        )
+    )
+
+
+_WORDS = {
     "fail": "fail",
     "unsafe": "would run code when loaded",
     "unread": "could not be audited",
@@ -24,18 +82,12 @@ WORDS = {
     "pass": "pass",
 }
 _LABEL = {"unsafe": "UNSAFE", "unread": "NOT AUDITED"}
-_WIDE = max(map(len, (*_LABEL.values(), *(verdict.upper() for verdict in WORDS))))
+_WIDE = max(map(len, (*_LABEL.values(), *(verdict.upper() for verdict in _WORDS))))
 _FEW, _MOST = 8, 200
 
 
-def look_of(row: Row) -> tuple[str, str]:
-    """Return the verdict as a label, and the tone of the page.
-
-    Examples
-    --------
-    >>> [look_of(Row(path="m.pkl", verdict=verdict, said="")) for verdict in ("unread", "pass")]
-    [('NOT AUDITED', 'bad'), ('OBSERVED', 'skip')]
-    """
+def _look_of(row: Row) -> tuple[str, str]:
+    """Return the verdict as a label, and the tone of the page."""
     if row.verdict in _LABEL:
         return _LABEL[row.verdict], "bad"
     verdict = row.verdict if row.checks or row.passed else "observed"
@@ -46,7 +98,7 @@ def line(row: Row) -> "Text":
     """Return one line for one model."""
     from rich.text import Text
 
-    label, _ = look_of(row)
+    label, _ = _look_of(row)
     style = VERDICT["fail" if row.verdict in _LABEL else label.lower()].plain
     said = (plain(row.said, 400), "dim")
     return Text.assemble((f"{label:<{_WIDE}}", style), f"  {plain(row.name, 200)}  ", said)
@@ -61,7 +113,7 @@ def counted(rows: Sequence[Row]) -> str:
     '2 models: 1 could not be audited, 1 pass'
     """
     found = Counter(row.verdict for row in rows)
-    each = [f"{found[verdict]:,} {WORDS[verdict]}" for verdict in VERDICTS if verdict in found]
+    each = [f"{found[verdict]:,} {_WORDS[verdict]}" for verdict in VERDICTS if verdict in found]
     return f"{len(rows):,} {'model' if len(rows) == 1 else 'models'}: {', '.join(each)}"
 
 
@@ -103,7 +155,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
     ]
     for row in rows[:_MOST]:
         said = (plain(row.name, 200), plain(row.said, 400))
-        lines.append(f"| {look_of(row)[0]} | {' | '.join(map(escaped, said))} |")
+        lines.append(f"| {_look_of(row)[0]} | {' | '.join(map(escaped, said))} |")
     if len(rows) > _MOST:
         lines += ["", f"and {len(rows) - _MOST:,} more, none of them worse"]
     return "\n".join(lines) + "\n"

@@ -19,35 +19,60 @@ from markupsafe import Markup
 
 from treeaudit.findings.report import Report, view_of
 from treeaudit.model.words import number_of
-from treeaudit.reports.advice import next_steps, verdict_line
-from treeaudit.reports.cards import cards
-from treeaudit.reports.charts import strip
-from treeaudit.reports.check_lines import check_lines
-from treeaudit.reports.commands import (
+from treeaudit.reports.advice import (
+    fix_outcome,
     is_search,
     next_command,
+    next_steps,
     place_to_repeat,
     reconstruct_command,
     repeat_command,
+    verdict_line,
 )
-from treeaudit.reports.controls import held_against
-from treeaudit.reports.drawn import Chart, draw_curve
-from treeaudit.reports.fixed import fix_outcome
-from treeaudit.reports.forest_picture import draw_forest
-from treeaudit.reports.frontier import HEAD, picture, rest, shown
-from treeaudit.reports.glossary import Glossary
-from treeaudit.reports.ladder import ladder
-from treeaudit.reports.leaves import MOST_STRIPS, draw_trees, levels_per_tree, strips
+from treeaudit.reports.cards import cards, held_against
+from treeaudit.reports.charts import strip
+from treeaudit.reports.leaves import (
+    MOST_STRIPS,
+    draw_forest,
+    draw_trees,
+    ladder,
+    levels_per_tree,
+    strips,
+)
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.private import bounded_by
-from treeaudit.reports.provenance import facts, made_from, not_checked, shown_name
+from treeaudit.reports.plots import Chart, draw_curve
+from treeaudit.reports.provenance import bounded_by, facts, made_from, not_checked, shown_name
 from treeaudit.reports.release_safe import page_of
+from treeaudit.reports.repairs import HEAD, picture, rest, shown
 from treeaudit.reports.rows import published_rows
-from treeaudit.reports.summary import headline, is_accepted, pill, reasons, release
+from treeaudit.reports.summary import (
+    Glossary,
+    check_lines,
+    headline,
+    is_accepted,
+    pill,
+    reasons,
+    release,
+)
 from treeaudit.reports.wording import LEVELS
 from treeaudit.version import __version__
 
-__all__ = ["environment", "to_html"]
+__all__ = ["environment", "framed", "to_html"]
+
+
+def framed(page: str, height: int = 760) -> str:
+    """Return a whole HTML page, escaped, as a frame for a notebook; the height is in pixels.
+
+    Examples
+    --------
+    >>> framed("<b>1</b>")[-32:]
+    '"&lt;b&gt;1&lt;/b&gt;"></iframe>'
+    """
+    frame = Markup(
+        '<iframe title="treeaudit" sandbox="allow-scripts" '
+        'style="width:100%;height:{}px;border:0" srcdoc="{}"></iframe>'
+    ).format(height, page)
+    return str(frame)
 
 
 def to_html(

@@ -1,12 +1,15 @@
 """The leaves that a report shows: the worst ones as rows, each tree as a drawing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
 
 from treeaudit.arrays import Wide
-from treeaudit.findings.report import Report
+from treeaudit.findings.numbers import Phrase
+from treeaudit.findings.report import Report, view_of
+from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import edges_into, rules_of
 from treeaudit.model.schema import Schema
@@ -15,33 +18,129 @@ from treeaudit.model.words import conditions, label_text, number_of, sentence
 from treeaudit.reports.charts import Column, icicle, strip
 from treeaudit.reports.icicle import Cell, Layout, lay_out, level_of
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.wording import LEVELS
+from treeaudit.reports.wording import LEVELS, in_words
 from treeaudit.table.labels import people_per_class
 from treeaudit.table.persons import counted_tree
 from treeaudit.table.table import Table
 
-__all__ = [
-    "MOST_STRIPS",
-    "Drawing",
-    "Strip",
-    "draw_trees",
-    "levels_per_tree",
-    "strips",
-    "worst_trees",
-]
+__all__ = ["MOST_STRIPS", "draw_forest", "draw_trees", "ladder", "levels_per_tree", "strips"]
+
+_MOST_COLUMNS = 150
+_RECT = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Columns:
+    """All trees of a forest, a column each, and what is seen in words."""
+
+    svg: Markup
+    said: str
+
+
+def draw_forest(report: Report) -> _Columns | None:
+    """Draw a column per tree: its people by the size of their group, the most exposed tree first.
+
+    Trees beyond `_MOST_COLUMNS` are left out evenly.
+    """
+    table, k = report.table, report.policy.k
+    starts = [level.low for level in LEVELS]
+    told = np.flatnonzero(np.diff(table.start))
+    if not len(told):
+        return None
+    level = level_of(table.size, starts)
+    people = np.stack(
+        [table.per_tree(np.where(level == i, table.size, 0)) for i in range(len(starts))], axis=1
+    )[told]
+    share = people / np.maximum(people.sum(axis=1, keepdims=True), 1)
+    order = np.lexsort(-share.T[::-1])
+    at = np.unique(
+        np.linspace(0, len(order) - 1, min(len(order), _MOST_COLUMNS)).round().astype(int)
+    )
+    svg = _forest_columns(share[order[at]].tolist(), [one.shade for one in LEVELS])
+    below = table.per_tree(np.where(table.size < k, table.size, 0))[told]
+    least = sorted(int(table.size[table.rows_of(tree)].min()) for tree in told.tolist())
+    said = (
+        f"{_shown(len(at), report.forest.n_trees)}, a column each. In a tree "
+        f"{_between(below.min(), below.max())} people are in groups below {k}; "
+        f"its smallest group holds {_between(least[0], least[-1])}."
+    )
+    return _Columns(svg=svg, said=said)
+
+
+def _shown(drawn: int, trees: int) -> str:
+    return f"{trees:,} trees" if drawn == trees else f"{drawn:,} of {trees:,} trees"
+
+
+def _between(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _forest_columns(shares: Sequence[Sequence[float]], shades: Sequence[str]) -> Markup:
+    """Return shares on top of each other, a column each, the first at the bottom."""
+    width = 460 / max(len(shares), 1)
+    parts = []
+    for i, column in enumerate(shares):
+        y = 160.0
+        for shade, share in zip(shades, column, strict=True):
+            y -= 160 * share
+            if share:
+                gap = min(1.0, width / 5)
+                parts.append(_RECT.format(shade, i * width, y, width - gap, 160 * share))
+    return Markup(
+        '<svg class="chart columns" viewBox="0 0 460 160" preserveAspectRatio="none" '
+        'aria-hidden="true">{}</svg>'
+    ).format(Markup("").join(parts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """A rung as the page shows it."""
+
+    knows: str
+    number: str
+    follows: str
+
+
+def ladder(report: Report) -> list[_Step]:
+    """Return the rungs, from the file alone to everything but one fact."""
+    steps = [_file(report)]
+    for result in report.results:
+        steps += [_step(rung) for rung in view_of(report, result).rungs]
+    return steps
+
+
+def _file(report: Report) -> _Step:
+    trees = report.forest.n_trees
+    table = report.table
+    total = len(table) if table.tells_people else table.n_leaves
+    return _Step(
+        knows="nothing but the file",
+        number=f"{total:,}",
+        follows=f"{'group' if total == 1 else 'groups'} rebuilt, with their rules"
+        + (f", over {trees:,} trees" if trees > 1 else ""),
+    )
+
+
+def _step(rung: Rung) -> _Step:
+    knows, follows = in_words(rung.knows), in_words(rung.follows)
+    if rung.number is None:
+        return _Step(knows=knows, number="–", follows=follows)
+    if isinstance(rung.number, Phrase):
+        return _Step(knows=knows, number=in_words(rung.number), follows=follows)
+    if rung.nobody and not rung.number:
+        return _Step(knows=knows, number="nobody", follows=rung.nobody)
+    bound = "at most " if rung.at_most else ""
+    return _Step(
+        knows=knows, number=f"{bound}{rung.number:,}", follows=f"{rung.number.noun} {follows}"
+    )
+
 
 MOST_STRIPS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """One tree, drawn.
-
-    Attributes
-    ----------
-    folded
-        Columns that stand for more than one leaf.
-    """
+class _Drawing:
+    """One tree, drawn."""
 
     tree: int
     svg: Markup
@@ -49,7 +148,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Strip:
+class _Strip:
     """One tree of a forest in a line."""
 
     tree: int
@@ -68,7 +167,7 @@ def levels_per_tree(table: Table) -> Wide:
     return np.bincount(key, minlength=n_trees * len(starts)).reshape(n_trees, len(starts))
 
 
-def worst_trees(table: Table, k: int, most: int | None = None) -> list[int]:
+def _worst_trees(table: Table, k: int, most: int | None = None) -> list[int]:
     """Return the trees with the most people below k first."""
     per_tree = table.per_tree(np.where(table.size < k, table.size, 0))
     told = np.flatnonzero(np.diff(table.start))
@@ -76,16 +175,16 @@ def worst_trees(table: Table, k: int, most: int | None = None) -> list[int]:
     return order
 
 
-def strips(report: Report) -> list[Strip]:
+def strips(report: Report) -> list[_Strip]:
     """Return a line per tree, the worst first, at most `MOST_STRIPS`."""
     table, shades = report.table, [level.shade for level in LEVELS]
     counted = levels_per_tree(table)
     below = table.per_tree(np.where(table.size < report.policy.k, table.size, 0))
     lines = []
-    for tree in worst_trees(table, report.policy.k, MOST_STRIPS):
+    for tree in _worst_trees(table, report.policy.k, MOST_STRIPS):
         here = table.size[table.rows_of(tree)]
         lines.append(
-            Strip(
+            _Strip(
                 tree=tree,
                 svg=strip(list(zip(shades, (counted[tree] / len(here)).tolist(), strict=True))),
                 leaves=f"{len(here):,}",
@@ -96,13 +195,13 @@ def strips(report: Report) -> list[Strip]:
     return lines
 
 
-def draw_trees(report: Report, most: int = 3) -> list[Drawing]:
+def draw_trees(report: Report, most: int = 3) -> list[_Drawing]:
     """Draw the worst trees."""
     table, k = report.table, report.policy.k
-    return [_draw(table, index, k) for index in worst_trees(table, k, most)]
+    return [_draw(table, index, k) for index in _worst_trees(table, k, most)]
 
 
-def _draw(table: Table, index: int, k: int) -> Drawing:
+def _draw(table: Table, index: int, k: int) -> _Drawing:
     forest, tree = table.forest, counted_tree(table, index)
     layout = lay_out(tree, k, [level.low for level in LEVELS])
     many = forest.n_trees > 1
@@ -116,7 +215,7 @@ def _draw(table: Table, index: int, k: int) -> Drawing:
         name=name,
         description=_description(layout, k, folded),
     )
-    return Drawing(tree=index, svg=svg, folded=folded)
+    return _Drawing(tree=index, svg=svg, folded=folded)
 
 
 def _description(layout: Layout, k: int, folded: int) -> str:

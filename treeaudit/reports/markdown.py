@@ -10,15 +10,19 @@ import re
 from markupsafe import Markup
 
 from treeaudit.findings.report import Report
-from treeaudit.reports.advice import next_steps, verdict_line
+from treeaudit.reports.advice import fix_outcome, next_command, next_steps, verdict_line
 from treeaudit.reports.cards import Card, cards
-from treeaudit.reports.check_lines import CheckLine, check_lines
-from treeaudit.reports.commands import next_command
-from treeaudit.reports.fixed import fix_outcome
-from treeaudit.reports.glossary import Glossary
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.provenance import made_from, shown_name
-from treeaudit.reports.summary import headline, is_accepted, pill, release
+from treeaudit.reports.summary import (
+    CheckLine,
+    Glossary,
+    check_lines,
+    headline,
+    is_accepted,
+    pill,
+    release,
+)
 from treeaudit.version import __version__
 
 __all__ = ["escaped", "fenced", "to_markdown"]

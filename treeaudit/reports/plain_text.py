@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from treeaudit.output import well_formed
+from treeaudit.files import well_formed
 
 if TYPE_CHECKING:
     from rich.console import Console

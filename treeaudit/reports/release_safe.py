@@ -25,10 +25,9 @@ from treeaudit.errors import PolicyError
 from treeaudit.findings.findings import Check, Finding
 from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
-from treeaudit.reports.advice import verdict_line
-from treeaudit.reports.commands import repeat_command
-from treeaudit.reports.looks import VERDICT
+from treeaudit.reports.advice import repeat_command, verdict_line
 from treeaudit.reports.provenance import shown_name
+from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
@@ -90,8 +89,7 @@ def that_may_leave(report: Report) -> Report:
         return False
 
     return replace(
-        report,
-        checks=tuple(one if may_be_told(one) else _untold(one) for one in report.checks),
+        report, checks=tuple(one if may_be_told(one) else _untold(one) for one in report.checks)
     )
 
 

@@ -129,10 +129,7 @@ def _rule(told: dict[str, Any]) -> dict[str, Any]:
         "help": {"text": remedy},
         "helpUri": f"{_HOME}#what-it-finds",
         "defaultConfiguration": {"level": "error"},
-        "properties": {
-            "tags": ["security", "privacy"],
-            "security-severity": told["severity"],
-        },
+        "properties": {"tags": ["security", "privacy"], "security-severity": told["severity"]},
     }
 
 

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from treeaudit.errors import DataError
+from treeaudit.files import same_file, write_file
 from treeaudit.findings.report import Report, Reports
-from treeaudit.output import same_file, write_file
-from treeaudit.reports import listed, render, suffix_of
-from treeaudit.reports import to_dict as report_to_dict
-from treeaudit.reports.html import environment
-from treeaudit.reports.looks import VERDICT
-from treeaudit.reports.notebook import framed
+from treeaudit.reports.formats import listed, render, suffix_of
+from treeaudit.reports.formats import to_dict as report_to_dict
+from treeaudit.reports.html import environment, framed
 from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import made_from, model_name, shown_name
 from treeaudit.reports.release_safe import statement, verdict_word
+from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
 from treeaudit.reports.to_json import HEAD, as_json

@@ -1,13 +1,160 @@
 """What an audit found, in people: the sentences at the top of a report."""
 
+import re
+from dataclasses import dataclass
+
 from markupsafe import Markup
 
-from treeaudit.findings.findings import SEVERITIES, Finding
+from treeaudit.findings.findings import SEVERITIES, Check, Finding
+from treeaudit.findings.numbers import Share
 from treeaudit.findings.report import Report, view_of
-from treeaudit.reports.looks import VERDICT
-from treeaudit.reports.wording import in_bold, in_words
+from treeaudit.reports.plain_text import plain
+from treeaudit.reports.severity_styles import VERDICT
+from treeaudit.reports.wording import in_bold, in_words, percent
 
-__all__ = ["headline", "is_accepted", "pill", "reasons", "release"]
+__all__ = [
+    "CheckLine",
+    "Glossary",
+    "check_lines",
+    "headline",
+    "is_accepted",
+    "pill",
+    "reasons",
+    "release",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckLine:
+    """One check.
+
+    Attributes
+    ----------
+    attack
+        The id of the result that it was measured on; empty where there is none.
+    reason
+        Why it was not made, or passed unmeasured; empty where the line before says the same.
+    """
+
+    status: str
+    title: str
+    bound: str
+    reason: str
+    measured: str
+    note: str
+    attack: str
+
+
+def check_lines(report: Report) -> list[CheckLine]:
+    """Return the checks, those that failed first, a reason once."""
+    order = {"fail": 0, "skipped": 1, "accepted": 2, "pass": 3}
+    ids = {result.id for result in report.results}
+    lines, said = [], ""
+    for check in sorted(report.checks, key=lambda one: order[_status(one)]):
+        reason = check.reason or ""
+        lines.append(
+            CheckLine(
+                status=_status(check),
+                title=check.title,
+                bound=check.bound,
+                reason="" if reason == said else reason,
+                measured=_measured(check),
+                note=_note(check, report),
+                attack=check.attack if check.attack in ids and check.attack else "",
+            )
+        )
+        said = reason
+    return lines
+
+
+def _status(check: Check) -> str:
+    return "accepted" if check.accepted else check.status
+
+
+def _note(check: Check, report: Report) -> str:
+    if check.accepted:
+        return f"accepted{f', was {check.was}' if check.was else ''}"
+    people = report.table.n_people
+    if check.measured is None or not check.among or people is None:
+        return ""
+    return f"of {people:,}"
+
+
+def _measured(check: Check) -> str:
+    if check.measured is None:
+        return "not checked" if check.status == "skipped" else check.shown or "unbounded"
+    if isinstance(check.measured, Share):
+        return percent(check.measured, check.threshold)
+    return check.shown or f"{check.measured:g}"
+
+
+_TERMS: dict[str, tuple[str, str]] = {
+    "leaf": ("lea(?:f|ves)", "a group of people whom a tree treats alike"),
+    "epsilon": ("epsilon", "the smaller, the less one person can change the model"),
+    "differential privacy": (
+        "differential(?:ly)? priva(?:cy|te)",
+        "noise that hides any one person",
+    ),
+    "AUC": ("AUC", "how often a member scores above somebody else"),
+    "95 % interval": ("95 % intervals?", "19 of 20 such audits hold the true number in theirs"),
+    "LiRA": ("LiRA", "compares with models of people like these"),
+    "bootstrap": ("bootstrap(?:ped)?", "each tree sees people drawn with replacement"),
+    "boosting": ("boost(?:ing|ed trees)", "trees that each correct those before"),
+    "k-anonymity": ("k-anonymity", "groups of at least k"),
+    "l-diversity": ("l-diversity", "groups of at least l different labels"),
+    "t-closeness": ("t-closeness", "how far the labels of a group are from everybody's, 0 to 1"),
+    "Ω-estimate": ("Ω-estimate", "an approximation for three or more labels"),
+    "public prior": ("public prior", "known shares of each label"),
+}
+"""Term, what it looks like in a text, and what it means in a few words."""
+
+_SPELLED = {
+    term: re.compile(rf"(?<![\w-]){spelled}(?![\w-])") for term, (spelled, _) in _TERMS.items()
+}
+_TAG = re.compile(r"(<[^>]*>)")
+
+
+class Glossary:
+    """What a page has explained so far; called with its texts in their order.
+
+    Examples
+    --------
+    >>> gloss = Glossary()
+    >>> print(gloss("AUC of <a>"))
+    <abbr title="how often a member scores above somebody else">AUC</abbr> \
+(how often a member scores above somebody else) of &lt;a&gt;
+    >>> print(gloss("AUC"))
+    AUC
+    """
+
+    def __init__(self) -> None:
+        self._open = dict(_SPELLED)
+
+    def __call__(self, text: str) -> Markup:
+        """Return a text, escaped, with what it uses first explained."""
+        whole = text if isinstance(text, Markup) else Markup.escape(plain(text, 800))
+        parts = _TAG.split(whole)
+        for i in range(0, len(parts), 2):
+            parts[i] = self._explained(parts[i])
+        return Markup("".join(parts))  # noqa: S704  # escaped above
+
+    def words(self, text: str) -> str:
+        """Return a text with what it uses first explained, without markup."""
+        return self(text).striptags()
+
+    def _explained(self, escaped: str) -> str:
+        for term, spelled in list(self._open.items()):
+            found = spelled.search(escaped)
+            if found is None:
+                continue
+            del self._open[term]
+            means = Markup.escape(_TERMS[term][1])
+            # Nothing is explained within an explanation.
+            before, after = escaped[: found.start()], escaped[found.end() :]
+            words = f": {means}" if after.startswith(")") else f" ({means})"
+            said = f'<abbr title="{means}">{found.group()}</abbr>{words}'
+            return self._explained(before) + said + self._explained(after)
+        return escaped
 
 
 def pill(report: Report) -> tuple[str, str]:

@@ -13,9 +13,9 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
+from treeaudit.files import suffix_of, write_file, writing
 from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.words import label_text
-from treeaudit.output import suffix_of, write_file, writing
 from treeaudit.reports.plain_text import cell
 from treeaudit.table.frame import Column, Columns
 from treeaudit.table.table import Table

@@ -4,27 +4,136 @@ Severity is a word first and a colour second. Text from the model is untrusted:
 it is shown as plain text, with control and direction characters taken out.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
 
 from treeaudit.attacks.singling_out.details import group_sizes
-from treeaudit.findings.report import Report
-from treeaudit.model.words import number_of
-from treeaudit.reports.advice import next_steps, verdict_line
-from treeaudit.reports.attack_lines import AttackLine, attack_lines, has_control
-from treeaudit.reports.blocks import Block, Column, Grid, Line, laid_out, show
-from treeaudit.reports.commands import next_command
-from treeaudit.reports.fixed import fix_sentence
-from treeaudit.reports.looks import SEVERITY, VERDICT
+from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.report import Report, view_of
+from treeaudit.model.words import in_percent, number_of
+from treeaudit.reports.advice import fix_sentence, next_command, next_steps, verdict_line
 from treeaudit.reports.plain_text import plain, printed
-from treeaudit.reports.private import claim, counting, spent
-from treeaudit.reports.provenance import shown_name
+from treeaudit.reports.provenance import claim, counting, shown_name, spent
+from treeaudit.reports.severity_styles import SEVERITY, VERDICT
+from treeaudit.reports.wording import in_words
 from treeaudit.version import __version__
 
-if TYPE_CHECKING:
-    from rich.console import Console
+__all__ = ["attack_lines", "print_report", "print_verdict", "print_way_out", "to_text"]
 
-__all__ = ["plain", "print_report", "print_verdict", "print_way_out", "to_text", "verdict_text"]
+Block = Text | Table
+_Styled = Sequence[tuple[str, str]]
+"""Texts and their styles."""
+_NAME = partial(Column, no_wrap=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AttackLine:
+    """An attack in a line."""
+
+    level: str
+    title: str
+    id: str = ""
+    found: str = ""
+    unseen: str = ""
+    policy: str = ""
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether it is a row of the table of attacks, or told beside it."""
+        return bool(self.id) and self.level != "skipped"
+
+
+def _has_control(report: Report) -> bool:
+    """Tell whether any claim was held against unseen people."""
+    return any(c.control is not None for finding in report.findings for c in finding.controls)
+
+
+def attack_lines(report: Report, *, short: bool) -> list[_AttackLine]:
+    """Return a line per attack; those on the file itself that found nothing share one.
+
+    ``short`` asks for a few words rather than a sentence in ``found``.
+    """
+    lines = [
+        _line(report, result, short)
+        for result in report.results
+        if not (_is_quiet(report, result) or _asks_for(result) or _of_another_kind(result))
+    ]
+    other = [result.title.lower() for result in report.results if _of_another_kind(result)]
+    if other:
+        lines.append(_AttackLine(level="skipped", title="Not applicable", found=", ".join(other)))
+    lines += _unasked(report.results)
+    quiet = [result.title.lower() for result in report.results if _is_quiet(report, result)]
+    if quiet:
+        lines.append(_AttackLine(level="none", title="Nothing found", found=", ".join(quiet)))
+    return lines
+
+
+def _line(report: Report, result: Finding | Skipped, short: bool) -> _AttackLine:
+    policy = _policy(report, result.id)
+    if isinstance(result, Skipped):
+        return _AttackLine(
+            level="skipped", title=result.title, id=result.id, found=result.reason, policy=policy
+        )
+    view = view_of(report, result)
+    brief = in_words(view.brief) if short and view.brief is not None else ""
+    return _AttackLine(
+        level=result.severity,
+        title=result.title,
+        id=result.id,
+        found=brief or result.summary,
+        unseen=_unseen(result) if view.unseen is None else in_words(view.unseen),
+        policy=policy,
+    )
+
+
+def _is_quiet(report: Report, result: Finding | Skipped) -> bool:
+    """Whether one line for all such results is enough."""
+    page = report.pages.get(result.id)
+    clear = isinstance(result, Finding) and result.status == "clear"
+    return clear and page is not None and page.about == "file"
+
+
+def _of_another_kind(result: Finding | Skipped) -> bool:
+    """Whether it asks for what no model of this kind holds: not worth a line of its own."""
+    return isinstance(result, Skipped) and result.reason.startswith("not applicable")
+
+
+def _asks_for(result: Finding | Skipped) -> tuple[str, ...]:
+    """Return the options that a skipped attack asks for."""
+    return result.asks if isinstance(result, Skipped) else ()
+
+
+def _unasked(results: Sequence[Finding | Skipped]) -> list[_AttackLine]:
+    """Return one line for all attacks that were skipped for want of people."""
+    asked: dict[tuple[str, ...], list[str]] = {}
+    for result in results:
+        if options := _asks_for(result):
+            asked.setdefault(options, []).append(result.title.lower())
+    if not asked:
+        return []
+    parts = [f"{', '.join(titles)} ({', '.join(options)})" for options, titles in asked.items()]
+    return [_AttackLine(level="skipped", title="Not asked for", found="; ".join(parts), policy="–")]
+
+
+def _policy(report: Report, attack: str) -> str:
+    states = [check.status for check in report.checks if check.attack == attack]
+    if not states:
+        return "–"
+    worst = next(s for s in ("fail", "skipped", "pass") if s in states)
+    return {"fail": "failed", "skipped": "not made", "pass": "passed"}[worst]
+
+
+def _unseen(finding: Finding) -> str:
+    shares = [c.control.value for c in finding.controls if c.control is not None]
+    if not shares:
+        return "nobody fits" if finding.controls else "–"
+    return " and ".join(in_percent(share, 0) for share in shares[:2]) + " fit"
+
 
 _SIZE_STYLE = ("red", "bright_red", "yellow", "cyan", "bright_black")
 _BAR = 24
@@ -35,18 +144,11 @@ _WIDE = 76
 def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     """Return the terminal report without colours."""
     blocks = [*_report(report, width, verbose=verbose), *_way_out(report)]
-    text = laid_out(blocks, width)
-    return text or printed(lambda console: _show(blocks, console), width)
-
-
-def verdict_text(report: Report, width: int) -> str | None:
-    """Return the verdict alone, where it is known how it stands on one line."""
-    text = laid_out(_verdict_alone(report), width)
-    return None if text is None or len(text) > width else text
+    return printed(lambda console: _show(blocks, console), width)
 
 
 def print_report(
-    report: Report, console: "Console", *, verbose: bool = False, way_out: bool = True
+    report: Report, console: Console, *, verbose: bool = False, way_out: bool = True
 ) -> None:
     """Print the five blocks of the report, and unless told otherwise what to do next."""
     _show(_report(report, console.width, verbose=verbose), console)
@@ -54,55 +156,71 @@ def print_report(
         print_way_out(report, console)
 
 
-def print_way_out(report: Report, console: "Console") -> None:
+def print_way_out(report: Report, console: Console) -> None:
     """Print what to do next: the repair that was found, and what else there is to do."""
     _show(_way_out(report), console)
 
 
-def print_verdict(report: Report, console: "Console", *, quiet: bool = False) -> None:
+def print_verdict(report: Report, console: Console, *, quiet: bool = False) -> None:
     """Print the verdict, and unless ``quiet`` the checks that did not pass."""
     _show(_verdict_alone(report) if quiet else _verdict(report), console)
 
 
-def _show(blocks: Iterable[Block], console: "Console") -> None:
+def _show(blocks: Iterable[Block], console: Console) -> None:
     for block in blocks:
-        show(block, console)
+        # A command that is broken into lines cannot be copied.
+        console.print(block, soft_wrap=isinstance(block, Text) and block.no_wrap is True)
+
+
+def _table(columns: Sequence[Column], rows: Iterable[_Styled], *, titles: bool = False) -> Table:
+    """Return a table without lines, two blanks between columns."""
+    table = Table(
+        *columns,
+        box=None,
+        show_header=titles,
+        header_style="dim",
+        padding=(0, 2, 0, 0),
+        pad_edge=False,
+    )
+    for row in rows:
+        table.add_row(*(Text(text, style=style) for text, style in row))
+    return table
 
 
 def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
     yield _heading(report)
-    yield Line()
-    lines = attack_lines(report, short=has_control(report))
+    yield Text()
+    lines = attack_lines(report, short=_has_control(report))
     told = [line for line in lines if line.has_columns]
     if told:
         yield _attacks(report, told, width)
     for other in lines:
         if not other.has_columns:
             yield _beside(other)
-    if has_control(report):
+    if _has_control(report):
         said = "fit: unseen people who have the label or value that their leaf states"
-        yield Line(((said, ""),), style="dim")
-    yield Line()
+        yield Text(said, style="dim")
+    yield Text()
     sizes = _group_sizes(report, width)
     if sizes is not None:
         title = f"people per leaf, {_told_of(report)}" if _many(report) else "people per leaf"
         title += "; a person counts in every leaf with a record of theirs" * report.unit.spread
-        yield Line(((title, ""),), style="dim")
+        yield Text(title, style="dim")
         yield sizes
-        yield Line()
+        yield Text()
     asked = spent(report.forest)
     if asked:
-        yield Line((("its epsilon was spent on", ""),), style="dim")
+        yield Text("its epsilon was spent on", style="dim")
         for cost, question in asked:
             yield _row(f"{cost:>8}", question, "none")
-        yield Line()
+        yield Text()
     for block in _leaves(report, verbose=verbose):
         yield block
-        yield Line()
+        yield Text()
     for warning in report.warnings:
         yield _row("warning", plain(warning), "yellow")
     if report.warnings:
-        yield Line()
+        yield Text()
     yield from _verdict(report)
 
 
@@ -110,7 +228,7 @@ def _way_out(report: Report) -> Iterator[Block]:
     stands = report.verdict == "fail" or report.fix is not None
     command = next_command(report, folders=True) if stands else ""
     if command:
-        yield Line((("next", "bold"), ("  ", ""), (plain(command, len(command)), "")), whole=True)
+        yield Text.assemble(("next", "bold"), "  ", plain(command, len(command)), no_wrap=True)
     if report.fix is not None:
         said = fix_sentence(report)
         yield _row("    ", plain(said, 600), "dim")
@@ -123,12 +241,12 @@ def _way_out(report: Report) -> Iterator[Block]:
 
 def _verdict_alone(report: Report) -> Iterator[Block]:
     word = report.verdict.upper() if report.checks else "OBSERVED"
-    yield Line(((f"{word}  {verdict_line(report)}", ""),))
+    yield Text(f"{word}  {verdict_line(report)}")
 
 
 def _verdict(report: Report) -> Iterator[Block]:
     word = report.verdict if report.checks else "observed"
-    yield Line(((f" {word.upper()} ", VERDICT[word].style), ("  ", ""), (verdict_line(report), "")))
+    yield Text.assemble((f" {word.upper()} ", VERDICT[word].style), "  ", verdict_line(report))
     for check in report.checks:
         if check.status != "pass":
             said = check.shown or check.reason or ""
@@ -137,7 +255,7 @@ def _verdict(report: Report) -> Iterator[Block]:
             yield _row(f"  {status}", f"{check.title}: {said} ({check.bound})", "dim")
 
 
-def _heading(report: Report) -> Line:
+def _heading(report: Report) -> Text:
     forest, table = report.forest, report.table
     source = forest.source
     parts = [source.estimator]
@@ -167,17 +285,17 @@ def _heading(report: Report) -> Line:
     if given:
         told.append(" · ".join(given))
     name = ((f"treeaudit {__version__}", "bold"), ("  ", ""), (shown_name(report), "bold"))
-    return Line((*name, *((f"\n{line}", "dim") for line in told)))
+    return Text.assemble(*name, *((f"\n{line}", "dim") for line in told))
 
 
-def _attacks(report: Report, lines: list[AttackLine], width: int) -> Grid:
-    held = has_control(report)
+def _attacks(report: Report, lines: list[_AttackLine], width: int) -> Table:
+    held = _has_control(report)
     wide = held and width >= _WIDE
     title = "found" if report.people else "what the file alone claims"
-    columns = [Column(least=6), Column(title="id"), Column(title="attack")]
-    columns.append(Column(title=title, wraps=True))
+    columns = [_NAME(min_width=6), _NAME("id"), _NAME("attack")]
+    columns.append(Column(title))
     if wide:
-        columns += [Column(title="unseen people"), Column(title="policy")]
+        columns += [_NAME("unseen people"), _NAME("policy")]
     rows = []
     for line in lines:
         found = plain(line.found)
@@ -187,16 +305,16 @@ def _attacks(report: Report, lines: list[AttackLine], width: int) -> Grid:
         look = SEVERITY[line.level]
         told = [(text, "") for text in (line.id, line.title, *cells)]
         rows.append(((look.word, look.style), *told))
-    return Grid(columns=tuple(columns), rows=tuple(rows), titled=True)
+    return _table(columns, rows, titles=True)
 
 
-def _beside(line: AttackLine) -> Grid:
+def _beside(line: _AttackLine) -> Table:
     look, name = SEVERITY[line.level], f"{line.id} {line.title}".strip()
     row = ((look.word, look.style), (f"{name}: {plain(line.found, 600)}", ""))
-    return Grid(columns=(Column(least=6), Column(wraps=True)), rows=(row,))
+    return _table((_NAME(min_width=6), Column()), [row])
 
 
-def _group_sizes(report: Report, width: int) -> Grid | None:
+def _group_sizes(report: Report, width: int) -> Table | None:
     if not report.table.tells_people:
         return None
     bins = group_sizes(report.table.size, report.table.per_tree)
@@ -211,26 +329,27 @@ def _group_sizes(report: Report, width: int) -> Grid | None:
         leaves = number_of(entry.leaves, "leaf", "leaves")
         people = number_of(entry.people, "person", "people") + within
         rows.append(((name, ""), ("█" * length, style), (leaves, ""), (people, "")))
-    columns = (Column(right=True), Column(width=bar, wraps=True))
-    return Grid(columns=(*columns, Column(right=True), Column(right=True)), rows=tuple(rows))
+    number = partial(_NAME, justify="right")
+    columns = (number(), Column(width=bar), number(), number())
+    return _table(columns, rows)
 
 
-def _leaves(report: Report, *, verbose: bool) -> list[Line]:
+def _leaves(report: Report, *, verbose: bool) -> list[Text]:
     blocks = []
     findings = [f for f in report.findings if f.evidence and f.severity != "none"]
     for finding in findings if verbose else findings[:1]:
         if verbose:
-            blocks.append(Line(((f"{finding.title}: worst leaves", ""),), style="dim"))
+            blocks.append(Text(f"{finding.title}: worst leaves", style="dim"))
         for leaf in finding.evidence if verbose else finding.evidence[:1]:
             where = f"tree {leaf.tree}, leaf {leaf.leaf}" if _many(report) else f"leaf {leaf.leaf}"
             says = f", {plain(leaf.says, 120)}" if leaf.says else ""
             people = f"  {number_of(leaf.people, 'person', 'people')}{says}"
             rule = "\n" + plain(leaf.rule, 1000)
             parts = ((where, ""), (people, "not bold"), (rule, "not bold dim"))
-            blocks.append(Line(parts, style="bold"))
+            blocks.append(Text.assemble(*parts, style="bold"))
     if verbose:
         told = [c.sentence for f in report.findings for c in f.controls if c.sentence]
-        blocks += [Line(((plain(sentence, 600), ""),)) for sentence in told]
+        blocks += [Text(plain(sentence, 600)) for sentence in told]
     return blocks
 
 
@@ -244,6 +363,5 @@ def _many(report: Report) -> bool:
     return report.forest.n_trees > 1
 
 
-def _row(name: str, text: str, style: str) -> Grid:
-    columns = (Column(), Column(wraps=True))
-    return Grid(columns=columns, rows=(((name, style), (text, "")),))
+def _row(name: str, text: str, style: str) -> Table:
+    return _table((_NAME(), Column()), [((name, style), (text, ""))])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.dp.claims import unbounded_because
+from treeaudit.files import well_formed
 from treeaudit.findings.baseline import line
 from treeaudit.findings.details import plain_data
 from treeaudit.findings.findings import Check, Finding, Skipped
@@ -16,7 +17,6 @@ from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Fix, Report, Tried
 from treeaudit.findings.request import OPTIONS, Given, Request
 from treeaudit.model.forest import Forest
-from treeaudit.output import well_formed
 from treeaudit.version import __version__
 
 __all__ = [

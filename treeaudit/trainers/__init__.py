@@ -53,7 +53,7 @@ budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
 """
 
 from treeaudit.trainers import algorithms
-from treeaudit.trainers.algorithms import *
+from treeaudit.trainers.algorithms import *  # noqa: F403  # every trainer, named there alone
 from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
 from treeaudit.trainers.private_search import PrivateSearch
 from treeaudit.trainers.private_trees import Grown, PrivateTrees

@@ -11,9 +11,9 @@ import pandas as pd
 
 from treeaudit.dp.accounting import Epsilon
 from treeaudit.errors import DataError, PrivacyError, near
+from treeaudit.files import check_new, write_file
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
-from treeaudit.output import check_new, write_file
 from treeaudit.people.input.table_input import Plan, read_table
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.fit_checks import FROM_DATA

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import DataError
+from treeaudit.files import check_new, same_file, write_file
 from treeaudit.model.forest import Forest
-from treeaudit.output import check_new, same_file, write_file
 
 __all__ = [
     "WRITERS",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import DataError
-from treeaudit.input import check_regular
+from treeaudit.files import check_regular
 from treeaudit.people.input.columns import Column, frame_of
 from treeaudit.people.input.files import (
     files_of,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treeaudit.errors import DataError
-from treeaudit.input import TABLE, check_regular
+from treeaudit.files import TABLE, check_regular
 from treeaudit.people.input.columns import frame_of
 from treeaudit.people.input.files import NO_TABLES, kind_of, readable, stored_names, text_table
 from treeaudit.people.input.sources import Source, source_of

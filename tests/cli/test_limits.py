@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from treeaudit.cli.bounds import bounded, memory_for, seconds_for
+from treeaudit.cli.limits import limited, memory_for, seconds_for
 from treeaudit.errors import DataError, TreeauditError
 
 resource = pytest.importorskip("resource")
@@ -18,7 +18,7 @@ KINDS = (resource.RLIMIT_AS, resource.RLIMIT_CPU)
 def test_the_limits_are_there_and_gone_afterwards(tmp_path: Path) -> None:
     before = [resource.getrlimit(kind) for kind in KINDS]
     handler = signal.getsignal(signal.SIGXCPU)
-    with bounded(["scan", "model.pkl"]):
+    with limited(["scan", "model.pkl"]):
         within = [resource.getrlimit(kind) for kind in KINDS]
     assert [resource.getrlimit(kind) for kind in KINDS] == before
     assert signal.getsignal(signal.SIGXCPU) == handler
@@ -31,7 +31,7 @@ def test_too_much_memory_ends_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("TREEAUDIT_MAX_MEMORY", str(1 << 30))
     with (
         pytest.raises(TreeauditError, match=r"1\.0 GiB .* set TREEAUDIT_MAX_MEMORY .* to 0"),
-        bounded(["scan"]),
+        limited(["scan"]),
     ):
         np.ones(1 << 40)
 
@@ -39,7 +39,7 @@ def test_too_much_memory_ends_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -
 def test_spent_time_ends_in_one_sentence() -> None:
     with (
         pytest.raises(TreeauditError, match=r"900 seconds .* set TREEAUDIT_MAX_SECONDS .* to 0"),
-        bounded(["scan"]),
+        limited(["scan"]),
     ):
         signal.raise_signal(signal.SIGXCPU)
 
@@ -48,14 +48,14 @@ def test_nothing_is_limited_where_that_is_asked_for(monkeypatch: pytest.MonkeyPa
     before = [resource.getrlimit(kind) for kind in KINDS]
     for name in ("MEMORY", "SECONDS"):
         monkeypatch.setenv(f"TREEAUDIT_MAX_{name}", "0")
-    with bounded(["scan"]):
+    with limited(["scan"]):
         assert [resource.getrlimit(kind) for kind in KINDS] == before
 
 
 @pytest.mark.parametrize("text", ["many", "-1", "1e9", "", "9" * 30])
 def test_a_limit_that_is_no_number_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TREEAUDIT_MAX_MEMORY", text)
-    with pytest.raises(DataError, match="TREEAUDIT_MAX_MEMORY"), bounded(["scan"]):
+    with pytest.raises(DataError, match="TREEAUDIT_MAX_MEMORY"), limited(["scan"]):
         pass
 
 
@@ -65,7 +65,7 @@ def test_what_the_shell_has_set_stays() -> None:
     less = 3 << 30
     resource.setrlimit(resource.RLIMIT_AS, (less, hard))
     try:
-        with bounded(["scan"]):
+        with limited(["scan"]):
             assert resource.getrlimit(resource.RLIMIT_AS) == (less, hard)
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

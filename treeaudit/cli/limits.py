@@ -1,7 +1,7 @@
-"""What the command may take of memory and processor time: a last wall behind the readers' limits.
+"""Limits of memory and processor time for one command: the last wall behind the readers' limits.
 
-Only the `treeaudit` command stands behind it, never the library. Both limits follow the
-size of the files that are named, are generous, lower nothing for good and are never above
+Only the `treeaudit` command has them, never the library. Both follow the sizes of the
+files on the command line, are generous, are taken back afterwards, and are never above
 what the shell has set. Windows has none.
 """
 
@@ -18,7 +18,7 @@ if sys.platform != "win32":
     import resource
     import signal
 
-__all__ = ["as_told", "bounded", "memory_for", "seconds_for", "told_by_shell"]
+__all__ = ["limited", "memory_for", "restore_limits", "seconds_for"]
 
 MEMORY, SECONDS = "TREEAUDIT_MAX_MEMORY", "TREEAUDIT_MAX_SECONDS"
 # Each thread of numpy's algebra reserves a stack, a buffer and an arena of addresses.
@@ -29,7 +29,7 @@ _PATIENCE, _SECONDS_PER_MB = 900, 3
 _READING = frozenset({"scan", "inspect", "reconstruct"})
 _LIFT = "to 0 for no limit"
 _SHELL: dict[int, tuple[int, int]] = {}
-"""What was set before this process lowered anything."""
+"""The limits before this process lowered any."""
 
 
 class _OutOfTime(BaseException):
@@ -37,7 +37,7 @@ class _OutOfTime(BaseException):
 
 
 @contextmanager
-def bounded(words: Sequence[str]) -> Iterator[None]:
+def limited(words: Sequence[str]) -> Iterator[None]:
     """Limit this process while one command runs.
 
     Parameters
@@ -53,7 +53,8 @@ def bounded(words: Sequence[str]) -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    memory, seconds = _told(MEMORY, memory_for(words)), _told(SECONDS, seconds_for(words))
+    memory = _chosen_limit(MEMORY, memory_for(words))
+    seconds = _chosen_limit(SECONDS, seconds_for(words))
     spent = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
     before = {kind: resource.getrlimit(kind) for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU)}
     for kind, limits in before.items():
@@ -85,17 +86,11 @@ def bounded(words: Sequence[str]) -> Iterator[None]:
             signal.signal(signal.SIGXCPU, handler)
 
 
-def told_by_shell() -> list[tuple[int, int]]:
-    """Return the limits that another process is to begin with, as `as_told` takes them."""
-    return [(kind, soft) for kind, (soft, _) in _SHELL.items()]
-
-
-def as_told(limits: Sequence[Sequence[int]]) -> None:
-    """Take on the limits that the shell has set: those of the process that started this one end."""
-    if sys.platform != "win32":
-        for kind, soft in limits:
-            with suppress(ValueError, OSError):
-                resource.setrlimit(kind, (soft, resource.getrlimit(kind)[1]))
+def restore_limits() -> None:
+    """Return to the limits of the shell, for processes that are started from here."""
+    for kind, limits in _SHELL.items():
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, limits)
 
 
 def memory_for(words: Sequence[str]) -> int:
@@ -106,7 +101,7 @@ def memory_for(words: Sequence[str]) -> int:
     >>> memory_for(["scan", "nowhere.pkl"]) >> 30
     4
     """
-    return _BASE + _TIMES * (_n_bytes(words) + _chosen(words))
+    return _BASE + _TIMES * (_n_bytes(words) + _max_bytes(words))
 
 
 def seconds_for(words: Sequence[str]) -> int:
@@ -118,7 +113,7 @@ def seconds_for(words: Sequence[str]) -> int:
     (900, 0)
     """
     command = next((word for word in words if not word.startswith("-")), "")
-    n_bytes = _n_bytes(words) + _chosen(words)
+    n_bytes = _n_bytes(words) + _max_bytes(words)
     return _PATIENCE + _SECONDS_PER_MB * n_bytes // 10**6 if command in _READING else 0
 
 
@@ -136,7 +131,7 @@ def _n_bytes(words: Sequence[str]) -> int:
     return total
 
 
-def _chosen(words: Sequence[str]) -> int:
+def _max_bytes(words: Sequence[str]) -> int:
     """Return what ``--max-bytes`` allows."""
     for word, then in zip(words, [*words, ""][1:], strict=True):
         name, _, value = word.partition("=")
@@ -145,7 +140,7 @@ def _chosen(words: Sequence[str]) -> int:
     return 0
 
 
-def _told(name: str, otherwise: int) -> int:
+def _chosen_limit(name: str, otherwise: int) -> int:
     text = os.environ.get(name)
     if text is None:
         return otherwise

@@ -1,0 +1,262 @@
+"""What was tried of a forest: trees, smallest leaf, accuracy, and what they give back together."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from treeaudit.findings.report import Tried
+from treeaudit.model.words import in_percent, number_of
+from treeaudit.people.predict.predictions import Utility
+from treeaudit.repair.attempts import Attempt
+from treeaudit.reports.wording import percent
+
+__all__ = ["HEAD", "before_and_after", "curve", "picture", "rest", "shown", "utility_rows"]
+
+WIDTH, HEIGHT = 440, 250
+LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 46
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Point:
+    """One model: its number, how many there are of what the axis counts, and accuracy."""
+
+    number: int
+    name: str
+    smallest: int
+    value: float
+    low: float
+    high: float
+    passes: bool
+    says: str = ""
+
+
+def _scatter(points: Sequence[_Point], *, name: str, axis: str) -> Markup:
+    """Draw how many of what the axis counts, on a scale of tens, against accuracy."""
+    bottom, top = min(p.low for p in points), max(p.high for p in points)
+    pad = max((top - bottom) * 0.08, 0.002)
+    most = max(*(p.smallest for p in points), 10)
+    scale = _Scale(most=most, bottom=bottom - pad, top=top + pad)
+    parts = [*scale.axes(axis), *(_mark(point, scale) for point in points)]
+    return Markup(
+        '<svg class="chart line" viewBox="0 0 {w} {h}" role="img" aria-label="{name}">{body}</svg>'
+    ).format(w=WIDTH, h=HEIGHT, name=name, body=Markup("").join(parts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scale:
+    """Where numbers of people and shares lie on the page."""
+
+    most: int
+    bottom: float
+    top: float
+
+    def x(self, n: int) -> float:
+        share = math.log(max(n, 1)) / math.log(self.most)
+        return LEFT + 14 + share * (WIDTH - RIGHT - LEFT - 28)
+
+    def y(self, share: float) -> float:
+        return TOP + (HEIGHT - TOP - BOTTOM) * (
+            1 - (share - self.bottom) / (self.top - self.bottom)
+        )
+
+    def axes(self, axis: str) -> list[Markup]:
+        floor = HEIGHT - BOTTOM
+        parts = [Markup('<path class="gr" d="M{}  {}H{}"/>').format(LEFT, floor, WIDTH - RIGHT)]
+        step = 10.0 ** math.floor(math.log10((self.top - self.bottom) / 2))
+        step = next(s * step for s in (5, 2, 1) if (self.top - self.bottom) / (s * step) >= 2)
+        tick = math.ceil(self.bottom / step) * step
+        while tick <= min(self.top, 1.0):
+            parts.append(
+                Markup(
+                    '<path class="gr" d="M{} {:.1f}H{}"/>'
+                    '<text x="{}" y="{:.1f}" text-anchor="end">{:.{d}%}</text>'
+                ).format(
+                    LEFT, self.y(tick), WIDTH - RIGHT, LEFT - 7, self.y(tick) + 3.5, tick,
+                    d=max(0, -math.floor(math.log10(step)) - 2),
+                )
+            )  # fmt: skip
+            tick += step
+        people = 1
+        while people <= self.most:
+            parts.append(
+                Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{:,}</text>').format(
+                    self.x(people), floor + 16, people
+                )
+            )
+            people *= 10
+        parts.append(
+            Markup('<text x="{}" y="{}" text-anchor="middle">{}</text>').format(
+                (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, axis
+            )
+        )
+        return parts
+
+
+def _mark(point: _Point, scale: _Scale) -> Markup:
+    x, y = scale.x(point.smallest), scale.y(point.value)
+    return Markup(
+        '<g class="{kind}"><title>{n}. {name}: {value}, {says}</title>'
+        '<path class="wh" d="M{x:.1f} {low:.1f}V{high:.1f}"/>'
+        '<circle cx="{x:.1f}" cy="{y:.1f}" r="9"/>'
+        '<text x="{x:.1f}" y="{t:.1f}" text-anchor="middle">{n}</text></g>'
+    ).format(
+        kind="good" if point.passes else "poor", n=point.number, name=point.name,
+        value=in_percent(point.value, 2), says=point.says, x=x, y=y, t=y + 4,
+        low=scale.y(point.low), high=scale.y(point.high),
+    )  # fmt: skip
+
+
+_Row = tuple[str, str, str]
+
+
+def before_and_after(before: Attempt, after: Attempt) -> list[_Row]:
+    """Return a row per check of the policy, and what the repair cost."""
+    rows = [("verdict", _verdict_word(before), _verdict_word(after))]
+    for old, new in zip(before.report.checks, after.report.checks, strict=True):
+        rows.append((old.title.lower(), old.shown or "not told", new.shown or "not told"))
+    rows.append(("leaves", f"{before.leaves:,}", f"{after.leaves:,}"))
+    if before.forest.n_trees != after.forest.n_trees:
+        rows.append(("trees", f"{before.forest.n_trees:,}", f"{after.forest.n_trees:,}"))
+    whose = "right by its own counts"
+    if max(before.forest.n_trees, after.forest.n_trees) > 1:
+        whose = "right by own counts, each tree alone, on average"
+    rows.append((whose, _share(before.accuracy), _share(after.accuracy)))
+    return rows
+
+
+def utility_rows(before: Utility, after: Utility, note: str = "") -> list[_Row]:
+    """Return how useful the model is to unseen people."""
+    name = f"accuracy on unseen people{note}"
+    rows = [(name, _share(before.accuracy.value), _share(after.accuracy.value))]
+    if before.auc is not None and after.auc is not None:
+        rows.append((f"AUC{note}", f"{before.auc:.3f}", f"{after.auc:.3f}"))
+    if after.coverage.value < 1:
+        for name, one, other in (
+            ("  share of them answered", before.coverage, after.coverage),
+            ("  unanswered counted wrong", before.right_of_all, after.right_of_all),
+        ):
+            rows.append((name, _share(one.value), _share(other.value)))
+    return rows
+
+
+def curve(
+    sizes: Sequence[int], attempts: Sequence[Attempt], uses: Sequence[Utility | None]
+) -> tuple[list[str], list[list[str]]]:
+    """Return head and rows of the trade-off between k and use."""
+    shown = [c.name for c in attempts[0].report.checks if c.name in _SHORT]
+    told = any(use is not None for use in uses)
+    many = any(one.forest.n_trees > 1 for one in attempts)
+    right = "right, each tree alone" if many else "right, own counts"
+    head = ["k", "leaves", *(_SHORT[name] for name in shown), right]
+    head += ["right, unseen"] if told else []
+    rows = []
+    for k, one, use in zip(sizes, attempts, uses, strict=False):
+        by_name = {check.name: check.shown or "not told" for check in one.report.checks}
+        row = [f"{k:,}", f"{one.leaves:,}", *(by_name[name] for name in shown)]
+        row.append(_share(one.accuracy))
+        row += [_share(None if use is None else use.accuracy.value)] if told else []
+        rows.append([*row, _verdict_word(one)])
+    return [*head, "verdict"], rows
+
+
+_SHORT = {"min-leaf": "smallest", "max-unique-people": "alone", "max-certain-share": "certain"}
+"""The checks that a repair moves, in a word each."""
+
+
+def _verdict_word(one: Attempt) -> str:
+    return one.report.verdict.upper() if one.report.checks else "no checks"
+
+
+def _share(value: float | None) -> str:
+    return "not told" if value is None else in_percent(value, 2)
+
+
+HEAD = ("no.", "trees", "smallest leaf", "right", "given back beyond", "verdict")
+_MOST = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """A row, numbered as in the picture."""
+
+    number: int
+    tried: Tried
+    verdict: str
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row in words, as in `HEAD`."""
+        one = self.tried
+        return (
+            f"{self.number}",
+            f"{one.trees:,}",
+            "not told" if one.smallest is None else f"{one.smallest:,}",
+            "not told" if one.accuracy is None else in_percent(one.accuracy),
+            "–" if one.excess is None else f"{one.excess:+.1%}",
+            self.verdict,
+        )
+
+
+def shown(frontier: Sequence[Tried]) -> list[_Shown]:
+    """Return the model as it is and the repairs that were judged, those that pass before others.
+
+    Of each number of trees and smallest leaf the most accurate, at most a dozen in all.
+    """
+    if not frontier:
+        return []
+    before, *others = frontier
+    best: dict[tuple[object, ...], Tried] = {}
+    for one in sorted(others, key=lambda one: (one.passed, one.accuracy or 0.0), reverse=True):
+        # What was taken out beside the trees is no other forest.
+        bare = not one.passed and (one.trees, one.smallest) == (before.trees, before.smallest)
+        if one.judged and not bare:
+            best.setdefault((one.trees, one.smallest, one.passed), one)
+    rows = [before, *list(best.values())[: _MOST - 1]]
+    return [_Shown(number=i, tried=one, verdict=_verdict(one)) for i, one in enumerate(rows, 1)]
+
+
+def _verdict(one: Tried) -> str:
+    if not one.passed:
+        return f"does not pass: {one.miss}"
+    return "PASS, chosen" if one.chosen else "PASS"
+
+
+def rest(frontier: Sequence[Tried]) -> str:
+    """Say on whom accuracy was measured, and what was not judged."""
+    whom = "unseen people" if frontier[0].unseen else "the training people: give --test"
+    fewer = sum(not one.judged for one in frontier)
+    text = f"right: measured on {whom}"
+    if not fewer:
+        return text
+    more = number_of(fewer, "repair was", "repairs were")
+    return f"{text}; {more} less accurate than one that passes, and not judged"
+
+
+def picture(rows: Sequence[_Shown]) -> Markup:
+    """Draw accuracy against the number of trees; nothing of a single point."""
+    points = [
+        _Point(
+            number=row.number,
+            name="; ".join(row.tried.steps) or "the model as it is",
+            smallest=row.tried.trees,
+            value=row.tried.accuracy,
+            low=row.tried.accuracy,
+            high=row.tried.accuracy,
+            passes=row.tried.passed,
+            says=f"{row.cells[1]} trees, smallest leaf {row.cells[2]}, {_beyond(row.tried)}",
+        )
+        for row in rows
+        if row.tried.accuracy is not None
+    ]
+    if len(points) < 2:
+        return Markup("")
+    return _scatter(points, name="Accuracy against the number of trees", axis="trees")
+
+
+def _beyond(one: Tried) -> str:
+    """Say what all trees give back, in a few words."""
+    if one.excess is None:
+        return one.miss or "not put together"
+    return f"{percent(max(0.0, one.excess))} of labels beyond its answers"
