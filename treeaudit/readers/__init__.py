@@ -11,13 +11,12 @@ import pickle
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import (
     ModelTooLargeError,
     ReadError,

@@ -8,11 +8,11 @@ or a number has more digits or another power, `float` itself is asked.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Bytes", "Decimals", "decimals", "standing_apart"]

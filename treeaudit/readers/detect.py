@@ -6,7 +6,6 @@ import struct
 from contextlib import suppress
 from mmap import mmap
 
-from treeaudit.later import pattern
 from treeaudit.model.source import Digest
 from treeaudit.readers.inflate import compression_of, inflated
 from treeaudit.readers.limits import LIMITS, clean
@@ -60,11 +59,13 @@ _LONGEST_MEMBER = 80
 # Protocol 0 that begins with a number or a text, such as the arguments of a call.
 # In C a number may be spelled in other ways than any pickler does: I0x1f, F.5, L 7L.
 _WHOLE = rb"[IL][ \t\r\f]*[+-]?(0[xX][\da-fA-F_]+|0[oObB][\d_]+|\d[\d_]*)L?[ \t\r\f]*(\n|$)"
-_VALUE_FIRST = pattern(rb"\(*(S['\"]|" + _WHOLE + rb"|F[+-]?(\.?\d[\d.eE+-]*|inf\w*|nan)\n)|\(+V")
+_VALUE_FIRST = re.compile(
+    rb"\(*(S['\"]|" + _WHOLE + rb"|F[+-]?(\.?\d[\d.eE+-]*|inf\w*|nan)\n)|\(+V"
+)
 # A module and a name in it, each on a line of its own, wherever an instruction may stand.
-_BY_NAME = pattern(rb"(?=[ci]([A-Za-z_][\w.]{0,200})\n([A-Za-z_][\w.]{0,200})\n)")
+_BY_NAME = re.compile(rb"(?=[ci]([A-Za-z_][\w.]{0,200})\n([A-Za-z_][\w.]{0,200})\n)")
 # Two texts taken for a name: as an instruction within UTF-8 it ends a number of the memo.
-_BY_TEXTS = pattern(
+_BY_TEXTS = re.compile(
     rb"[qh][\xc2-\xdf]\x93|[rj](..[\xe0-\xef]|.[\xf0-\xf4][\x80-\xbf])[\x80-\xbf]\x93",
     re.DOTALL,
 )

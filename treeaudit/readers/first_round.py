@@ -12,13 +12,12 @@ number in every leaf, where other numbers would be so by chance less than once i
 where the leaves have together as many people of the class as ``p`` says, if that was learnt.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float
-from treeaudit.dataclass import dataclass
 from treeaudit.model.schema import Label
 from treeaudit.model.tree import Tree
 from treeaudit.readers.links import sums

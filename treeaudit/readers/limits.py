@@ -6,12 +6,11 @@ said to be damaged where nothing that is whole could go over it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from mmap import mmap
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError
 from treeaudit.readers.pickles.inert import Global, Inert
 

@@ -1,12 +1,12 @@
 """Binary trees stored as the children of their nodes: checked, and turned towards parents."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets, SpreadIs, Tree
 from treeaudit.readers.columns import unfilled
@@ -21,7 +21,7 @@ _PART = 1 << 13
 """Inner nodes whose numbers, and those of their children, stay in a fast cache."""
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Edges:
     """The way into each node: arrays of `treeaudit.Tree`."""
 
@@ -59,7 +59,7 @@ class Edges:
         )
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Links:
     """The nodes that hang on the root, root first, parents before children.
 

@@ -8,10 +8,10 @@ it may be by then is rounded to the same float. For all others `float` is asked.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.readers.types import Flag, Float, Wide
 
 __all__ = ["Reals", "Wholes", "read_reals", "read_wholes"]
@@ -32,7 +32,7 @@ _DOUBT = 2.0**-72
 """More than the error of what is added to a quotient, as a part of the quotient."""
 
 
-@dataclass_of_many(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reals:
     """Numbers of a text.
 
@@ -48,7 +48,7 @@ class Reals:
     last: Wide
 
 
-@dataclass_of_many(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Wholes:
     """Whole numbers of a text; attributes as of `Reals`."""
 
@@ -56,7 +56,7 @@ class Wholes:
     last: Wide
 
 
-@dataclass_of_many(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Places:
     """Where the numbers of a piece of text are.
 

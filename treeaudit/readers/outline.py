@@ -1,10 +1,10 @@
 """The estimators in a file and how they hold each other."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import Forest
 from treeaudit.readers.estimators.found import elements
 from treeaudit.readers.limits import clean, show

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from treeaudit.errors import SeveralModelsError, UnsupportedModelError
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.choice import choose, matching
+from treeaudit.readers.estimators.behind import over_data
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.estimators.models import find_model, inner_models, members_of
+from treeaudit.readers.estimators.no_model import what_it_is
 from treeaudit.readers.estimators.read_apart import (
     as_seen,
     is_of_another_library,
@@ -24,13 +24,6 @@ from treeaudit.readers.every import elsewhere, of_other_libraries, usual
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import from_inert, held_by, is_trainer, keeps_scores
-
-if TYPE_CHECKING:
-    from treeaudit.readers.estimators.behind import over_data
-    from treeaudit.readers.estimators.no_model import what_it_is
-else:
-    over_data = later("treeaudit.readers.estimators.behind", "over_data")
-    what_it_is = later("treeaudit.readers.estimators.no_model", "what_it_is")
 
 __all__ = ["stored_model"]
 

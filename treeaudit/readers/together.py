@@ -6,10 +6,10 @@ all of its trees are sound: where one is not, each is looked at by itself.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.links import Links
 from treeaudit.readers.types import Array, Float, Table, Wide
 

@@ -6,24 +6,19 @@ so nothing of the class that wrote it is needed, nor run.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.estimators.ensembles import steps_of
 from treeaudit.readers.limits import Deepest
+from treeaudit.readers.own_json import checked_forest
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.walk import Walk
-
-if TYPE_CHECKING:
-    from treeaudit.readers.own_json import checked_forest
-else:
-    checked_forest = later("treeaudit.readers.own_json", "checked_forest")
 
 _PROMISED = (
     "random_state",

@@ -9,11 +9,10 @@ import mmap
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.source import Digest
 from treeaudit.readers.inflate import compression_of, inflated

@@ -1,11 +1,11 @@
 """Walk through what a file holds: every object once, within bounds, no recursion."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
@@ -76,7 +76,7 @@ def walk(
             cut(place)
 
 
-@dataclass_of_many(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """A value in the file and the way to it.
 

@@ -1,9 +1,10 @@
 """The splits of a tree in the one form that scikit-learn knows: yes to the left."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree
 

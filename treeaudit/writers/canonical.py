@@ -17,10 +17,10 @@ Compressed files are not canonical. What stays free is what the model consists o
 numbers and order of its nodes, class counts, names, and the settings of the allow-list.
 """
 
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses import without_leftovers
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest

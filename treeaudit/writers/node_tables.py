@@ -4,12 +4,12 @@ The record type is taken from a tree that the installed scikit-learn has just
 grown on made-up data, so that every version gets its own layout.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest

@@ -1,13 +1,12 @@
 """Repaired trees in the node tables that they were read from: the same columns, other rows."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dataclass import dataclass
 from treeaudit.defenses.tree_edits import averaged, summed
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree

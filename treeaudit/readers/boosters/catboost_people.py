@@ -15,11 +15,11 @@ comes out whole in every leaf.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.schema import Label
 from treeaudit.readers.boosters.catboost_columns import nested
 from treeaudit.readers.boosters.catboost_rows import StoredTrees

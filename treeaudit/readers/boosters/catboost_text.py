@@ -7,13 +7,13 @@ what is wrong.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from mmap import mmap
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.decimals import Bytes, decimals, standing_apart
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.types import Float, Wide

@@ -6,12 +6,12 @@ answer to question ``i``. Leaves that no row can reach are kept; they hold nobod
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.boosters.catboost_columns import ColumnTable
@@ -26,7 +26,7 @@ __all__ = ["StoredTree", "Unfolded", "stored_trees", "unfolded"]
 _USUAL = 10
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredTree:
     """One tree as nodes that name the question above them and their answer to it.
 
@@ -181,7 +181,7 @@ def _oblivious(tree: object, columns: ColumnTable) -> StoredTree:
     )
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Unfolded:
     """What all oblivious trees of so many questions have in common.
 

@@ -5,12 +5,12 @@ no categories, no linear leaves, two nodes or more in each tree.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.boosters.lightgbm_tree import (
     MISSING_IS_NAN,
     Grown,

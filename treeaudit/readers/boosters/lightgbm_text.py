@@ -4,10 +4,10 @@ import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 from mmap import mmap
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.boosters.damage import check_number, each_tree, whole

@@ -6,10 +6,10 @@ categories go left, all other values and missing ones right.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
@@ -33,7 +33,7 @@ NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
 _ZERO = float(np.float32(1e-35))  # what LightGBM takes for zero, on both sides
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grown:
     """What the file says of how a tree was grown; nothing that it answers with.
 
@@ -50,7 +50,7 @@ class Grown:
     shrinkage: float
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawTree:
     """What the file says of one tree, not checked yet.
 
@@ -88,7 +88,7 @@ class RawTree:
     grown: Grown | None = None
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredTree:
     """A checked tree, by position in `links`; inner nodes only where it says so.
 

@@ -1,6 +1,7 @@
 """What a writer needs of a boosted model of another library: the document that it was read from."""
 
-from treeaudit.dataclass import dataclass
+from dataclasses import dataclass
+
 from treeaudit.readers.estimators.found import Found
 
 __all__ = ["StoredBooster"]

@@ -1,12 +1,12 @@
 """How an object of UBJSON is written: names, types, and the bytes between what may differ."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.types import Array
 
 __all__ = [

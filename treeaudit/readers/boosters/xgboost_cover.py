@@ -24,10 +24,10 @@ gives lambda and the learning rate back without being told; a class then has
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.links import sums
 from treeaudit.readers.types import Wide

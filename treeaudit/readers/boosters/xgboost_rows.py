@@ -6,13 +6,12 @@ pruned, or splits by categories, each is looked at by itself.
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, overload
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.shelf import Shelf, arrays_of

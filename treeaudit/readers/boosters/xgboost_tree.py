@@ -1,10 +1,10 @@
 """One tree as XGBoost stores it: checked, and turned into a `Tree`."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
@@ -17,7 +17,7 @@ KINDS: Mapping[type, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredTree:
     """The columns of one tree, by position in `links`.
 

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.types import Float
 
 __all__ = ["OPEN", "Attributes", "CannotUndoError", "Column", "Undo", "numbers_of", "switched_on"]

@@ -29,12 +29,12 @@ Checked on 749 trees of 13 versions: never wrong (notes on formats, section 4).
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre
 from treeaudit.readers.limits import Most

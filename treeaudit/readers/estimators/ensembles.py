@@ -5,37 +5,27 @@ picks rows and columns, a vote numbers the classes, one-vs-rest asks each member
 for one class. `children` says so for every member, from what the file states.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.later import later, pattern
 from treeaudit.readers.estimators.found import Draw, Found, Rows, Seen, elements
 from treeaudit.readers.estimators.labels import check_labels, stored_labels
+from treeaudit.readers.estimators.multiclass import (
+    Held,
+    each,
+    one_vs_one,
+    one_vs_rest,
+    output_code,
+    outputs,
+)
 from treeaudit.readers.limits import Deepest, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
-
-if TYPE_CHECKING:
-    from treeaudit.readers.estimators.multiclass import (
-        Held,
-        each,
-        one_vs_one,
-        one_vs_rest,
-        output_code,
-        outputs,
-    )
-else:
-    Held = later("treeaudit.readers.estimators.multiclass", "Held")
-    each = later("treeaudit.readers.estimators.multiclass", "each")
-    one_vs_one = later("treeaudit.readers.estimators.multiclass", "one_vs_one")
-    one_vs_rest = later("treeaudit.readers.estimators.multiclass", "one_vs_rest")
-    output_code = later("treeaudit.readers.estimators.multiclass", "output_code")
-    outputs = later("treeaudit.readers.estimators.multiclass", "outputs")
 
 __all__ = ["BAGS", "FORESTS", "SEARCHES", "TREES", "bare_trees", "children", "steps_of"]
 
@@ -61,7 +51,7 @@ _BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
 _BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
 # They answer as what they hold.
 _THROUGH = SEARCHES | {"Pipeline", "FrozenEstimator"}
-_CONSTANT = pattern("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
+_CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
 
 
 def children(found: Found) -> Iterator[Found]:

@@ -1,11 +1,10 @@
 """A model inside a file, and what the models around it gave it to learn from."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Label
 from treeaudit.readers.estimators.labels import label_of
@@ -20,7 +19,7 @@ Rows = Literal["all", "some", "bootstrap", "first", "later", "repeated"]
 _WORST: tuple[Rows, ...] = ("all", "some", "bootstrap", "first", "later", "repeated")
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Draw:
     """How rows were drawn with replacement.
 
@@ -39,7 +38,7 @@ class Draw:
     steered: bool = False
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Seen:
     """What a model inside a model was given to learn from.
 
@@ -87,7 +86,7 @@ class Seen:
         return replace(self, rows=worse, draw=draw or self.draw, split=split)
 
 
-@dataclass_of_many(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Found:
     """A model inside the file.
 

@@ -1,8 +1,8 @@
 """The trees of one fitted model, over the columns that they saw."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.forest import ROOM, CountsAre, RecordsAre, ValuesAre
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree

@@ -5,11 +5,11 @@ values since 0.22, categories since 0.24, and since 1.4 an encoder of its own
 that puts the categorical columns in front.
 """
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree

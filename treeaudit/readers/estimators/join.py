@@ -2,26 +2,20 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
-from treeaudit.later import later
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Member
 from treeaudit.model.tree import Tree
 from treeaudit.readers.estimators.grove import Grove
+from treeaudit.readers.estimators.precision import in_double
 from treeaudit.readers.types import Wide
-
-if TYPE_CHECKING:
-    from treeaudit.readers.estimators.precision import in_double
-else:
-    in_double = later("treeaudit.readers.estimators.precision", "in_double")
 
 __all__ = ["Part", "join"]
 

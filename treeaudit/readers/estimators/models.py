@@ -1,29 +1,22 @@
 """Find the tree models inside what a file holds: wrappers, bundles, pipelines."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.later import later
 from treeaudit.readers.choice import choose, plain_name
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, SEARCHES, children
 from treeaudit.readers.estimators.found import Found, elements, is_tree
+from treeaudit.readers.estimators.no_model import what_it_is
 from treeaudit.readers.estimators.read_apart import is_read_apart
 from treeaudit.readers.limits import Allowance, Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.filling import is_own
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import walk
-
-if TYPE_CHECKING:
-    from treeaudit.readers.estimators.no_model import what_it_is
-else:
-    what_it_is = later("treeaudit.readers.estimators.no_model", "what_it_is")
 
 __all__ = [
     "PASSED",

@@ -1,12 +1,11 @@
 """Say what a file holds when it is no tree model."""
 
 import itertools
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.later import later
 from treeaudit.model.words import an
+from treeaudit.readers.estimators.around_private import around_private
 from treeaudit.readers.estimators.ensembles import SEARCHES, TREES, children, steps_of
 from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.limits import bare, clean, show
@@ -14,11 +13,6 @@ from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import judge
-
-if TYPE_CHECKING:
-    from treeaudit.readers.estimators.around_private import around_private
-else:
-    around_private = later("treeaudit.readers.estimators.around_private", "around_private")
 
 __all__ = ["what_it_is"]
 

@@ -6,11 +6,10 @@ its categories. What cannot be undone is named after the step that made it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.schema import Feature
 from treeaudit.readers.estimators.chosen import agreed, places_of
 from treeaudit.readers.estimators.column import CannotUndoError, Column

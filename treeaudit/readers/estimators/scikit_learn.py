@@ -7,41 +7,28 @@ together are put in a row (`join`).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Label
 from treeaudit.model.source import Member, Source
 from treeaudit.readers.estimators.answers import answers_of
+from treeaudit.readers.estimators.behind import plan_behind, undone
 from treeaudit.readers.estimators.draw_seeds import draw_seeds
+from treeaudit.readers.estimators.first_tree import with_first_counts
 from treeaudit.readers.estimators.found import Found, names_in
 from treeaudit.readers.estimators.grove import Budget, Grove
+from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.estimators.join import Part, join
 from treeaudit.readers.estimators.models import members_of
 from treeaudit.readers.estimators.read_apart import is_read_apart
 from treeaudit.readers.estimators.remarks import not_audited, note_code, parameters
+from treeaudit.readers.estimators.rounds import boosting_of
 from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.readers.limits import Most, clean
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
-
-if TYPE_CHECKING:
-    from treeaudit.readers.estimators.behind import plan_behind, undone
-    from treeaudit.readers.estimators.first_tree import with_first_counts
-    from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
-    from treeaudit.readers.estimators.rounds import boosting_of
-else:
-    plan_behind = later("treeaudit.readers.estimators.behind", "plan_behind")
-    undone = later("treeaudit.readers.estimators.behind", "undone")
-    read_histogram_boosting = later(
-        "treeaudit.readers.estimators.histogram_boosting", "read_histogram_boosting"
-    )
-    with_first_counts = later("treeaudit.readers.estimators.first_tree", "with_first_counts")
-    boosting_of = later("treeaudit.readers.estimators.rounds", "boosting_of")
 
 __all__ = ["to_forest"]
 

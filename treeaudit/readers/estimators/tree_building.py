@@ -1,13 +1,12 @@
 """Build a `Tree` from a stored node table."""
 
 from collections.abc import Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import DataError, ReadError
 from treeaudit.model.schema import Label
 from treeaudit.model.tree import SpreadIs, Tree

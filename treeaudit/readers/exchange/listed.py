@@ -1,8 +1,8 @@
 """What a file for exchange holds beside its trees: each place once, with its size."""
 
 import re
+from dataclasses import dataclass
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 from treeaudit.readers.leftovers.extra import few, masked
 from treeaudit.readers.limits import clean

@@ -7,11 +7,11 @@ positions in it or in a table of leaves.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.readers.exchange.onnx_graph import LEAF, MODES, Attribute
 from treeaudit.readers.limits import Most

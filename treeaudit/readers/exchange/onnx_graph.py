@@ -5,12 +5,11 @@ Tensors that lie in other files are named by the file and never opened.
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.readers.exchange.protobuf import (
     BYTES,

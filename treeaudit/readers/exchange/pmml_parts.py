@@ -1,9 +1,8 @@
 """What a PMML file is made of, as far as trees go: fields, models, nodes and conditions."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.readers.exchange.pmml_beside import Beside
 
 __all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel"]
@@ -18,7 +17,7 @@ class Predicate(NamedTuple):
     parts: tuple["Predicate", ...] = ()
 
 
-@dataclass_of_many(slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Node:
     """A node of a tree, as written."""
 
@@ -28,7 +27,7 @@ class Node:
     children: list["Node"] = field(default_factory=list)
 
 
-@dataclass_of_many(slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class TreeModel:
     """A tree: its attributes, its root, and all its nodes in the order of the file."""
 
@@ -37,7 +36,7 @@ class TreeModel:
     nodes: list[Node] = field(default_factory=list)
 
 
-@dataclass_of_many(slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Model:
     """A model at the top of the file, with the trees inside it in their order."""
 
@@ -49,7 +48,7 @@ class Model:
     methods: set[str] = field(default_factory=set)
 
 
-@dataclass_of_many(slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class DataField:
     """A column of the data, or one that is computed from others."""
 
@@ -59,7 +58,7 @@ class DataField:
     derived: bool = False
 
 
-@dataclass_of_many(slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Document:
     """What a PMML file holds; ``changes`` are what makes values others before a tree asks."""
 

@@ -9,11 +9,10 @@ chain of nodes.
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import CountsAre
 from treeaudit.model.tree import CategorySets, Tree

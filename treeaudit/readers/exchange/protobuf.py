@@ -6,11 +6,11 @@ read many at a time, whether the writer packed them or not.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Wide
@@ -29,7 +29,7 @@ _WASTEFUL = "the file is damaged: a number is longer than it needs to be"
 Whole = npt.NDArray[np.signedinteger]
 
 
-@dataclass_of_many(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Field:
     """One field of a message.
 

@@ -15,8 +15,8 @@ for a joblib file does not tell its version.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.limits import show
 

@@ -1,11 +1,11 @@
 """The leaves of a stored tree, in a file that may be damaged."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from treeaudit.arrays import Flag, any_of_row
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.columns import gathered
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert

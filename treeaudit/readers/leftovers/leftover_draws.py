@@ -8,12 +8,12 @@ in the file: the rows drawn again are as many distinct ones as the root holds.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TypeGuard
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived

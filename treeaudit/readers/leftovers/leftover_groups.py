@@ -6,21 +6,15 @@ where the file tells.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.later import later
 from treeaudit.model.leftovers import Leftover
+from treeaudit.readers.leftovers.group_sizes import sizes_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
-
-if TYPE_CHECKING:
-    from treeaudit.readers.leftovers.group_sizes import sizes_of
-else:
-    sizes_of = later("treeaudit.readers.leftovers.group_sizes", "sizes_of")
 
 __all__ = ["groups", "holds_groups"]
 

@@ -17,13 +17,12 @@ or that of the training data, which `leftover_rows` goes by; of 21 rows or more,
 shorter lists of anything.
 """
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
-from treeaudit.later import pattern
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 from treeaudit.readers.leftovers.attributes import listed
@@ -44,11 +43,11 @@ _NEAR = 2
 _MOST_NAMES = 100_000
 _DATA = frozenset("pandas polars pyarrow scipy numpy collections".split())
 _MEMBERS = frozenset("estimators_ tree_ _predictors _Booster cv_results_".split())
-_STATISTICS = pattern(
+_STATISTICS = re.compile(
     r"count|unique|top|freq|mean|std|min|max|median|var|sum|mode|skew|kurt(osis)?|nunique|dtype"
     r"|nulls?|missing|first|last|\d{1,2}(\.\d+)?%"
 )
-_SCORES = pattern(
+_SCORES = re.compile(
     r"(mean|std|rank|split\d+)_(test|train|fit|score)_\w+|params?(_\w+)?|fpr|tpr|thresholds?"
     r"|precision|recall|f1([-_ ]?score)?|support|accuracy|(log_?)?loss|auc|roc_?auc|epochs?|steps?"
     r"|iter(ation)?s?|rounds?|fold|model|scores?|metrics?|values?|(val|train|test)_\w+"

@@ -7,18 +7,18 @@ nothing that is the same for everybody.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.later import later
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, KINDS, Kind, Leftover, Leftovers
 from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.leftovers.known_flaws import flaws
 from treeaudit.readers.leftovers.leftover_code import calls
 from treeaudit.readers.leftovers.leftover_columns import columns, many_categories
+from treeaudit.readers.leftovers.leftover_draws import generators, seeds
 from treeaudit.readers.leftovers.leftover_groups import groups, holds_groups
+from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
 from treeaudit.readers.leftovers.leftover_rows import long_values, named_rows, rows
 from treeaudit.readers.leftovers.leftover_tables import tables
 from treeaudit.readers.leftovers.leftover_targets import targets
@@ -28,15 +28,6 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.walk import Place, Walk
-
-if TYPE_CHECKING:
-    from treeaudit.readers.leftovers.leftover_draws import generators, seeds
-    from treeaudit.readers.leftovers.leftover_rounds import first_round, untold_round
-else:
-    seeds = later("treeaudit.readers.leftovers.leftover_draws", "seeds")
-    generators = later("treeaudit.readers.leftovers.leftover_draws", "generators")
-    first_round = later("treeaudit.readers.leftovers.leftover_rounds", "first_round")
-    untold_round = later("treeaudit.readers.leftovers.leftover_rounds", "untold_round")
 
 __all__ = ["leftovers"]
 

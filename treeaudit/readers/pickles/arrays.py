@@ -7,12 +7,12 @@ field lies outside its record makes numpy itself read out of bounds.
 import math
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.dtypes import DType, not_described

@@ -7,9 +7,9 @@ work on. Here the instructions are followed by what kinds of things they leave.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from mmap import mmap
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import is_standard, judge, may_call, may_create

@@ -1,11 +1,11 @@
 """Types of array elements as numpy describes them in a pickle, checked before numpy sees them."""
 
 import re
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Inert

@@ -8,13 +8,12 @@ charged, how far it came) is then as if it had read them.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass_of_many
 from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.stencil_making import stencil
 from treeaudit.readers.pickles.stencils import Elements, Stencil, blob_cost
@@ -30,7 +29,7 @@ _MANY_TRIES, _SELDOM = 1_000, 16
 _LEFT_OPEN = frozenset({"number", "recall", "G", "blob"})
 
 
-@dataclass_of_many(slots=True)
+@dataclass(slots=True)
 class _Form:
     """Elements of the same instructions: the last one, what has differed, and their stencil."""
 
@@ -75,7 +74,7 @@ class _Passage(NamedTuple):
         return True
 
 
-@dataclass_of_many(slots=True)
+@dataclass(slots=True)
 class Alike:
     """What was learnt of the elements of a list, and where the last one ended.
 

@@ -1,8 +1,6 @@
 """What a pickle becomes here: inert data, never an instance of its class."""
 
-from dataclasses import field
-
-from treeaudit.dataclass import dataclass_of_many
+from dataclasses import dataclass, field
 
 __all__ = ["MARK", "Global", "Inert", "Text"]
 
@@ -10,7 +8,7 @@ MARK = object()
 """Stands on the stack below the parts of what is put together."""
 
 
-@dataclass_of_many(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Global:
     """A name in the file. Whatever it names is never looked up."""
 
@@ -23,7 +21,7 @@ class Global:
         return f"{self.module}.{self.name}"
 
 
-@dataclass_of_many(slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Inert:
     """What would have been an object: its class by name, and its parts.
 

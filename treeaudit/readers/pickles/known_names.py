@@ -5,8 +5,6 @@ Tables only: what is not in one of them is refused, or stays a foreign name.
 
 import re
 
-from treeaudit.later import pattern
-
 __all__ = [
     "BARE",
     "BORROWED",
@@ -191,7 +189,7 @@ INERT_CALLS = {
 """Functions of data libraries that only put an object together."""
 
 # What the data libraries call the functions that put one of their objects together.
-PUTS_TOGETHER = pattern(
+PUTS_TOGETHER = re.compile(
     r"(pandas\.(_libs|core|tseries|indexes)\.[\w.]+"
     r"\.(_new_\w*Index|_unpickle_(timestamp|block)|unpickle_block|new_block(_2d)?)"
     r"|torch\._utils\._rebuild_\w+|torch\.(Size|device)"
@@ -219,8 +217,8 @@ FILES_WITHIN = {
     },
 }
 
-KERAS_3 = pattern(r"keras\.[\w.]+\._unpickle_model", re.ASCII)
-EXCEPTIONS = pattern(
+KERAS_3 = re.compile(r"keras\.[\w.]+\._unpickle_model", re.ASCII)
+EXCEPTIONS = re.compile(
     r"(builtins|exceptions)\.[A-Z]\w*(Warning|Error)"
     r"|decimal\.(Clamped|Inexact|Rounded|Subnormal|Underflow|Overflow|FloatOperation"
     r"|Invalid\w*|Division\w*)"
@@ -236,12 +234,12 @@ CALLED = (
     *(f"pandas._libs.{part}." for part in ("arrays", "index", "missing", "hashtable", "period")),
 )
 # What makes folders, opens files or fetches pages there, if only under a borrowed name.
-NOT_CALLED = pattern(
+NOT_CALLED = re.compile(
     r"sklearn\.(externals|datasets|utils\._?(joblib|testing|mocking|estimator_checks))\..*"
     r"|(sklearn|imblearn|treeaudit)\..*\.(Memory|Parallel|Path|Request|\w*Temp\w*)"
     r"|(xgboost|lightgbm|catboost)\..*(Booster|DMatrix|Dataset|Pool|Sequence|CatBoost\w*)"
 )
-DATA_CLASS = pattern(
+DATA_CLASS = re.compile(
     r"_{0,2}[A-Z]\w*|__pyx_unpickle_\w+"
     r"|(csr|csc|coo|bsr|dia|dok|lil)_(matrix|array)"
     r"|ndarray|matrix|recarray|record|chararray|poly1d|vectorize|busdaycalendar|float(16|32|64)|u?int(8|16|32|64)|bool_?|str_|bytes_|dtype|ufunc|void"
@@ -254,7 +252,7 @@ KNOWN = frozenset(
     ).split()
 )
 # Classes there, and whole modules, that open files, start programs or evaluate text.
-UNSAFE = pattern(
+UNSAFE = re.compile(
     r"joblib\..*|cloudpickle\..*|sklearn\.(externals|datasets)\..*|.*\.(testing|_testing|f2py|distutils)\..*"
     r"|numpy\.(ctypeslib|lib\._?(datasource|npyio|format|utils|user_array)|compat)\..*"
     r"|numpy\.(DataSource|memmap)|numpy\._?core\.memmap\.memmap"
@@ -281,9 +279,9 @@ BORROWED = frozenset(
         "ExtensionFileLoader zipimporter Unpickler ZipFile TarFile Timer Thread"
     ).split()
 )
-CLASS = pattern(r"_{0,2}[A-Z]\w*", re.ASCII)
+CLASS = re.compile(r"_{0,2}[A-Z]\w*", re.ASCII)
 # Methods that may be named: they compute from what their object holds.
-METHODS = pattern(
+METHODS = re.compile(
     r"scipy\.interpolate\.(\w+\.)?interp1d\._call_\w+"
     r"|scipy\.stats\.\w+\.\w+\.[a-z]\w*|scipy\.stats\.\w+\.\w+_gen\._[a-z]\w*"
     r"|numpy\.random\.(_pickle\.__(generator|randomstate)_ctor|_?generator\.Generator"

@@ -5,19 +5,19 @@ error, ``F1_0`` ten or an error.
 """
 
 import codecs
+import re
 
 from treeaudit.errors import ReadError
-from treeaudit.later import pattern
 from treeaudit.readers.pickles.inert import Text
 from treeaudit.readers.pickles.machine import Machine
 
 __all__ = ["decimal", "decimal_float", "eight_bit", "index", "long", "quoted", "raw_unicode"]
 
 _LONG = 1024
-_INTEGER = pattern(r"0|-?[1-9][0-9]*")
-_FLOAT = pattern(r"-?([0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?|inf|nan)")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_FLOAT = re.compile(r"-?([0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?|inf|nan)")
 # Python warns of every other one.
-_NO_ESCAPE = pattern(rb"\\[^'\"nrtx]")
+_NO_ESCAPE = re.compile(rb"\\[^'\"nrtx]")
 
 
 def long(m: Machine, n: int) -> None:

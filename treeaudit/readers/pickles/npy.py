@@ -5,13 +5,13 @@ strings, whole numbers, True, False, None, tuples, lists and one dictionary.
 """
 
 import math
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from mmap import mmap
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.later import pattern
 from treeaudit.readers.limits import Deepest, Most, show
 from treeaudit.readers.pickles.arrays import array_from, shape_from
 from treeaudit.readers.pickles.dtypes import DType
@@ -20,14 +20,14 @@ from treeaudit.readers.types import Array
 __all__ = ["Header", "read_header", "read_npy"]
 
 _MAGIC = b"\x93NUMPY"
-_UNIT = pattern(r"\[\d{0,6}[a-zA-Zμ]{1,7}\]")
-_TOKEN = pattern(
+_UNIT = re.compile(r"\[\d{0,6}[a-zA-Zμ]{1,7}\]")
+_TOKEN = re.compile(
     r"[ \t\r\n]*(?:"
     r"(?P<text>[bu]?'[^'\\\n]{0,512}'|[bu]?\"[^\"\\\n]{0,512}\")"
     r"|(?P<number>-?\d{1,20})L?|(?P<word>True|False|None)|(?P<mark>[\[\](){}:,]))"
 )
-_BLANKS = pattern(r"(?:[^\s]+ )*[^\s]+ {0,127}\n?")
-_USUAL = pattern(
+_BLANKS = re.compile(r"(?:[^\s]+ )*[^\s]+ {0,127}\n?")
+_USUAL = re.compile(
     r"\{'descr': ((?:[^\s{}]+ )*[^\s{}]+), 'fortran_order': (True|False), "
     r"'shape': \(((?:[0-9]{1,20},|(?:[0-9]{1,20}, )+[0-9]{1,20})?)\), \} {0,127}\n?"
 )

@@ -6,11 +6,10 @@ None of them calls anything that the file names; see `pickle_vm`.
 import struct
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.later import later
 from treeaudit.readers.pickles.construct import ADVICE
+from treeaudit.readers.pickles.elements import read_alike
 from treeaudit.readers.pickles.filling import add, build, extend, is_own, is_set_by, update
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.keys import add_all
@@ -24,11 +23,6 @@ from treeaudit.readers.pickles.literals import (
     raw_unicode,
 )
 from treeaudit.readers.pickles.machine import Machine, Step
-
-if TYPE_CHECKING:
-    from treeaudit.readers.pickles.elements import read_alike
-else:
-    read_alike = later("treeaudit.readers.pickles.elements", "read_alike")
 
 __all__ = ["STEPS"]
 

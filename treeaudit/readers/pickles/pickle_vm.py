@@ -33,10 +33,9 @@ Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from mmap import mmap
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles.arrays import arrived

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.later import pattern
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
@@ -45,7 +44,7 @@ _HELD = {
     "sklearn.utils._metadata_requests.MetadataRequest": _METHODS,
     "sklearn.cluster._bisect_k_means._BisectingTree": frozenset({"score"}),
 }
-_HOOK = pattern(r"__\w*__|_repr_\w+|_ipython_\w+")
+_HOOK = re.compile(r"__\w*__|_repr_\w+|_ipython_\w+")
 _TEXTS = frozenset({"__doc__", "__module__", "__name__", "__qualname__", "__version__"})
 # What these return is there before the file is loaded: a whole module, a logger.
 _SHARED = frozenset({"subimport", "getLogger"})
@@ -53,13 +52,13 @@ _MAPPINGS = frozenset(
     "OrderedDict defaultdict Counter ChainMap UserDict Bunch DeprecationDict dict".split()
 )
 # Classes written in C, and others with a state of their own; slots are a pair of dictionaries.
-_OWN_STATE = pattern(
+_OWN_STATE = re.compile(
     r"__pyx_unpickle_\w+|newObj|__(bit_generator|[rR]andom[sS]tate)_ctor|_mareconstruct|c?KDTree|partial"
     r"|Random|(Single)?BlockManager|BinaryTree"
 )
 _TEMPLATE = "_parse_arg_template"
 # What scipy runs (exec) when it restores a distribution: names of parameters, no other text.
-_RUN_BY_SCIPY = pattern(
+_RUN_BY_SCIPY = re.compile(
     r"\ndef _parse_args\(self, (?P<shapes>(?:[a-zA-Z_]\w*, )*) loc=0(?P<scale>, scale=1)?\):\n"
     r"    return \((?P=shapes)\), loc, (?P<out>1|scale)\n\n"
     r"def _parse_args_rvs\(self, (?P=shapes) loc=0(?:, scale=1)?, size=None\):\n"

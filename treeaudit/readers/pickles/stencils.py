@@ -15,12 +15,12 @@ match, and the interpreter reads it.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ReadError
 from treeaudit.readers.pickles.arrays import LateArray, arrived
 from treeaudit.readers.pickles.dtypes import DType

@@ -5,10 +5,10 @@ imported: their records in the file are read as what they are, names and arrays.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from treeaudit.dataclass import dataclass
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.arrow_parts import array_length, field_names, stream, texts
 from treeaudit.readers.pickles.inert import Inert

@@ -1,9 +1,8 @@
 """The instructions that wrote an element of a list, of those that most elements are made of."""
 
 import struct
+from dataclasses import dataclass
 from mmap import mmap
-
-from treeaudit.dataclass import dataclass_of_many
 
 __all__ = ["CONSTANTS", "Instruction", "edges", "number", "trace"]
 
@@ -28,7 +27,7 @@ _MOST = 1_000
 Buffer = bytes | memoryview | mmap
 
 
-@dataclass_of_many(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Instruction:
     """One instruction.
 

@@ -5,8 +5,8 @@ scikit-learn model from a pickle reads it from here too.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import LIMITS, Limits, show

@@ -8,9 +8,9 @@ plainly, otherwise unpacked into one temporary file without a name.
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from mmap import mmap
 
-from treeaudit.dataclass import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.inflate import inflated
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
