@@ -140,10 +140,6 @@ def test_public_names_are_documented_and_there() -> None:
         _ = ta.nothing
 
 
-"""What `treeaudit scan small.pkl` waits for only where it is used."""
-"""What it needs for other formats alone."""
-
-
 def test_the_help_imports_the_commands_alone() -> None:
     loaded = loaded_by(
         "import contextlib, io; from treeaudit.cli import main; sys.argv = ['x', '--help']\n"

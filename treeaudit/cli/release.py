@@ -1,5 +1,6 @@
 """``treeaudit release MODEL -o CLEAN``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,5 +123,5 @@ def _print(before: "Sequence[Forest]", found: "Reports", written: Path, *, quiet
         return
     for one in () if quiet else found.reports:
         typer.echo(plain(one.forest.source.inside))
-        typer.page(printed(lambda console, one=one: print_verdict(one, console), 80))
+        typer.page(printed(partial(print_verdict, one), 80))
     typer.page(printed(lambda console: print_worst(found, console), 80))
