@@ -314,8 +314,8 @@ def _print_end(
     if others := listed_names(written[0].forest.others if written else ()):
         typer.echo(f"the others in it are as they were released: {plain(others)}")
     if not output:
-        first, *others = _forms(done.forest)
-        more = f" (or {', '.join(others)})" if others else ""
+        first, *further = _forms(done.forest)
+        more = f" (or {', '.join(further)})" if further else ""
         console.print(f"nothing written: add -o safe{first}{more}")
     if done.tree_by_tree:
         together = len(done.forest.members) < 2 and not done.by_file_alone

@@ -1,5 +1,6 @@
 """``treeaudit release MODEL -o CLEAN``."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -113,5 +114,5 @@ def _print(before: "Sequence[Forest]", found: "Reports", written: Path, *, quiet
         return
     for one in () if quiet else found.reports:
         echo(plain(one.forest.source.inside))
-        page(printed(lambda console, one=one: print_verdict(one, console), 80))
+        page(printed(partial(print_verdict, one), 80))
     page(printed(lambda console: print_worst(found, console), 80))

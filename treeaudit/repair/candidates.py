@@ -24,7 +24,6 @@ from treeaudit.people.predict.newton_steps import newton_of_people
 from treeaudit.people.predict.predictions import said_by_nodes
 from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, AuditOptions, audited_repair
-from treeaudit.table.reconstruction import routed
 
 __all__ = [
     "ChosenTrees",
@@ -79,7 +78,7 @@ def trees_by_benefit(forest: Forest, train: Records) -> list[int]:
     size = len(train) * len(forest.schema.classes or ()) * n * n // 2
     if labels is None or not forest.schema.classes or size > _MOST_NUMBERS:
         return list(range(n))
-    node = routed(forest, train.values)
+    node = forest.apply(train.values)
     answers = [said_by_nodes(forest, tree, i)[node[:, i]] for i, tree in enumerate(forest.trees)]
     total, order, left = np.zeros_like(answers[0]), [], list(range(n))
     while left:
@@ -278,7 +277,7 @@ def _drawing(forest: Forest, train: Records | None, trial: int | None) -> DrawSt
     if train is None or not adds_steps(forest):
         return None
     try:
-        newton = newton_of_people(forest, routed(forest, train.values), told_of(train))
+        newton = newton_of_people(forest, forest.apply(train.values), told_of(train))
         drawing = DrawSteps(
             values=train.values,
             labels=train.labels,

@@ -28,7 +28,6 @@ from treeaudit.people.predict.predictions import averages, class_shares
 from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, AuditOptions, applied, attacks_of, attempt, n_leaves
 from treeaudit.repair.candidates import ChosenTrees, merges_for, trees_by_benefit
-from treeaudit.table.reconstruction import routed
 
 __all__ = ["DEAR", "Candidate", "Evaluator", "accuracy_on", "search", "searchable"]
 
@@ -108,14 +107,14 @@ def accuracy_on(forest: Forest, people: Records) -> float | None:
     The people may have been routed through another model of the same columns.
     """
     if averages(forest) and people.labels is not None:
-        shares, _ = class_shares(forest, routed(forest, people.values))
+        shares, _ = class_shares(forest, forest.apply(people.values))
         return float((shares.argmax(axis=1) == people.labels).mean())
     values = [tree.value for tree in forest.trees]
     if people.targets is None or forest.answers != "mean" or any(one is None for one in values):
         return None
     if changed_target(forest):
         return None
-    node = routed(forest, people.values)
+    node = forest.apply(people.values)
     predicted = np.mean([v[node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
     spread = float(people.targets.var())
     return 1 - float(((predicted - people.targets) ** 2).mean()) / spread if spread else None

@@ -344,10 +344,3 @@ def _check_same(names: Sequence[str], others: Sequence[str], file: str) -> None:
     strange = sorted(set(names) ^ set(others))
     if strange:
         raise DataError(f"{file} and the first file of the table differ in column {strange[0]!r}")
-
-
-def _check_same(names: Sequence[str], others: Sequence[str], file: str) -> None:
-    """Refuse a file with other columns than the first."""
-    strange = sorted(set(names) ^ set(others))
-    if strange:
-        raise DataError(f"{file} and the first file of the table differ in column {strange[0]!r}")
