@@ -161,7 +161,8 @@ def _parts(place: Place) -> Iterator[Place]:
         case Inert():
             yield from _parts_of_object(place, value)
         case dict():
-            yield from (Place(arrived(v), f"[{show(k)}]", place) for k, v in value.items())
+            held = ((k, v) for k, v in value.items() if type(v) not in _SETTINGS)
+            yield from (Place(arrived(v), f"[{show(k)}]", place) for k, v in held)
         case list() | tuple():
             for i, element in enumerate(value):
                 yield from _element(place, i, arrived(element))

@@ -9,7 +9,6 @@ model, and not on the program that saved it.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert, Text
 from treeaudit.readers.pickles.listed_names import FUNCTIONS
+from treeaudit.readers.pickles.tables import index_names
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM
 
@@ -336,46 +336,7 @@ def texts_of_index(value: object) -> list[str] | None:
         return None
     if value.kind not in ("_new_Index", "Index"):
         return None
-    todo: list[object] = [*value.args, value.state, *value.pairs.values()]
-    for _ in range(100):
-        if not todo:
-            return None
-        one = arrived(todo.pop(0))
-        if isinstance(one, np.ndarray) and one.ndim == 1 and one.dtype.kind in "OU":
-            texts = one.tolist()
-            return texts if all(type(text) is str for text in texts) else None
-        if isinstance(one, Inert) and str(one.cls) == "pyarrow.lib._restore_array":
-            return _texts_of_arrow(one.args[0]) if one.args else None
-        if isinstance(one, Inert):
-            todo += [*one.args, one.state]
-        elif isinstance(one, dict):
-            todo += one.values()
-        elif isinstance(one, tuple | list):
-            todo += one[:10]
-    return None
-
-
-def _texts_of_arrow(stored: object) -> list[str] | None:
-    """Return the texts of an array of Arrow: where each ends, and all of them in a row."""
-    match stored:
-        case (
-            Inert(args=("large_string" | "string" as kind,)),
-            int(n),
-            0,
-            0,
-            [None, Inert(args=(ends,)), Inert(args=(data,))],
-            *_,
-        ) if isinstance(ends, bytes | memoryview) and isinstance(data, bytes | memoryview):
-            width = 8 if kind == "large_string" else 4
-        case _:
-            return None
-    if len(ends) < width * (n + 1) or n < 0:
-        return None
-    at = np.frombuffer(ends, f"<i{width}", n + 1).tolist()
-    if at != sorted(at) or at[0] < 0:
-        return None
-    every = bytes(data)
-    return [every[i:j].decode("utf-8", "replace") for i, j in pairwise(at)]
+    return index_names(value)
 
 
 def _by_class(value: Inert, weights: dict[object, object]) -> bool:

@@ -257,7 +257,9 @@ def _held(passed: frozenset[str], place: _Place) -> Iterator[_Place]:
                 way = f"{inside}." if inside else ""
                 yield from (_Place(v, f"{way}{clean(k)}") for k, v in value.attributes.items())
         case dict():
-            yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.items())
+            # Keys are put into words for what may hold a model, however many there are.
+            held = ((k, v) for k, v in value.items() if not isinstance(v, str | int | float | None))
+            yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in held)
         case list() | tuple():
             yield from (_Place(v, f"{inside}[{i}]") for i, v in enumerate(value))
 
