@@ -148,10 +148,10 @@ def tables(
         value, table = spot.place.value, spot.table
         if isinstance(value, Inert):
             models.note(value)
+        if (table is None or table.is_column) and (names := models.named(value)):
+            lists.append((spot.place.step, names))
         if table is None:
             continue
-        if table.is_column and (names := models.named(value)):
-            lists.append((spot.place.step, names))
         (single if table.is_column else whole).append(_Found(spot.place, table))
     for step, names in lists:
         if len(names) in models.widths or "feature" in step or "column" in step:
