@@ -130,6 +130,7 @@ def test_the_report_with_it_is_well_formed(done, noisy) -> None:
 
 def test_trees_are_put_together_only_where_all_else_passes(done, forest, noisy) -> None:
     from dataclasses import dataclass
+
     from treeaudit.findings.policy import read_policy
     from treeaudit.people.records import read_records
     from treeaudit.repair.attempts import AuditOptions

@@ -19,6 +19,7 @@ Wald and Wolfowitz (1944), Statistical tests based on permutations of the observ
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int
 from treeaudit.model.forest import Forest
@@ -129,7 +130,7 @@ def _numbers_not_held(forest: Forest, train: Records, targets: Float) -> str:
     return "" if _is_far(found, len(rows)) else said + _reason(found, "numbers")
 
 
-def _sampled(rows: Int) -> Int:
+def _sampled(rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Return at most so many rows as are tested."""
     if len(rows) <= _ROWS:
         return rows

@@ -141,7 +141,7 @@ class _StoredPart:
                 columns=columns, batch_size=ROWS, batch_readahead=1, use_threads=False
             ):
                 frame = frame_of(rows).assign(**keys)
-                at = {place: frame.columns.get_loc(self.names[place]) for place in used}
+                at = {place: list(frame.columns).index(self.names[place]) for place in used}
                 yield Batch(frame=frame, first=first, at=at)
                 first += len(frame)
 
