@@ -5,20 +5,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Array",
-    "Flag",
-    "Float",
-    "Index",
-    "Int",
-    "Wide",
-    "any_of_row",
-    "first_alike",
-    "groups_of",
-    "held_by",
-    "sum_of_row",
-]
-
 _SHORT = 7
 """From eight columns on numpy is fast, and adds in another order."""
 
@@ -32,11 +18,6 @@ Wide = npt.NDArray[np.int64]
 
 def sum_of_row(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the sum of each row, as ``table.sum(axis=-1)`` does, column by column where few.
-
-    Parameters
-    ----------
-    table
-        Shape ``(…, n_columns)``, of numbers.
 
     Examples
     --------
@@ -76,11 +57,6 @@ def any_of_row(table: Flag) -> Flag:
 
 def groups_of(key: Wide) -> tuple[Wide, Index, Index]:
     """Return what ``np.unique`` does, with inverse and counts, in a fraction of the time.
-
-    Parameters
-    ----------
-    key
-        Shape ``(n,)``: whole numbers from 0.
 
     Returns
     -------

@@ -18,20 +18,6 @@ command line prints it and exits with 2; anything else is a bug of ours.
 
 from collections.abc import Iterable
 
-__all__ = [
-    "DataError",
-    "ModelTooLargeError",
-    "PolicyError",
-    "PrivacyError",
-    "PrivacyWarning",
-    "ReadError",
-    "SeveralModelsError",
-    "TreeauditError",
-    "UnsafeModelError",
-    "UnsupportedModelError",
-    "near",
-]
-
 _LISTED, _CLOSE, _SHOWN = 8, 0.62, 60
 
 

@@ -11,26 +11,6 @@ from typing import Any, BinaryIO
 
 from treeaudit.errors import DataError, TreeauditError
 
-__all__ = [
-    "BASELINE",
-    "CONFIG",
-    "TABLE",
-    "alone",
-    "alone_in",
-    "check_free",
-    "check_new",
-    "check_regular",
-    "open_regular",
-    "parse_toml",
-    "read_bytes",
-    "read_toml",
-    "same_file",
-    "suffix_of",
-    "well_formed",
-    "write_file",
-    "writing",
-]
-
 CONFIG, BASELINE, TABLE = 1 << 20, 64 << 20, 8 << 30
 """Bytes that a policy or schema, an accepted report or account, and a table may have."""
 
@@ -41,13 +21,7 @@ _DOTTED = re.compile(
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open a regular file and return its descriptor; a pipe is not waited for.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened, or is a folder, a pipe or a device.
-    """
+    """Open a regular file and return its descriptor; a pipe is not waited for."""
     flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags, mode)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -57,35 +31,14 @@ def open_regular(path: str | os.PathLike[str], flags: int = os.O_RDONLY, mode: i
 
 
 def check_regular(path: Path, most: int, error: type[TreeauditError]) -> None:
-    """Refuse what is no regular file, or larger than it may be, before others open it.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    """
+    """Refuse what is no regular file, or larger than it may be, before others open it."""
     _ = _read(path, most, error, 0)
 
 
 def read_bytes(
     path: str | os.PathLike[str], most: int, error: type[TreeauditError], what: str = ""
 ) -> bytes:
-    """Return a file whole.
-
-    Parameters
-    ----------
-    most
-        How many bytes it may have.
-    error
-        What is raised where it cannot be read, or holds more.
-    what
-        What to call it in messages before its path, such as ``the baseline``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file: what to do then depends on what it is for.
-    """
+    """Return a file whole."""
     return _read(path, most, error, most + 1, f"{what} " if what else "")
 
 
@@ -106,13 +59,7 @@ def _read(
 
 
 def read_toml(path: str | os.PathLike[str], error: type[TreeauditError]) -> dict[str, Any]:
-    """Return a file of settings as plain values.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    """
+    """Return a file of settings as plain values."""
     name, data = os.fspath(path), read_bytes(path, CONFIG, error)
     try:
         return parse_toml(data.decode())
@@ -122,11 +69,6 @@ def read_toml(path: str | os.PathLike[str], error: type[TreeauditError]) -> dict
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return TOML text as plain values.
-
-    Raises
-    ------
-    ValueError
-        If it is no TOML, or nested too deeply.
 
     Examples
     --------
@@ -189,13 +131,7 @@ def check_new(path: Path, *, force: bool, how: str = "--force (force=True)") -> 
 
 
 def check_free(path: Path, *, force: bool) -> None:
-    """Refuse what cannot be written, before long work begins.
-
-    Raises
-    ------
-    DataError
-        If the file exists and ``force`` is false, or there is no such folder.
-    """
+    """Refuse what cannot be written, before long work begins."""
     check_new(path, force=force, how="--force")
     if not path.parent.is_dir():
         raise DataError(f"there is no folder {path.parent} for {path.name}")
@@ -203,11 +139,6 @@ def check_free(path: Path, *, force: bool) -> None:
 
 def suffix_of(path: str | os.PathLike[str], known: Iterable[str], what: str) -> str:
     """Return the format that a path asks for by its suffix.
-
-    Raises
-    ------
-    DataError
-        If it is none of those that are known; ``what`` is what could be written there.
 
     Examples
     --------
@@ -230,27 +161,10 @@ def write_file(
 ) -> Path:
     """Write ``content`` to ``path`` so that it is there whole or not at all.
 
-    Parameters
-    ----------
-    path
-        Where to write. A link at this place is replaced, not followed.
-    content
-        Text is written as UTF-8, what is no text or bytes piece by piece.
-    force
-        Replace a file that exists.
-    private
-        Nobody but the owner may read it: it tells of single people.
-
     Returns
     -------
     pathlib.Path
         The path.
-
-    Raises
-    ------
-    DataError
-        If the file exists and ``force`` is false, or its folder cannot be
-        written to.
 
     Examples
     --------
@@ -320,13 +234,7 @@ def alone(handle: int) -> Iterator[None]:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Let one process at a time change the files of a folder.
-
-    Raises
-    ------
-    DataError
-        If the folder cannot be written to.
-    """
+    """Let one process at a time change the files of a folder."""
     path = folder / ".treeaudit.lock"
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     while True:

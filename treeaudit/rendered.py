@@ -13,33 +13,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Rendered", "Told", "bind", "renderer_of"]
 
 _RENDERERS: dict[str, str] = {}
 _LINES = 20
 
 
 def bind(kind: str, module: str) -> None:
-    """Let a module render the results of a class, and of classes made from it.
-
-    Parameters
-    ----------
-    kind
-        Name of the class.
-    module
-        Full name of the module; it need not be imported yet.
-    """
+    """Let a module render the results of a class, and of classes made from it."""
     _RENDERERS[kind] = module
 
 
 def renderer_of(kind: type) -> ModuleType:
-    """Return the module that renders results of a class.
-
-    Raises
-    ------
-    LookupError
-        If none is bound.
-    """
+    """Return the module that renders results of a class."""
     for base in kind.__mro__:
         if base.__name__ in _RENDERERS:
             return import_module(_RENDERERS[base.__name__])
@@ -74,20 +59,7 @@ class Rendered:
         return text
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> "Path":
-        """Write the result; ``.html``, ``.json`` or ``.txt`` by suffix.
-
-        Parameters
-        ----------
-        path
-            Where to write.
-        force
-            Replace a file that exists.
-
-        Raises
-        ------
-        DataError
-            If the suffix is unknown or the file exists already.
-        """
+        """Write the result; ``.html``, ``.json`` or ``.txt`` by suffix."""
         written: Path = renderer_of(type(self)).save(self, path, force=force)
         return written
 

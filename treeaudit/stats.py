@@ -14,18 +14,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "Estimate",
-    "difference",
-    "exact",
-    "fact",
-    "largest_of",
-    "paired",
-    "residual",
-    "together",
-    "wilson",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
@@ -54,20 +42,6 @@ def fact(value: float, n: int) -> Estimate:
 
 def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
     """Return a share with its Wilson score interval.
-
-    Parameters
-    ----------
-    successes
-        At most ``n``; a fraction where people count in part.
-    n
-        People, at least one.
-    confidence
-        Coverage of the interval, between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If nobody was looked at, or more succeeded than there are.
 
     Examples
     --------
@@ -170,13 +144,6 @@ def residual(attack: Estimate, control: Estimate) -> Estimate | None:
 def largest_of(found: Estimate, several: int) -> Estimate:
     """Return an interval that holds although the largest of several was picked (Bonferroni).
 
-    Parameters
-    ----------
-    found
-        A difference of shares with its 95 % interval.
-    several
-        How many it was picked from.
-
     Examples
     --------
     >>> largest_of(Estimate(value=0.1, low=0.0, high=0.2, n=90), 1).high
@@ -216,15 +183,6 @@ def paired(only_first: int, only_second: int, n: int, confidence: float = 0.95) 
 
     Who got both right or both wrong says nothing; of the others the share of
     the first is exact (Clopper-Pearson), given how many they are.
-
-    Parameters
-    ----------
-    only_first, only_second
-        People whom only one of the two got right.
-    n
-        People in all, at least one.
-    confidence
-        Coverage of the interval.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.cli.run import run
 from tests.cli.test_release import LEAKY, TREE, X, Y
 from tests.cli.test_scan import Payload
-from treeaudit.audit.fleet import Place
+from treeaudit.audit.paths import Place
 from treeaudit.cli import workers
 from treeaudit.cli.workers import answers
 from treeaudit.errors import TreeauditError

@@ -9,7 +9,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.strategies import smallest_intersection
-from treeaudit.repair.defend import RepairRequest, nearest_miss, repair, sweep, utility_on
+from treeaudit.repair.attempts import nearest_miss
+from treeaudit.repair.defend import RepairRequest, repair, sweep, utility_on
 
 
 def test_a_new_model_and_the_old_one_untouched(cancer_tree) -> None:

@@ -23,19 +23,6 @@ from treeaudit.table.labels import Labels
 from treeaudit.table.leaf_membership import Codes, Held, Meant, held_in
 from treeaudit.table.table import Table
 
-__all__ = [
-    "Attack",
-    "Case",
-    "Need",
-    "evidence",
-    "first_round",
-    "leaf_evidence",
-    "looked_at",
-    "severity_of_share",
-    "smallest",
-    "unseen_trees",
-]
-
 
 def _are_draws_of(
     forest: Forest, train: Records, draws: Callable[[], npt.NDArray[np.integer[Any]]]
@@ -233,15 +220,6 @@ class Attack(Page, Protocol):
 
 def smallest(values: Wide | Float, chosen: Flag, most: int = 5) -> Index:
     """Return some positions with the smallest values, ties in order, without sorting all.
-
-    Parameters
-    ----------
-    values
-        One number per leaf.
-    chosen
-        Which leaves to choose from.
-    most
-        How many.
 
     Examples
     --------

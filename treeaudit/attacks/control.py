@@ -22,19 +22,6 @@ from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, difference, fact, residual, wilson
 from treeaudit.table.labels import Labels
 
-__all__ = [
-    "MEMORY",
-    "Score",
-    "beside",
-    "conclusion",
-    "explained",
-    "leaf_control",
-    "leaf_guesses",
-    "lowered",
-    "memory",
-    "of_what_fails",
-]
-
 
 @dataclass(slots=True, eq=False)
 class Score:
@@ -113,17 +100,6 @@ def leaf_control(
 
     The claim is that whoever fits the leaf has its most frequent label or value.
 
-    Parameters
-    ----------
-    case
-        With ``train``, ``test`` or both.
-    chosen
-        Shape ``(n,)``: which leaves of ``case.table``.
-    of
-        What they are called, such as ``leaves of fewer than 5 people``.
-    stated
-        What they say; their labels unless told.
-
     Returns
     -------
     Control or None
@@ -156,19 +132,7 @@ def leaf_control(
 def beside(
     of: str, claim: Estimate, seen: Score | None, unseen: Score | None, *, sampled: bool = False
 ) -> Control:
-    """Put a claim beside its truth and beside the same claim on unseen people.
-
-    Parameters
-    ----------
-    of
-        Whom the claim is about.
-    claim
-        How often it is said to be right.
-    seen, unseen
-        Guesses about training people and about others, or None.
-    sampled
-        Whether the guesses may be wrong, so that their truth has an interval.
-    """
+    """Put a claim beside its truth and beside the same claim on unseen people."""
     verified = control = excess = None
     if seen is not None and seen.n:
         share = seen.of(seen.right)

@@ -11,8 +11,6 @@ from typing import ClassVar
 
 from treeaudit.findings.findings import Words
 
-__all__ = ["Differencing"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differencing:

@@ -25,23 +25,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
 from treeaudit.table.leaf_membership import Meant
 
-__all__ = [
-    "InAnyTree",
-    "at_most",
-    "headline_tree",
-    "in_any",
-    "in_any_tree",
-    "number_of_tree",
-    "of_each_tree",
-    "of_tree",
-    "rung_not_run",
-    "share_at_most",
-    "share_told",
-    "told",
-    "where",
-    "worst_share",
-]
-
 
 def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:
     """Return who is meant by the leaves of a tree; see `in_any_tree`.

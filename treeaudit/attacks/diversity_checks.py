@@ -10,8 +10,6 @@ from treeaudit.findings.findings import Finding
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 
-__all__ = ["DIVERSITY", "NEARLY", "no_labels"]
-
 _DRAWS = "its class counts are draws, in which a person counts as often as they were drawn"
 
 

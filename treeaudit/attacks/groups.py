@@ -18,16 +18,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = [
-    "Groups",
-    "Reference",
-    "draws_ratio",
-    "expected_counts",
-    "leaf_scores",
-    "people_ratio",
-    "split_groups",
-]
-
 _PSEUDO = 0.5
 """People added to every leaf of the reference sample: an empty leaf is not impossible."""
 
@@ -161,15 +151,6 @@ def split_groups(case: Case, attack_id: str, most: int) -> Groups:
 
     Where it is known whose each record is, everybody is asked about once, by one of
     their records, and nobody's records stand in both halves.
-
-    Parameters
-    ----------
-    case
-        With ``train`` and ``test``.
-    attack_id
-        Whose draw it is, so that neither order nor selection changes it.
-    most
-        The most members, and the most control people.
     """
     train, test = case.people("train"), case.people("test")
     rng = np.random.default_rng([case.seed, zlib.crc32(attack_id.encode())])

@@ -50,8 +50,6 @@ from treeaudit.findings.view import Figure, Rung, View
 from treeaudit.model.tree import Tree
 from treeaudit.stats import together
 
-__all__ = ["Homogeneity"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomogeneityDetails(Diversity):

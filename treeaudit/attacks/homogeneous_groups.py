@@ -22,15 +22,6 @@ from treeaudit.findings.numbers import People, Share
 from treeaudit.model.words import in_percent
 from treeaudit.table.labels import nearly_certain
 
-__all__ = [
-    "Diversity",
-    "HomogeneousGroups",
-    "homogeneous_groups",
-    "measures",
-    "summary_of",
-    "worst_of",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diversity(Details):
@@ -231,19 +222,7 @@ def _evidence(
 
 
 def summary_of(found: Diversity, name: str, different: str, trees: str = "") -> str:
-    """Say in one sentence whose value follows.
-
-    Parameters
-    ----------
-    found
-        The measures.
-    name
-        What the column is called.
-    different
-        What people of a leaf have where none follows.
-    trees
-        ``many``, or which of several trees is told of; empty where there is one.
-    """
+    """Say in one sentence whose value follows."""
     people, leaves, share = found.homogeneous_people, found.homogeneous_leaves, found.certain_share
     if not leaves:
         whose = f" of {trees}" if trees not in ("", "many") else ""

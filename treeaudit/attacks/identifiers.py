@@ -22,8 +22,6 @@ from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
 
-__all__ = ["Identifiers", "named_like_identifier"]
-
 _ANYWHERE = frozenset("uuid guid ssn iban surname lastname firstname fullname".split())
 _LAST = frozenset(
     (

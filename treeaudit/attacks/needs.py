@@ -7,20 +7,6 @@ and ends as `Skipped` with the reason. Inside `run` what is needed is there.
 from treeaudit.attacks.case import Attack, Case, Need
 from treeaudit.findings.findings import Finding, Skipped
 
-__all__ = [
-    "CLASS_COUNTS",
-    "FEWEST",
-    "LABELS",
-    "PEOPLE",
-    "SENSITIVE",
-    "TEST",
-    "TRAIN",
-    "TRUE_COUNTS",
-    "TWO_HALVES",
-    "missing",
-    "run_attack",
-]
-
 FEWEST = 40
 """With fewer unseen people neither half of them says anything."""
 

@@ -23,7 +23,6 @@ from treeaudit.findings.findings import About, Finding, Skipped, Words
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
-__all__ = ["Offered", "run_offered", "search"]
 
 _FAILURES = (Exception, SystemExit)
 """What foreign code may raise: leaving the process is not its business."""
@@ -61,13 +60,7 @@ class Offered:
 
 
 def search(built_in: Sequence[type[Attack]]) -> Offered:
-    """Return the attacks of the entry-point group ``treeaudit.attacks``.
-
-    Parameters
-    ----------
-    built_in
-        Those whose ids and checks are taken.
-    """
+    """Return the attacks of the entry-point group ``treeaudit.attacks``."""
     kept: list[type[Attack]] = []
     refused = []
     for entry in _entries():

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case
 from treeaudit.table.labels import Labels
 
-__all__ = ["Codes", "PredictedValue", "label_of"]
-
 Codes = npt.NDArray[np.integer[Any]]
 
 
@@ -56,13 +54,7 @@ class PredictedValue:
 
 
 def label_of(case: Case) -> PredictedValue:
-    """Return the label as the file tells it by its class counts.
-
-    Raises
-    ------
-    DataError
-        If it does not: see ``case.table.tells_labels``.
-    """
+    """Return the label as the file tells it by its class counts."""
     table, forest = case.table, case.forest
     classes = forest.schema.classes or ()
     numbers = all(isinstance(c, int | float) and not isinstance(c, bool) for c in classes)

@@ -27,8 +27,6 @@ from treeaudit.findings.view import Figure, Line, Mark, Plot, View
 from treeaudit.model.forest import Forest
 from treeaudit.stats import fact
 
-__all__ = ["Sensitive"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnDetails(Diversity):
@@ -217,11 +215,6 @@ class Sensitive:
 
         A model that predicts a number publishes its mean in every leaf: its
         target is audited without being named.
-
-        Raises
-        ------
-        DataError
-            If there is no such column.
         """
         columns = columns_to_audit(case)
         alike, entries = [], []

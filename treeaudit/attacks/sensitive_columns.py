@@ -22,7 +22,6 @@ from treeaudit.table.persons import values_in
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SensitiveColumn", "check_columns", "codes_of", "columns_to_audit", "groups_of"]
 
 _NOTHING = "no value"
 
@@ -67,13 +66,7 @@ class SensitiveColumn:
 
 
 def check_columns(case: Case) -> None:
-    """Refuse names that are no column of the training data.
-
-    Raises
-    ------
-    DataError
-        If there is no such column, or there are no training data.
-    """
+    """Refuse names that are no column of the training data."""
     if not case.sensitive:
         return
     if case.train is None:
@@ -191,15 +184,6 @@ def groups_of(
 ) -> tuple[PredictedValue, Mapping[str, People | None]]:
     """Count one column inside the leaves of every tree.
 
-    Parameters
-    ----------
-    case
-        With training data.
-    column
-        The column.
-    n, k, p
-        Of the dominance rules, as in `treeaudit.table.dominance`.
-
     Returns
     -------
     tuple
@@ -207,11 +191,6 @@ def groups_of(
         it; and ``nk_leaves``, ``nk_people``, ``p_percent_leaves`` and
         ``p_percent_people``, people of the tree that has the most: None for text. What a
         person has in several records of a leaf is added up.
-
-    Raises
-    ------
-    DataError
-        If nobody in the training data ends in a leaf that holds people.
     """
     table, train = case.table, case.people("train")
     people = np.zeros(len(table), dtype=np.int64)

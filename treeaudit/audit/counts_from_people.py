@@ -18,8 +18,6 @@ from treeaudit.people.predict.newton_steps import drawn_anew, newton_of, newton_
 from treeaudit.people.records import Records
 from treeaudit.readers.first_round import counted, labels_of_first_round
 
-__all__ = ["as_trained", "counted_if_rounded", "with_people"]
-
 
 def counted_if_rounded(forest: Forest, train: Records) -> tuple[Forest, str]:
     """Return a model whose leaves hold no more than end there, where its counts were rounded.
@@ -98,11 +96,6 @@ def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
     """Return a model that says nothing of draws that its steps tell, and what to say of it.
 
     So do steps that are of everybody, and the digits of those of a few.
-
-    Parameters
-    ----------
-    train
-        Routed through the model.
     """
     if not draws_samples(forest):
         return forest, []
@@ -127,11 +120,6 @@ def with_people(forest: Forest, train: Records) -> Forest:
 
     It stays as it is where some of them may have been left out: nothing shows that every tree
     saw everybody. Of the steps of draws the groups are what they are for everybody.
-
-    Parameters
-    ----------
-    train
-        Routed through the model.
     """
     trees, node = forest.trees, train.node
     told = [None if tree.n_records is None else int(tree.n_records[0]) for tree in trees]

@@ -21,8 +21,6 @@ from treeaudit.readers import READERS
 from treeaudit.readers.detect import beginning, could_run, name_of
 from treeaudit.readers.limits import show
 
-__all__ = ["Found", "Place", "attempt", "find", "no_model"]
-
 _KEYS = "pickled_model|model_path|python_model|model_data|data"
 
 # What stands behind the name is stripped afterwards: a pattern takes the square of its blanks.
@@ -136,17 +134,6 @@ _TEXTS = frozenset(".txt .in .lock .yaml .yml .toml .cfg .ini .md .rst .csv .tsv
 def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
     r"""Return the files that paths stand for, each once, by name.
 
-    Parameters
-    ----------
-    paths
-        Files, folders (with the folders in them), patterns (``models/**/*.pkl``). A file
-        that the ``MLmodel`` of MLflow names is one that somebody named.
-
-    Raises
-    ------
-    DataError
-        If a pattern matches nothing.
-
     Examples
     --------
     >>> import tempfile
@@ -243,13 +230,7 @@ def _refused(at: str, root: str) -> str:
 
 
 def attempt(request: Request, *, named: bool) -> tuple[Report, ...] | str:
-    """Return the reports on a file, or what it is where nobody said that it is a model.
-
-    Raises
-    ------
-    TreeauditError
-        If it is one and cannot be audited; see `treeaudit.audit.scan.audit_all`.
-    """
+    """Return the reports on a file, or what it is where nobody said that it is a model."""
     path = str(request.model)
     if not named and (other := no_model(path)):
         return other

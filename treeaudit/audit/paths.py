@@ -16,17 +16,6 @@ from pathlib import Path
 
 from treeaudit.errors import DataError
 
-__all__ = [
-    "Found",
-    "Place",
-    "is_folder",
-    "is_link",
-    "is_pattern",
-    "is_several",
-    "matched",
-    "why_not",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
@@ -130,11 +119,6 @@ def matched(path: Path) -> list[tuple[str, str]]:
     """Return what a pattern matches by name, with why it cannot be looked into, if so.
 
     ``**`` stands for any folders but those behind links.
-
-    Raises
-    ------
-    DataError
-        If it is no pattern, or matches nothing.
 
     Examples
     --------

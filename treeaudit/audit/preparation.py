@@ -27,8 +27,6 @@ from treeaudit.people.streaming import Seen, stream_records
 from treeaudit.table.reconstruction import measure, routed, with_labels
 from treeaudit.table.table import Table
 
-__all__ = ["Progress", "prepare"]
-
 Progress = Callable[[str, int, int], None]
 
 
@@ -64,25 +62,6 @@ def prepare(
 
     Read the people, verify the training people, build the table, count the privacy units,
     and put the case together.
-
-    Parameters
-    ----------
-    forest
-        The model of the request, read.
-    request
-        What the attackers know, and the people to compare it with.
-    policy
-        The policy of the request, read: it says which groups are small.
-    progress
-        Called with what is being done, steps done and steps in all.
-    jobs
-        As `treeaudit.people.streaming.stream_records` takes it.
-
-    Raises
-    ------
-    DataError
-        If the people do not fit the model, or the training people are not those
-        it was trained on.
     """
     _check_numbers(request)
     check_request(request, forest)

@@ -14,8 +14,6 @@ from treeaudit.people.records import Records, target_of
 from treeaudit.table.persons import at_most, in_persons
 from treeaudit.table.table import Table
 
-__all__ = ["Counted", "check_request", "counted"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counted:
@@ -36,13 +34,7 @@ class Counted:
 
 
 def check_request(request: Request, forest: Forest) -> None:
-    """Refuse what says nothing, or two things, of persons.
-
-    Raises
-    ------
-    DataError
-        In one sentence.
-    """
+    """Refuse what says nothing, or two things, of persons."""
     person, most, repeats = request.person, request.rows_per_person, request.repeats
     if person is not None and request.train is None:
         raise DataError("--person names a column of --train: give the training data too")
@@ -62,13 +54,7 @@ def check_request(request: Request, forest: Forest) -> None:
 
 
 def counted(request: Request, forest: Forest, table: Table, tables: Tables) -> Counted:
-    """Return what the attacks are given, in persons as far as these are known.
-
-    Raises
-    ------
-    DataError
-        If a person column does not tell, or everybody unseen is in the training data.
-    """
+    """Return what the attacks are given, in persons as far as these are known."""
     train, most = tables["train"], request.rows_per_person
     said = [] if train is None or request.person is not None else _made_up(train)
     unit = Unit(records=None if train is None else len(train))

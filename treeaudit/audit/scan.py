@@ -30,8 +30,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.readers import load, load_all
 from treeaudit.writers.canonical import canonical
 
-__all__ = ["audit", "audit_all", "scan"]
-
 
 def scan(
     model: object,
@@ -181,12 +179,6 @@ def audit_all(
 
     People who fit the first model need not fit another: that one is judged without them, and does
     not pass.
-
-    Raises
-    ------
-    DataError
-        If the people do not fit the first model, or there are several models, and an accepted
-        report of one.
     """
     forests = load_all(os.fspath(request.model), select=request.select, max_bytes=request.max_bytes)  # type: ignore[call-overload]
     if len(forests) > 1 and request.baseline is not None:

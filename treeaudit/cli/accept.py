@@ -9,8 +9,6 @@ import typer
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo
 
-__all__ = ["accept"]
-
 _SAYS = {"rich_help_panel": "Who accepts it", "show_default": False}
 
 

@@ -8,8 +8,6 @@ import typer
 
 from treeaudit.cli.console import echo
 
-__all__ = ["budget"]
-
 
 def budget(
     file: Annotated[Path, typer.Argument(help="The account.", show_default=False)],

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.progress import Progress, TaskID
 
-__all__ = ["Bar", "Console", "echo", "frame_grid", "grid", "page", "progress_bar", "width_of"]
 
 _PATIENCE = 0.5
 _LARGE = 50_000_000

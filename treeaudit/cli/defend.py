@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from treeaudit.repair.defend import RepairRequest
 
 
-__all__ = ["defend", "print_methods"]
-
 _HOW = partial(typer.Option, rich_help_panel="How", show_default=False)
 
 
@@ -301,7 +299,7 @@ def _print_end(
 ) -> None:
     from treeaudit.defenses import IntersectK
     from treeaudit.readers.choice import listed_names
-    from treeaudit.repair.defend import nearest_miss
+    from treeaudit.repair.attempts import nearest_miss
     from treeaudit.reports.plain_text import plain
 
     if failed:

@@ -8,8 +8,6 @@ import typer
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo
 
-__all__ = ["demo"]
-
 
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to put the model and the report.")] = Path(

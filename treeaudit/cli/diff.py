@@ -9,8 +9,6 @@ from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page, progress_bar
 from treeaudit.cli.options import check_kept
 
-__all__ = ["diff"]
-
 _RELEASE = {"show_default": False}
 
 

@@ -12,8 +12,6 @@ import typer
 
 from treeaudit.errors import ReadError, UnsafeModelError, near
 
-__all__ = ["USAGE", "library_error", "usage_error"]
-
 USAGE: type[Exception] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
@@ -69,17 +67,7 @@ def usage_error(
     commands: Mapping[str, Callable[..., object]],
     words: Sequence[str],
 ) -> str:
-    """Return in one sentence why a command line cannot be parsed, and what helps.
-
-    Parameters
-    ----------
-    error
-        An exception of the type `USAGE`.
-    commands
-        The functions of all commands, by name.
-    words
-        The command line without the program.
-    """
+    """Return in one sentence why a command line cannot be parsed, and what helps."""
     command = getattr(getattr(error, "ctx", None), "command", None)
     first = next((word for word in words if not word.startswith("-")), "")
     name = str(getattr(command, "name", "") or first)

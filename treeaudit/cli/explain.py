@@ -7,8 +7,6 @@ import typer
 
 from treeaudit.cli.console import Console
 
-__all__ = ["attacks", "explain"]
-
 _LISTED = 8
 
 

@@ -12,7 +12,8 @@ from typing import IO, Any
 from rich.console import Console as Plain
 from rich.text import Text
 
-from treeaudit.audit.fleet import Found, find, no_model
+from treeaudit.audit.fleet import find, no_model
+from treeaudit.audit.paths import Found
 from treeaudit.cli.console import Console, echo, page
 from treeaudit.cli.limits import restore_limits
 from treeaudit.cli.workers import answers
@@ -23,8 +24,6 @@ from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdo
 from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
 from treeaudit.reports.formats import suffix_of
 from treeaudit.reports.plain_text import printed
-
-__all__ = ["scan_all"]
 
 _FEW = 20
 """Lines at the end on a terminal, which has seen them all already."""
@@ -43,13 +42,6 @@ def scan_all(
     verbose: bool,
 ) -> int:
     """Audit every model that paths stand for, print and write what was found.
-
-    Parameters
-    ----------
-    request
-        What is asked of each; its model is left out of account.
-    jobs
-        How many processes; as many as there are processors unless told.
 
     Returns
     -------

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from treeaudit.readers.outline import Part
 
 
-__all__ = ["inspect"]
-
 _MOST_NAMES = 12
 
 

@@ -18,7 +18,6 @@ if sys.platform != "win32":
     import resource
     import signal
 
-__all__ = ["limited", "memory_for", "restore_limits", "seconds_for"]
 
 MEMORY, SECONDS = "TREEAUDIT_MAX_MEMORY", "TREEAUDIT_MAX_SECONDS"
 # Each thread of numpy's algebra reserves a stack, a buffer and an arena of addresses.
@@ -38,18 +37,7 @@ class _OutOfTime(BaseException):
 
 @contextmanager
 def limited(words: Sequence[str]) -> Iterator[None]:
-    """Limit this process while one command runs.
-
-    Parameters
-    ----------
-    words
-        The command line behind the program.
-
-    Raises
-    ------
-    TreeauditError
-        If a limit is hit; in one sentence, with what lifts it.
-    """
+    """Limit this process while one command runs."""
     if sys.platform == "win32":
         yield
         return

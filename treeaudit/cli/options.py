@@ -14,46 +14,6 @@ import typer
 from treeaudit.errors import DataError
 from treeaudit.files import same_file
 
-__all__ = [
-    "REGISTRIES",
-    "VERBOSE",
-    "AcceptedReport",
-    "Acro",
-    "Attacks",
-    "ExitZero",
-    "Fixing",
-    "Force",
-    "Form",
-    "Jobs",
-    "Known",
-    "MaxBytes",
-    "Model",
-    "ModelName",
-    "Models",
-    "Output",
-    "Person",
-    "PolicyName",
-    "PriorShares",
-    "Quiet",
-    "ReleaseSafe",
-    "Repeats",
-    "RowsPerPerson",
-    "SamplingFraction",
-    "Seconds",
-    "Seed",
-    "Select",
-    "Sensitive",
-    "Target",
-    "Test",
-    "Tolerance",
-    "Train",
-    "Verbose",
-    "algorithms",
-    "check_kept",
-    "distinct",
-    "settings",
-]
-
 
 def _policies() -> list[str]:
     """Return the policies that need no file."""
@@ -117,21 +77,6 @@ def check_kept(
     output: Iterable[Path], read: Mapping[str, Path | str | None], policy: str | None = None
 ) -> None:
     """Refuse to write over a file that is read, by whatever name either is given.
-
-    Parameters
-    ----------
-    output
-        The files to be written.
-    read
-        The files that are read, and the folders and patterns of tables, by what names them on
-        the line.
-    policy
-        A file where it is one; else a name.
-
-    Raises
-    ------
-    DataError
-        If a file is both.
 
     Examples
     --------

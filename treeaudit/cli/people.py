@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     """To the people, what makes a proof where there is one, and a sentence."""
     Certain = Solution | BoostedSolution | BootstrapSolution
 
-__all__ = ["Knowledge", "show_people"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:

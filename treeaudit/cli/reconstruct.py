@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from treeaudit.table.table import Table
 
 
-__all__ = ["reconstruct"]
-
 _SHOWN = partial(typer.Option, rich_help_panel="What to show", show_default=False)
 
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from treeaudit.model.forest import Forest
 
 
-__all__ = ["release"]
-
-
 def release(
     model: opt.Model,
     output: Annotated[

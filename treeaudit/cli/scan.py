@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     """Returns a report with its repair."""
 
 
-__all__ = ["scan"]
-
-
 def scan(
     model: opt.Models,
     train: opt.Train = None,

@@ -9,8 +9,6 @@ from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
 from treeaudit.cli.options import check_kept
 
-__all__ = ["schema"]
-
 
 def schema(
     data: Annotated[Path, typer.Argument(help="A table: CSV or Parquet.", show_default=False)],

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger, Query
 
 
-__all__ = ["train"]
-
 _PRIVACY = "Privacy"
 _PLAIN = partial(typer.Option, show_default=False)
 _PRIVATE = partial(_PLAIN, rich_help_panel=_PRIVACY)

@@ -9,8 +9,6 @@ import typer
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, progress_bar
 
-__all__ = ["verify"]
-
 _MOST = 1 << 30
 _WORST_FIRST = ("fail", "review", "accepted", "pass")
 _SHOWN = 10

@@ -18,7 +18,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from treeaudit.audit.fleet import Place, attempt
+from treeaudit.audit.fleet import attempt
+from treeaudit.audit.paths import Place
 from treeaudit.cli.limits import limited
 from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.report import Report
@@ -26,8 +27,6 @@ from treeaudit.findings.request import Request
 from treeaudit.reports.fleet_rows import Row, failed_row, row_of
 from treeaudit.reports.release_safe import statement
 from treeaudit.reports.to_json import to_dict
-
-__all__ = ["Answer", "answers", "serve"]
 
 # Only what this process trusts is trusted there: no module of the folder that is audited.
 _PROGRAM = "import sys; sys.path[:] = {!r}; from treeaudit.cli.workers import serve; serve()"
@@ -57,20 +56,7 @@ class Answer:
 def answers(
     places: Sequence[Place], asked: dict[str, Any], jobs: int
 ) -> Iterator[tuple[int, Answer]]:
-    """Yield what became of each file as it is known, with its number.
-
-    Parameters
-    ----------
-    asked
-        What is asked of each file, as `serve` takes it.
-    jobs
-        How many processes.
-
-    Raises
-    ------
-    TreeauditError
-        If the processes cannot be started.
-    """
+    """Yield what became of each file as it is known, with its number."""
     pool = _Pool(places, asked)
     threads = [
         threading.Thread(target=pool.work, daemon=True) for _ in range(min(jobs, len(places)))

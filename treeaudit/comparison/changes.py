@@ -12,8 +12,6 @@ from treeaudit.findings.findings import SEVERITIES
 from treeaudit.findings.report_file import Terms, apart, in_words, terms_of_file
 from treeaudit.rendered import Rendered
 
-__all__ = ["Change", "Changes", "Way", "changes"]
-
 Differ = Mapping[str, tuple[str, ...]]
 """The terms in which the reports differ, by check."""
 

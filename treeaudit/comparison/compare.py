@@ -25,16 +25,6 @@ from treeaudit.readers import load
 from treeaudit.rendered import Rendered
 from treeaudit.stats import Estimate
 
-__all__ = [
-    "Choice",
-    "ComparedModel",
-    "Comparison",
-    "choose",
-    "common_measures",
-    "compare",
-    "dominates",
-]
-
 _PRIVATE = BUILT_IN["private"]
 
 

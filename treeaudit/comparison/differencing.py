@@ -24,8 +24,6 @@ from treeaudit.rendered import Rendered
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Difference", "Named", "difference"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:

@@ -22,17 +22,6 @@ from treeaudit.stats import Estimate, fact, largest_of
 from treeaudit.table.reconstruction import claimed
 from treeaudit.table.table import Table
 
-__all__ = [
-    "MEASURES",
-    "Claims",
-    "Leakage",
-    "Measure",
-    "claims_of",
-    "leakage_of",
-    "lesser_of",
-    "true_counts",
-]
-
 Measure = Literal["membership", "attribute", "certified"]
 MEASURES: dict[Measure, str] = {
     "membership": "membership",
@@ -171,14 +160,6 @@ def _log_true(c: Float, rate: float, n: int) -> Float:
 
 def claims_of(table: Table, train: Records | None = None) -> Claims:
     """Return what a file claims, of the worst tree for each claim.
-
-    Parameters
-    ----------
-    table
-        The leaves of the model. Where they hold noisy counts only, these are
-        taken for people.
-    train
-        The people it was trained on, routed through it.
 
     Examples
     --------

@@ -17,8 +17,6 @@ from treeaudit.findings.report import Report
 from treeaudit.findings.request import OPTIONS, Request
 from treeaudit.repair.suggestion import with_fix
 
-__all__ = ["Mismatch", "Verification", "verify"]
-
 _FILES = ("train", "test", "known", "prior", "baseline")
 _NAMED = ("model", *_FILES)
 _SMALL = 1e-9
@@ -52,26 +50,7 @@ def verify(
     progress: Progress | None = None,
     **given: Path | None,
 ) -> tuple[Verification, ...]:
-    """Run the audit of a file again, and hold every entry of its reports against the new ones.
-
-    Parameters
-    ----------
-    reports
-        The JSON report of each model in the file, or of the one that was chosen.
-    model
-        The file that they are said to be of.
-    policy
-        The policy that they have to be held against; their own unless told.
-    given
-        The files that the audit was given: ``train``, ``test``, ``known``, ``prior`` and
-        ``baseline``.
-
-    Raises
-    ------
-    DataError
-        If the report does not tell what was asked, needs files that were not given, or is of
-        another number of models.
-    """
+    """Run the audit of a file again, and hold every entry of its reports against the new ones."""
     first = reports[0]
     request, own_policy = _asked(first, model, policy, given)
     found = audit_all(request, progress)

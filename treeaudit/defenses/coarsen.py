@@ -13,8 +13,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["Coarsen"]
-
 _MOVED = "thresholds were moved, so that leaves hold others than were counted"
 
 

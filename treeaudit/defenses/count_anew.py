@@ -23,8 +23,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["CountAnew"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CountAnew(Defense):

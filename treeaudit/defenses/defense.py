@@ -15,24 +15,6 @@ from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = [
-    "Bounds",
-    "Defense",
-    "DefenseWords",
-    "Parameter",
-    "build_defense",
-    "check_not_private",
-    "counts_of",
-    "other_methods",
-    "parameters",
-    "people_in",
-    "size_advice",
-    "sizes",
-    "takes_people",
-    "tree_by_tree",
-    "weights_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:

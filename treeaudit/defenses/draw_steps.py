@@ -15,8 +15,6 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import in_percent
 from treeaudit.people.predict.newton_steps import Newton, newton_of_people
 
-__all__ = ["DrawSteps"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawSteps(Defense):

@@ -26,8 +26,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["IntersectK"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IntersectK(Defense):

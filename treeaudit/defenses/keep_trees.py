@@ -8,8 +8,6 @@ from treeaudit.defenses.defense import Bounds, Defense, DefenseWords
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest, LazyTrees
 
-__all__ = ["KeepTrees", "chosen"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepTrees(Defense):

@@ -9,8 +9,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["LabelsOnly"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelsOnly(Defense):

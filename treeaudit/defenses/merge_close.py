@@ -10,8 +10,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import counted
 
-__all__ = ["MergeClose"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeClose(Merging):

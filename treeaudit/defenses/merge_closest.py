@@ -22,8 +22,6 @@ from treeaudit.defenses.tree_edits import compact, levels, recount
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["MergeClosest"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeClosest(Defense):

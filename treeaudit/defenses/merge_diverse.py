@@ -32,8 +32,6 @@ from treeaudit.table.labels import exceptions, nearly_certain
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-__all__ = ["MergeDiverse"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MergeDiverse(Merging):

@@ -18,8 +18,6 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import in_percent
 from treeaudit.table.diversity import counted
 
-__all__ = ["MergeDominated"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeDominated(Merging):

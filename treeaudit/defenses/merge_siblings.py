@@ -10,8 +10,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["MergeSiblings", "sizes_for"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeSiblings(Merging):

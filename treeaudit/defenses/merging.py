@@ -15,8 +15,6 @@ from treeaudit.defenses.tree_edits import below, compact, levels, recount
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["Merging", "bad_where_held", "becoming_leaves", "merged"]
-
 
 class Merging(Defense):
     """A defense that makes nodes leaves until none of the leaves is bad."""

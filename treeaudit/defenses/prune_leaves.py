@@ -19,8 +19,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["PruneLeaves", "rejecting"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneLeaves(Defense):

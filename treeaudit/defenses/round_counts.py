@@ -20,8 +20,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import number_of
 
-__all__ = ["RoundCounts"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCounts(Defense):

@@ -15,8 +15,6 @@ from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.leftovers.form_parts import is_seed
 from treeaudit.readers.leftovers.single_targets import single_targets
 
-__all__ = ["Strip", "without_counts", "without_leftovers"]
-
 _NEEDED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
 """What a writer needs for predictions."""
 _LONGEST = 200
@@ -51,13 +49,7 @@ class Strip(Defense):
 
 
 def without_counts(forest: Forest, reason: str) -> Forest:
-    """Return the model with the shares of its leaves instead of how many people they hold.
-
-    Parameters
-    ----------
-    reason
-        Why, in words.
-    """
+    """Return the model with the shares of its leaves instead of how many people they hold."""
     bare = tree_by_tree(forest, lambda tree, i: _bare(tree, weights_of(tree, forest, i)))
     counted = forest.counts_are not in ("absent", "label-only")
     return replace(

@@ -14,8 +14,6 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["add_to", "averaged", "below", "columns_at", "compact", "levels", "recount", "summed"]
-
 
 def levels(tree: Tree) -> list[Index]:
     """Return the nodes of each depth, the root first.

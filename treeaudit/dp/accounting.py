@@ -20,20 +20,6 @@ from numbers import Real
 
 from treeaudit.errors import PrivacyError
 
-__all__ = [
-    "FINEST_CHOICE",
-    "FINEST_COUNT",
-    "Epsilon",
-    "dyadic",
-    "epsilon_at",
-    "exact",
-    "of_epsilon",
-    "pure_epsilon",
-    "rational",
-    "rho_at",
-    "rounded_down",
-]
-
 Epsilon = int | float | Fraction
 """How an epsilon may be given."""
 
@@ -99,12 +85,6 @@ def dyadic(rate: Fraction, finest: int) -> Fraction:
 
 def exact(text: object) -> Fraction:
     """Return the fraction that a file states as text, such as ``1/3``.
-
-    Raises
-    ------
-    ValueError
-        If it is none, or of more digits than any budget: 1e999999999 would take all memory. If
-        it is not in lowest terms: 0/173 says more than 0.
 
     Examples
     --------

@@ -32,8 +32,6 @@ from treeaudit.files import BASELINE, alone, open_regular, read_bytes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Budget"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Spending:

@@ -12,8 +12,6 @@ from treeaudit.dp.sampling import BOOTSTRAP
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 
-__all__ = ["FOUND_OUT", "NOT_ASKED", "bounded", "promises", "unbounded_because"]
-
 FOUND_OUT = (
     "the steps in front of it learned from the same data without privacy",
     "the file also holds the scores of a search on private data",

@@ -25,8 +25,6 @@ from treeaudit.dp.mechanisms import (
 from treeaudit.dp.sampling import least_threshold, thinned
 from treeaudit.errors import PrivacyError
 
-__all__ = ["ConcentratedCurator", "Curator", "Selection"]
-
 THRESHOLD = "sampling and threshold"
 """The mechanism of `Curator.sample`: its epsilon may be broken with a chance of delta."""
 
@@ -358,13 +356,7 @@ class ConcentratedCurator(Curator):
         return self._noisy(table, discrete_gaussian(variance, table.size, self.entropy))
 
     def variance(self, cost: Fraction, most: int = 1) -> Fraction:
-        """Return the variance of the noise of counts for a rho; see `count`.
-
-        Raises
-        ------
-        PrivacyError
-            If it is too large for the noise to be drawn.
-        """
+        """Return the variance of the noise of counts for a rho; see `count`."""
         moved = self.factor * most
         variance = None if cost <= 0 else fine_variance(moved * moved / (2 * cost))
         if variance is None:

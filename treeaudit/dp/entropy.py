@@ -12,8 +12,6 @@ import numpy as np
 
 from treeaudit.arrays import Float, Index, Wide
 
-__all__ = ["Entropy", "OperatingSystem", "Seeded", "below", "permutation", "unit"]
-
 _SIZES = [next(size for size in (1, 2, 4, 8) if 8 * size >= bits) for bits in range(64)]
 _KINDS = [
     (size, np.dtype(f"u{size}"), np.dtype(f"u{size}").type((1 << bits) - 1))

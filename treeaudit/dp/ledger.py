@@ -11,7 +11,6 @@ from treeaudit.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Composition", "Ledger", "Neighbours", "Query", "Unit", "Variant", "factor", "unit_of"]
 
 Neighbours = Literal["add-remove", "replace-one"]
 """Two data sets are neighbours when one unit, a record or a person, is added or replaced."""

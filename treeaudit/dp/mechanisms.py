@@ -21,17 +21,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Index, Wide
 from treeaudit.dp.entropy import Entropy, below
 
-__all__ = [
-    "GAUSSIAN",
-    "IMPOSSIBLE",
-    "bernoulli_exp",
-    "discrete_gaussian",
-    "discrete_laplace",
-    "exponential_mechanism",
-    "fine_variance",
-    "permute_and_flip",
-]
-
 IMPOSSIBLE = -(1 << 61)
 """The score of a candidate that is never chosen, whatever the rate; it must not depend on data."""
 GAUSSIAN = "discrete Gaussian"

@@ -22,17 +22,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Wide
 from treeaudit.dp.entropy import Entropy, below
 
-__all__ = [
-    "BOOTSTRAP",
-    "least_threshold",
-    "loose_threshold_delta",
-    "poisson",
-    "poisson_epsilon",
-    "thinned",
-    "threshold_delta",
-    "tree_of_each",
-]
-
 BOOTSTRAP = "Poisson bootstrap"
 """The mechanism of a row that pays for records that are taken more than once."""
 
@@ -156,15 +145,6 @@ def threshold_delta(k: int, rate: float, epsilon: float) -> float:
     exceeds exp(epsilon) where x > gamma N only. Hence delta is the largest, over N, of ``sum
     (P(x) - exp(epsilon) Q(x))`` over x of at least k and more than gamma N. The other way round
     the ratio is at most 1 / (1 - rate), which must not exceed exp(epsilon).
-
-    Parameters
-    ----------
-    k
-        The least count that is told, at least 1.
-    rate
-        The probability with which a person is in the sample.
-    epsilon
-        At least ``-ln(1 - rate)``.
 
     Examples
     --------

@@ -23,8 +23,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Wide, sum_of_row
 
-__all__ = ["GINI", "INFORMATION_GAIN", "MAX", "UNIT", "Score", "grid_sensitivity", "on_grid"]
-
 UNIT = 1 << 20
 
 

@@ -26,18 +26,6 @@ from treeaudit.findings.report_file import Terms, apart, in_words, read_report, 
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
 
-__all__ = [
-    "Acceptance",
-    "Baseline",
-    "accept",
-    "acceptance_of",
-    "accepted_report",
-    "line",
-    "no_worse",
-    "not_held",
-    "read_baseline",
-]
-
 _LONGEST = 200
 
 
@@ -81,20 +69,7 @@ class Acceptance:
 def accepted_report(
     data: Mapping[str, Any], *, by: str, until: date, reason: str
 ) -> dict[str, Any]:
-    """Return a report in which somebody accepts what failed.
-
-    Parameters
-    ----------
-    data
-        The JSON report.
-    by, until, reason
-        Who accepts it, until which day, and why.
-
-    Raises
-    ------
-    PolicyError
-        If nothing in it failed, the day has passed, or a text is no line.
-    """
+    """Return a report in which somebody accepts what failed."""
     if not any(check["status"] == "fail" for check in data["checks"]):
         raise PolicyError(
             "no check of this report failed, so there is nothing to accept; what could not be "
@@ -115,14 +90,7 @@ def accepted_report(
 
 
 def acceptance_of(data: Mapping[str, Any]) -> Acceptance | None:
-    """Return who accepts a report; None where nobody does.
-
-    Raises
-    ------
-    ValueError
-        If it does not say who, when, until when and why, or its numbers are not those that were
-        accepted.
-    """
+    """Return who accepts a report; None where nobody does."""
     told = data.get("accepted")
     if told is None:
         return None
@@ -200,19 +168,7 @@ class Baseline:
 def read_baseline(
     path: str | os.PathLike[str], forest: Forest, model_name: str | None = None
 ) -> Baseline:
-    """Read an accepted JSON report of the same line of models.
-
-    Parameters
-    ----------
-    model_name
-        What the line of the model is called.
-
-    Raises
-    ------
-    PolicyError
-        If the file is no such report, nobody accepts it, it has another schema version, or is
-        about another model.
-    """
+    """Read an accepted JSON report of the same line of models."""
     data, sha256 = read_report(path)
     name = Path(path).name
     if data.get("accepted") is None:
@@ -301,12 +257,6 @@ def accept(
     checks: Sequence[Check], baseline: Baseline, terms: Terms, known: Mapping[str, Registered]
 ) -> tuple[Check, ...]:
     """Mark the failed checks that are no worse than in the baseline.
-
-    Parameters
-    ----------
-    terms
-        What the numbers rest on now: those that rest on something else in the baseline
-        are not held against it.
 
     Returns
     -------

@@ -20,21 +20,6 @@ from treeaudit.findings.numbers import Phrase, Share
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_digits, in_percent
 
-__all__ = [
-    "EVERY_TERM",
-    "Measure",
-    "Registered",
-    "Rule",
-    "delta",
-    "epsilon",
-    "holds_at_least",
-    "holds_multiple_of",
-    "least",
-    "most",
-    "protects_records",
-    "register",
-]
-
 _Term = Literal[
     "k", "below_k", "unit", "tolerance", "fraction", "sensitive", "train", "test", "known",
     "prior", "seconds", "seed", "counts", "spread", "noise", "promise",
@@ -192,13 +177,7 @@ class Registered:
 
 
 def register(offered: Iterable[tuple[str, Sequence[Rule]]]) -> Mapping[str, Registered]:
-    """Return every check by its name in a policy, of attacks by id and of the model itself.
-
-    Raises
-    ------
-    PolicyError
-        If an attack gives a name that is taken to a rule of its own.
-    """
+    """Return every check by its name in a policy, of attacks by id and of the model itself."""
     found: dict[str, Registered] = {}
     for attack, rules in offered:
         for rule in rules:

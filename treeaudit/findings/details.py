@@ -7,8 +7,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from treeaudit.findings.numbers import People
 
-__all__ = ["Details", "called", "json_schema_of", "only_if_given", "plain_data"]
-
 
 class Details(Mapping[str, Any]):
     """What one attack measured; a frozen dataclass per attack derives from it.
@@ -87,11 +85,6 @@ def _left_out(one: "Field[Any]", value: object) -> bool:
 
 def json_schema_of(form: Any) -> dict[str, Any]:  # noqa: ANN401  # any annotation
     """Return the JSON Schema of a type: dataclasses, numbers, texts, and what is made of them.
-
-    Raises
-    ------
-    TypeError
-        If JSON has no such type.
 
     Examples
     --------

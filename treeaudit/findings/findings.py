@@ -8,20 +8,6 @@ from treeaudit.findings.details import Details
 from treeaudit.rendered import Told
 from treeaudit.stats import Estimate
 
-__all__ = [
-    "NOT_HELD",
-    "SEVERITIES",
-    "About",
-    "Check",
-    "Control",
-    "Evidence",
-    "Finding",
-    "Severity",
-    "Skipped",
-    "Words",
-    "details_of",
-]
-
 D = TypeVar("D", bound=Details)
 About = Literal["table", "people", "file"]
 """What an attack is about: the table of leaves, single people, or the rest of the file."""
@@ -184,13 +170,7 @@ class Finding(Told):
 
 
 def details_of(finding: Finding, kind: type[D]) -> D:
-    """Return the details of a finding as the type that its attack gives them.
-
-    Raises
-    ------
-    TypeError
-        If it is the finding of another attack.
-    """
+    """Return the details of a finding as the type that its attack gives them."""
     if not isinstance(finding.details, kind):
         raise TypeError(f"{finding.id} has no {kind.__name__}")
     return finding.details

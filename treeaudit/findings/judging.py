@@ -11,19 +11,11 @@ from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_digits
 
-__all__ = ["check_names", "fails_for_good", "judge", "losses_added", "not_run", "verdict_of"]
-
 _Results = Sequence[Finding | Skipped]
 
 
 def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
-    """Return a policy that asks only for what can be checked.
-
-    Raises
-    ------
-    PolicyError
-        If a check does not exist, or a share is above 1.
-    """
+    """Return a policy that asks only for what can be checked."""
     for name, value in policy.values.items():
         if name not in checks:
             hint = near(name, checks, "known:")

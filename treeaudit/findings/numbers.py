@@ -8,17 +8,6 @@ renders them knows that they count people, and their noun.
 from dataclasses import dataclass
 from typing import Self
 
-__all__ = [
-    "Agreeing",
-    "Count",
-    "People",
-    "Phrase",
-    "Score",
-    "Share",
-    "Strong",
-    "say",
-]
-
 
 class Count(int):
     """A number of things that disclose nobody, such as features, with its noun.

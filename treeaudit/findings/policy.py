@@ -14,8 +14,6 @@ from typing import Any
 from treeaudit.errors import PolicyError, near
 from treeaudit.files import read_toml
 
-__all__ = ["BUILT_IN", "Policy", "read_policy"]
-
 _LONGEST = 80
 
 
@@ -206,22 +204,6 @@ canonical file: an output checker need not trust its author.
 
 def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy:
     """Return a policy by name, from a TOML file or the built-in ones.
-
-    Parameters
-    ----------
-    name
-        One of `BUILT_IN`, a name defined in the file, or the path of a TOML
-        file that defines exactly one policy.
-    path
-        A TOML file with ``[tool.treeaudit.policies.NAME]`` or
-        ``[policies.NAME]``; ``pyproject.toml`` in the current folder unless
-        told.
-
-    Raises
-    ------
-    PolicyError
-        If there is no such policy, it is not well formed, or a file gives
-        another one the name of one that is built in.
 
     Examples
     --------

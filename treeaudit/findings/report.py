@@ -22,8 +22,6 @@ from treeaudit.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Fix", "Page", "Report", "Reports", "Show", "Tried", "Unit", "view_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:

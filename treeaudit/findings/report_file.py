@@ -20,36 +20,13 @@ from treeaudit.model.words import in_digits
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Most
 
-__all__ = [
-    "Terms",
-    "apart",
-    "checked_reports",
-    "in_words",
-    "is_report",
-    "read_json",
-    "read_report",
-    "terms_of",
-    "terms_of_file",
-]
-
 _SCHEMA_VERSIONS = (1, 2)
 
 
 def read_report(
     path: str | os.PathLike[str], what: str = "the baseline"
 ) -> tuple[dict[str, Any], str]:
-    """Read a JSON report of one model, and the SHA-256 of its file.
-
-    Parameters
-    ----------
-    what
-        What it is called in messages.
-
-    Raises
-    ------
-    PolicyError
-        If it is none, or has another schema version.
-    """
+    """Read a JSON report of one model, and the SHA-256 of its file."""
     data, sha256 = read_json(path, what)
     return _checked_report(data, f"{what} {Path(path).name}"), sha256
 
@@ -66,13 +43,7 @@ def is_report(path: str | os.PathLike[str]) -> bool:
 
 
 def read_json(path: str | os.PathLike[str], what: str, most: int = BASELINE) -> tuple[object, str]:
-    """Read what a JSON file of at most so many bytes holds, and its SHA-256.
-
-    Raises
-    ------
-    PolicyError
-        If there is none, or it is damaged.
-    """
+    """Read what a JSON file of at most so many bytes holds, and its SHA-256."""
     try:
         content = read_bytes(path, most, PolicyError, what)
         data = parse_json(content, Most.form, (232, 88, 36))
@@ -87,13 +58,7 @@ def read_json(path: str | os.PathLike[str], what: str, most: int = BASELINE) -> 
 
 
 def checked_reports(data: Any, name: str) -> list[dict[str, Any]]:  # noqa: ANN401  # JSON
-    """Return the JSON report of each model of a file, once they are seen to be such.
-
-    Raises
-    ------
-    PolicyError
-        If one is none, or has another schema version.
-    """
+    """Return the JSON report of each model of a file, once they are seen to be such."""
     each = data.get("reports") if isinstance(data, dict) and "schema_version" in data else None
     if not isinstance(each, list) or not each:
         return [_checked_report(data, name)]
@@ -161,13 +126,7 @@ def terms_of(report: Report) -> Terms:
 
 
 def terms_of_file(data: Mapping[str, Any]) -> Terms:
-    """Return the terms of a JSON report.
-
-    Raises
-    ------
-    KeyError, TypeError, AttributeError, ValueError
-        If it is not whole.
-    """
+    """Return the terms of a JSON report."""
     ran = [one for one in data["findings"] if one["status"] != "skipped"]
     sizes = [one["details"]["k"] for one in ran if "k" in one["details"]]
     policy, model = data.get("policy"), data["model"]
@@ -241,14 +200,7 @@ def _promise(privacy: Mapping[str, Any] | None) -> str:
 
 
 def apart(known: Registered, old: Terms, new: Terms, *, more: bool = False) -> tuple[str, ...]:
-    """Return the terms in which two numbers of a check differ, or that a report does not state.
-
-    Parameters
-    ----------
-    more
-        Whether it is enough that the attacks behind the check saw no less, and no smaller groups
-        were acceptable: what is no worse then is no worse.
-    """
+    """Return the terms in which two numbers of a check differ, or that a report does not state."""
     rests_on = known.rule.rests_on
     found: list[str] = [name for name in rests_on if not _alike(old, new, name, more=more)]
     was, now = (_seen(known.attacks, terms) for terms in (old, new))

@@ -10,8 +10,6 @@ from typing import Any
 from treeaudit.errors import DataError, PolicyError
 from treeaudit.findings.policy import Policy
 
-__all__ = ["OPTIONS", "Given", "Request", "listed"]
-
 _NUMBER = (int, float)
 
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -43,11 +41,6 @@ def _check_kind(name: str, value: Any) -> None:  # noqa: ANN401  # whatever was 
 
 def listed(name: str, value: object, such: str) -> tuple[str, ...]:
     """Return several names that were given as a list.
-
-    Raises
-    ------
-    DataError
-        If they are one text, or no texts.
 
     Examples
     --------
@@ -195,16 +188,6 @@ class Request:
         self, name: str = "scan", options: Sequence[str] = tuple(OPTIONS), *, folders: bool = True
     ) -> str | None:
         """Return the command line that asks the same again; None where there is none.
-
-        Parameters
-        ----------
-        options
-            The fields that it takes.
-        folders
-            Whether absolute paths are told whole: the line can then be run in the
-            folder in which the audit was asked for. Else they are told from the
-            deepest folder that holds all files of the request, and every line of
-            the request can be run there.
 
         Returns
         -------

@@ -10,8 +10,6 @@ from treeaudit.findings.findings import Control
 from treeaudit.findings.numbers import Count, People, Phrase, Score
 from treeaudit.stats import Estimate
 
-__all__ = ["Curve", "Figure", "Line", "Mark", "MarkKind", "Plot", "Rung", "Series", "View"]
-
 MarkKind = Literal["claim", "seen", "unseen", "guess", "part"]
 
 

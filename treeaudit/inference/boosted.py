@@ -26,8 +26,6 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["BoostedSolution", "infer_boosted"]
-
 _CUTTING, _COUNTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 0.5, 16, 6_000_000
 _PER_LEAF = 2
 """Equations of a leaf."""
@@ -89,13 +87,6 @@ def infer_boosted(
     Raises OutOfBudgetError if it ended before anything was known. Raises DataError if `not_boosted`
     has a reason, no people were found who fit all leaves, too few leaves show that it was trained
     as assumed, or some of the known were not in the training data.
-
-    Parameters
-    ----------
-    public
-        What is known of the columns besides the file.
-    known
-        People of the training data who are known, with labels: only the others are sought.
     """
     from threadpoolctl import threadpool_limits
 

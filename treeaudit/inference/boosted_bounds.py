@@ -27,8 +27,6 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.inference.boosted_equations import Equations
 from treeaudit.inference.bounds import Bounds
 
-__all__ = ["enclose", "fulfils", "nearest_solution", "nonnegative_least_squares"]
-
 _MOST_OPEN, _TRIES = 2_500, 20
 _SLACK = 1e-9
 _SUM, _TYPICAL, _EVEN = 1e-12, 1e-7, 0.1

@@ -26,8 +26,6 @@ from treeaudit.inference.cells import Cells
 from treeaudit.model.forest import Boosting
 from treeaudit.model.tree import Tree
 
-__all__ = ["Equations", "equations_of", "own_and_others"]
-
 _SINGLE, _DOUBLE = 2.0**-23, 2.0**-50
 """How far one addition is off, as a part of the sum."""
 _FLOOR = 1e-6

@@ -24,16 +24,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.people.checks.bootstrap_counts import drawn_times
 
-__all__ = [
-    "BootstrapSolution",
-    "check_room",
-    "check_seeds",
-    "infer_bootstrap",
-    "not_bootstrap",
-    "not_reproducible",
-    "sample_counts",
-]
-
 _MOST_TREES = 16
 _MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000
 """Cells or nodes times rows times classes, and entries of the equations, at the same time."""

@@ -25,16 +25,6 @@ from treeaudit.errors import DataError
 from treeaudit.inference.cells import Cells
 from treeaudit.inference.scope import ANYBODY
 
-__all__ = [
-    "Bounds",
-    "System",
-    "pair_bounds",
-    "propagate",
-    "sweep",
-    "system_of",
-    "tightest_bounds",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds:
@@ -239,16 +229,7 @@ _LARGEST = 50_000_000
 
 
 def pair_bounds(system: System, bounds: Bounds, divided: Wide, dividing: Wide) -> Bounds:
-    """Return bounds that follow from two trees and the bounds so far.
-
-    Parameters
-    ----------
-    system
-        With ``groups``.
-    divided, dividing
-        Of ``system.by_group``: the equation of every unknown in the tree whose leaves are divided,
-        and in the one whose leaves divide them.
-    """
+    """Return bounds that follow from two trees and the bounds so far."""
     at = np.flatnonzero(bounds.open)
     if not len(at):
         return bounds

@@ -10,8 +10,6 @@ from threading import Event, current_thread, main_thread
 
 from treeaudit.model.tree import Tree
 
-__all__ = ["Budget", "OutOfBudgetError", "stop_on_interrupt"]
-
 _INTERRUPTIBLE: ContextVar[bool] = ContextVar("interruptible", default=False)
 
 

@@ -16,15 +16,6 @@ from treeaudit.inference.coding import Coded, Layout, Words
 from treeaudit.inference.domain import Variable
 from treeaudit.people.records import Records
 
-__all__ = [
-    "Cells",
-    "independent_shares",
-    "leaf_keys",
-    "likeliest_codes",
-    "people_per_place",
-    "refine",
-]
-
 _MOST_PAIRS = 250_000
 _AT_ONCE = 30_000
 """Cells times trees that are looked at together."""
@@ -136,14 +127,6 @@ def refine(
     """Return the cells that more trees tell apart.
 
     Raises OutOfBudgetError if they are more than may be held together.
-
-    Parameters
-    ----------
-    holds
-        What the counts of a leaf say of the cells in it.
-    check
-        Called with how many cells there are so far, or with how many there will be at least as
-        a sample says; what it raises ends the work.
     """
     result: list[Cells] = []
     step = max(min(_MOST_PAIRS, cells.layout.most) // trees.n_trees, 1)

@@ -18,8 +18,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = ["assumed_by", "check_proof"]
-
 _ANYBODY = 1 << 31
 """Of each label in a leaf of nobody at most: it stands for one that was taken out."""
 _LARGEST = 1 << 24

@@ -16,8 +16,6 @@ from treeaudit.inference.questions import Nodes, nodes_of
 from treeaudit.inference.scope import ANYBODY
 from treeaudit.model.tree import Tree
 
-__all__ = ["Coded", "Layout", "Words", "coded"]
-
 Words = npt.NDArray[np.unsignedinteger[Any]]
 """Sets of codes, a bit each; in as few bytes as the widest variable needs."""
 _KINDS = (np.uint8, np.uint16, np.uint32, np.uint64)

@@ -20,8 +20,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 
-__all__ = ["Domain", "Variable", "domain_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Variable:
@@ -127,16 +125,6 @@ def domain_of(
 
     Raises DataError if the public schema names a column that the model does not have, or values
     were missing in the training data.
-
-    Parameters
-    ----------
-    trees
-        Those that will be used, all of them unless told.
-    public
-        What is known of the columns besides the file. A column with categories may stand for a
-        group of one-hot columns, named ``COLUMN_CATEGORY`` with any of the usual signs between.
-    again
-        Trees of another release: they ask too, but are no second evidence of what nobody asks.
     """
     features = forest.schema.features
     questions = questions_of(

@@ -21,16 +21,6 @@ from treeaudit.inference.cells import Cells
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 
-__all__ = [
-    "BootstrapEvidence",
-    "NoiseEvidence",
-    "bootstrap_evidence",
-    "drop_implausible",
-    "noise_evidence",
-    "not_noisy",
-    "paths",
-]
-
 _TOO_FEW = -8.0
 """Logarithm of 0 people: fewer than were drawn is next to impossible, but chains may pass there."""
 _DROPPED = 1e-5
@@ -200,13 +190,6 @@ def noise_evidence(forest: Forest) -> NoiseEvidence:
 
 def paths(trees: Sequence[Tree], leaf: Wide, *, every: bool) -> Wide:
     """Return the nodes whose counts hold whoever is in some leaves, counted over all trees.
-
-    Parameters
-    ----------
-    leaf
-        Shape ``(n, n_trees)``.
-    every
-        Whether nodes above the leaves have noise of their own.
 
     Returns
     -------

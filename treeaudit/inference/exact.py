@@ -24,8 +24,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
-__all__ = ["ClassSolution", "Progress", "Solution", "infer_exact"]
-
 Progress = Callable[[str, int, int], None]
 
 _MOST_TREES = 16
@@ -114,19 +112,6 @@ def infer_exact(
     leaves: `treeaudit.inference.scope.not_usable` tells.
 
     Raises DataError if the leaves contradict each other or what is assumed.
-
-    Parameters
-    ----------
-    public
-        What is known of the columns besides the file.
-    budget
-        As `Budget` says unless told. Where it ends, what is certain until then stays certain.
-    curve
-        Whether to tell how many were certain after fewer trees.
-    domain
-        That of the columns, where it is known; ``public`` is then not looked at.
-    progress
-        Called with what is being done, steps done and steps in all.
     """
     budget = Budget() if budget is None else budget
     forest = with_gaps(forest)

@@ -32,16 +32,6 @@ if TYPE_CHECKING:
 
     from treeaudit.inference.boosted import BoostedSolution
 
-__all__ = [
-    "Exclusion",
-    "Explanation",
-    "explain",
-    "likely_people",
-    "people",
-    "people_by_row",
-    "sentence",
-    "table",
-]
 
 ANY = "*"
 _NAMED = 3
@@ -108,13 +98,7 @@ def people_by_row(found: BootstrapSolution, schema: Schema) -> "pd.DataFrame":
 def table(
     cells: Cells, schema: Schema, *, cell: Wide, label: Wide, people: npt.NDArray[Any]
 ) -> "pd.DataFrame":
-    """Return one row per person as `people` does, of whom the cell and the label are certain.
-
-    Parameters
-    ----------
-    cell, label, people
-        Where people are, their class, and how many of them there are.
-    """
+    """Return one row per person as `people` does, of whom the cell and the label are certain."""
     import pandas as pd
 
     size = cells.n_records[cell]

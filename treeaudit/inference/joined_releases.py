@@ -24,8 +24,6 @@ from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["BOTH", "NEW", "OLD", "Releases", "align_schemas"]
-
 BOTH, OLD, NEW = range(3)
 """Codes of who is where."""
 _WHERE = ("in both", "in the old alone", "in the new alone")

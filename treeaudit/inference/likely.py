@@ -40,8 +40,6 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["LikelyTable", "infer_likely", "not_likely", "records_of", "table_error"]
-
 _MOST_TREES, _THINNING = 16, 10
 """Trees that are taken together, and after how many cells are thinned; doubled each time."""
 _MOST_ENTRIES = 100_000_000
@@ -94,19 +92,6 @@ def infer_likely(
 
     Raises OutOfBudgetError if it ended before how likely people are had settled. Raises DataError
     if `not_likely` has a reason, or if what is known does not fit.
-
-    Parameters
-    ----------
-    public
-        What is known of the columns besides the file.
-    budget
-        As `Budget` says unless told.
-    known
-        People who are in the training data and not sought, with labels.
-    prior
-        People of the population, with labels, who are not in the training data.
-    n_people
-        People in the training data, where it is public; else as the file tells.
     """
     if (reason := not_likely(forest)) is not None:
         raise DataError(reason)

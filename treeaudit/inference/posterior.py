@@ -22,15 +22,6 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 
-__all__ = [
-    "Evidence",
-    "Posterior",
-    "affordable_rounds",
-    "likeliest_table",
-    "posterior",
-    "posterior_of_one",
-]
-
 _CHAINS, _TRIED = 16, 8
 """Chains, and other places that are tried when one looks at a person."""
 _MOST, _FEWEST, _SETTLING = 160, 40, 0.4
@@ -286,11 +277,6 @@ def likeliest_table(
 
 def posterior_of_one(row: Wide, evidence: Evidence, weight: Float, known: Wide) -> Posterior:
     """Return where the one person is whom nobody knows yet.
-
-    Parameters
-    ----------
-    row, weight, known
-        As `treeaudit.inference.posterior.posterior` takes them.
 
     Examples
     --------

@@ -20,8 +20,6 @@ from treeaudit.inference.explanation import sentence
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import label_text
 
-__all__ = ["proof_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
@@ -36,11 +34,6 @@ class _Step:
 
 def proof_of(forest: Forest, answer: Solution, *, public: bool = False) -> dict[str, Any]:
     """Return the proof that people are certain, as plain data.
-
-    Parameters
-    ----------
-    public
-        Whether a public schema was given: the domain then rests on it.
 
     Returns
     -------

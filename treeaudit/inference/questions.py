@@ -13,8 +13,6 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.tree import Tree, depths_of
 
-__all__ = ["Nodes", "Questions", "chunks", "nodes_of", "questions_of"]
-
 _MOST_NODES = 400_000
 
 

@@ -21,8 +21,6 @@ from treeaudit.inference.scope import assumptions_of
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 
-__all__ = ["JointSolution", "MovedPeople", "ReleaseDifference", "infer_difference"]
-
 _BATCH = 16
 
 
@@ -108,13 +106,6 @@ def infer_difference(
     Both must hold for `treeaudit.inference.scope.not_usable`.
 
     Raises DataError if one of them contradicts itself, or they have other columns.
-
-    Parameters
-    ----------
-    public
-        What is known of the columns besides the files.
-    seconds
-        A third each for the old, the new, and both together.
     """
     old, new = align_schemas(old, new)
     domain = domain_of(old, public=public, again=new.trees)
@@ -143,13 +134,7 @@ def infer_difference(
 
 
 def _alone(here: Solution, there: Solution, forest: Forest) -> MovedPeople:
-    """Return who must be in one table in cells where the other has room for fewer.
-
-    Parameters
-    ----------
-    forest
-        The model of the other table.
-    """
+    """Return who must be in one table in cells where the other has room for fewer."""
     low = np.zeros((len(here.cells), len(here.labels)))
     for label, one in enumerate(here.labels):
         low[one.cell, label] = one.bounds.low

@@ -12,22 +12,6 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre, all_count
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = [
-    "ANYBODY",
-    "assumptions_of",
-    "certain_if",
-    "complete_trees",
-    "counts_everybody",
-    "draws_samples",
-    "maybe_rounded",
-    "not_boosted",
-    "not_usable",
-    "sample_share",
-    "subtract_known",
-    "with_gaps",
-    "without_labels",
-]
-
 ANYBODY = 2.0**31
 """What a leaf that stands for one that was taken out holds of each class at most."""
 
@@ -243,13 +227,7 @@ def complete_trees(forest: Forest, trees: Iterable[Tree]) -> Iterator[Tree]:
 
 
 def _not_by_size(tree: Tree, slack: float) -> bool:
-    """Tell whether missing values of a number go to a side that is not the larger one.
-
-    Parameters
-    ----------
-    slack
-        By how many times the square root of the people in a node sides must differ to count.
-    """
+    """Tell whether missing values of a number go to a side that is not the larger one."""
     if tree.missing is None or tree.n_records is None:
         return False
     numbers = np.isfinite(tree.low) | np.isfinite(tree.high)

@@ -17,18 +17,6 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of
 from treeaudit.rendered import Told
 
-__all__ = [
-    "ROOM",
-    "Answers",
-    "Boosting",
-    "CountsAre",
-    "Forest",
-    "LazyTrees",
-    "Noise",
-    "RecordsAre",
-    "all_count",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Boosting:

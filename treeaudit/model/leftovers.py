@@ -10,8 +10,6 @@ from typing import Literal, get_args
 
 from treeaudit.errors import DataError
 
-__all__ = ["FEWEST_RECORDS", "KINDS", "Kind", "Leftover", "Leftovers"]
-
 Kind = Literal[
     "labels",
     "out-of-bag",
@@ -75,11 +73,6 @@ class Leftovers:
     groups
         Statistics of groups of people, with the people of the smallest: records where that is
         fewer than somebody asks for. Those of fewer than five are among what was found.
-
-    Raises
-    ------
-    DataError
-        If something was found that nobody looked for.
 
     Examples
     --------

@@ -7,8 +7,6 @@ import numpy as np
 from treeaudit.arrays import Float, Wide
 from treeaudit.model.routing import Walk
 
-__all__ = ["Lower", "lower_of"]
-
 _LEVELS = 4
 """Unless told."""
 
@@ -63,15 +61,6 @@ class Lower:
 
 def lower_of(walk: Walk, start: Wide, levels: int = _LEVELS) -> Lower:
     """Return the levels below nodes, as far down as all questions are about numbers.
-
-    Parameters
-    ----------
-    walk
-        Of the trees; no node lacks a side.
-    start
-        The nodes.
-    levels
-        How many, at most: each doubles the tables.
 
     Examples
     --------

@@ -12,8 +12,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
-__all__ = ["Router", "Walk", "apply_all", "in_chunks", "router_of", "walk_of", "walk_or_none"]
-
 _CHUNK = 1 << 14
 
 
@@ -144,11 +142,6 @@ def _route(tree: Walk | Tree, values: npt.NDArray[np.floating[Any]], node: Int) 
 
 def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
     """Return the tables of trees whose nodes split a number in two, or a category by its value.
-
-    Raises
-    ------
-    DataError
-        If a node asks otherwise; `walk_or_none` tells beforehand.
 
     Examples
     --------

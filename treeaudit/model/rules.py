@@ -13,8 +13,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.tree import CategorySets, Tree
 
-__all__ = ["Boxes", "Rules", "boxes_of", "edges_into", "rules_of"]
-
 _ROOM = 64_000_000
 _STEPS = 8
 """Edges per node up to which paths are walked; below deep trees boxes are filled instead."""

@@ -10,7 +10,6 @@ from treeaudit.errors import DataError, near
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Feature", "Label", "Schema"]
 
 Label = str | int | float | bool
 """A class label as the model knows it."""

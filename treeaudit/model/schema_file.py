@@ -28,8 +28,6 @@ from treeaudit.errors import DataError, PrivacyError
 from treeaudit.files import read_toml
 from treeaudit.model.schema import Feature, Label, Schema
 
-__all__ = ["read_schema", "schema_text"]
-
 _TARGETS = ("classes", "target_low", "target_high")
 _HEAD = """\
 # What everybody may know about the columns. Bounds, categories and labels become part of
@@ -101,15 +99,7 @@ def _label(value: Label) -> str:
 
 
 def read_schema(path: str | os.PathLike[str]) -> Schema:
-    """Read a schema that a person has confirmed to be public knowledge.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, or describes no schema.
-    PrivacyError
-        If nobody has confirmed it.
-    """
+    """Read a schema that a person has confirmed to be public knowledge."""
     file = Path(path)
     try:
         data = read_toml(file, DataError)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from threading import Thread
 
-__all__ = ["Digest", "Member", "Source"]
 
 _DRAW_THRESHOLDS = frozenset(
     "ExtraTreeClassifier ExtraTreeRegressor ExtraTreesClassifier ExtraTreesRegressor "

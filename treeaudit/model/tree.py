@@ -13,7 +13,6 @@ from treeaudit.errors import DataError
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["ARRAYS", "CategorySets", "SpreadIs", "Tree", "depths_of"]
 
 SpreadIs = Literal["deviation", "absolute", "poisson"]
 

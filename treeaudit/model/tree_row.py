@@ -10,8 +10,6 @@ import numpy.typing as npt
 from treeaudit.errors import DataError
 from treeaudit.model.tree import ARRAYS, SpreadIs, Tree
 
-__all__ = ["TreeRow", "cut"]
-
 # A tree is frozen: what it holds is put where it stands.
 _PUT: dict[str, Callable[[Tree, object], None]] = {
     name: getattr(Tree, name).__set__ for name in (*ARRAYS, "categories")
@@ -21,21 +19,6 @@ _SPREAD_IS: Callable[[Tree, object], None] = getattr(Tree, "spread_is").__set__ 
 
 class TreeRow:
     """The arrays of some trees, which describe one tree each as `Tree` wants it.
-
-    Parameters
-    ----------
-    arrays
-        As of `Tree`, those of all trees behind one another; parents are counted from the first
-        node of each tree. There are no sets of categories.
-    ends
-        Where each tree begins, and the last one ends.
-    spread_is
-        As of `Tree`, of all trees.
-
-    Raises
-    ------
-    DataError
-        If one of them is no tree.
 
     Examples
     --------
@@ -78,16 +61,6 @@ class TreeRow:
 
 def cut(arrays: Mapping[str, npt.NDArray[Any] | None], ends: Sequence[int]) -> list[Tree]:
     """Return the trees of which some arrays hold the nodes, tree after tree.
-
-    Parameters
-    ----------
-    arrays, ends
-        As of `TreeRow`.
-
-    Raises
-    ------
-    DataError
-        If one of them is no tree; the first one is named as `Tree` names it.
 
     Examples
     --------

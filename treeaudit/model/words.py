@@ -11,21 +11,6 @@ from treeaudit.model.rules import Rules
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.stats import Estimate
 
-__all__ = [
-    "an",
-    "cell",
-    "cells",
-    "conditions",
-    "estimated",
-    "in_digits",
-    "in_percent",
-    "label_text",
-    "loss_in_words",
-    "number",
-    "number_of",
-    "sentence",
-]
-
 ANY = "*"
 _MOST_DIGITS = 19
 _ZERO = 1.1e-35
@@ -50,14 +35,6 @@ def label_text(label: Label) -> str:
 
 def in_percent(share: float, places: int = 1, *beside: float) -> str:
     """Return a share in percent that says nothing that is not so.
-
-    Parameters
-    ----------
-    places
-        Decimals: more only where fewer would say none, all, or another side of what it stands
-        beside.
-    beside
-        What it is compared with, such as a threshold.
 
     Examples
     --------

@@ -18,7 +18,6 @@ from treeaudit.people.records import Records
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["apart", "check_whole", "coded", "named", "nobody", "of_copies"]
 
 _WHOLE = re.compile(r"([+-]?[0-9]{1,40})(?:\.0*)?", re.ASCII)
 
@@ -29,13 +28,7 @@ Tables = dict[str, Records | None]
 
 
 def named(tables: Mapping[str, Records | None], person: str) -> Tables:
-    """Return tables whose persons are told by a column, where they have it.
-
-    Raises
-    ------
-    DataError
-        If the training data has no such column, or a row names nobody.
-    """
+    """Return tables whose persons are told by a column, where they have it."""
     found = dict(tables)
     series = {}
     for role, records in tables.items():

@@ -32,7 +32,6 @@ from treeaudit.people.records import Records, names_in
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OTHERS", "Prior", "indicators_of", "prior_table", "read_prior", "texts_of"]
 
 OTHERS = "*"
 """The line for everybody who has no line of their own."""
@@ -73,14 +72,7 @@ class Prior:
         return self.values.index(OTHERS) if OTHERS in self.values else None
 
     def finder(self, called: Sequence[str] | None) -> Callable[[str], int | None]:
-        """Return what finds the line of a value.
-
-        Parameters
-        ----------
-        called
-            What the values are called that are looked for, each once; None for numbers.
-            Codes are found as they stand, and only numbers as 1 or 1.0.
-        """
+        """Return what finds the line of a value."""
         place = {value: i for i, value in enumerate(self.values) if value != OTHERS}
         numeric = called is None or all(
             numbers_spelled(texts) is not None for texts in (called, list(place))
@@ -100,22 +92,6 @@ class Prior:
 
 def read_prior(data: object, forest: Forest, train: Records | None = None) -> Prior:
     """Read a table of public shares.
-
-    Parameters
-    ----------
-    data
-        A path (CSV, Parquet), a DataFrame, or a `Prior`, which is checked and returned.
-    forest
-        The model; its labels name the columns of the shares.
-    train
-        The training people, whose columns may be used where the model does not
-        know them.
-
-    Raises
-    ------
-    DataError
-        If a label has no column, a share is none, a line does not add up to 1,
-        or the column is neither the model's nor the training people's.
 
     Examples
     --------

@@ -27,16 +27,6 @@ from treeaudit.people.input.table_input import Sheet, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "LeafCounts",
-    "Records",
-    "count_into",
-    "held_table",
-    "names_in",
-    "read_records",
-    "target_of",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LeafCounts:
@@ -210,13 +200,7 @@ class Records:
 
     @property
     def known_labels(self) -> Int:
-        """The labels of people who have them.
-
-        Raises
-        ------
-        DataError
-            If there are none.
-        """
+        """The labels of people who have them."""
         if self.labels is None:
             no_column = f"{self.origin} has no column of labels; name it with --target"
             raise DataError(self.unlabelled or no_column)
@@ -233,32 +217,6 @@ def read_records(
     texts: Collection[str] = (),
 ) -> Records:
     """Fit a table of people to a model and route them through it.
-
-    Parameters
-    ----------
-    data
-        A path (CSV, TSV, Parquet), a pandas DataFrame, an array, or a pair of
-        features and labels.
-    forest
-        The model. Columns that it does not use are kept in ``frame``.
-    target
-        Column of the labels. Unless told: the model's own name for them, or
-        the one column that is no feature.
-    person
-        Column that names whose record each is: never a label, and a feature only
-        of a model that names it as one.
-    origin
-        What to call the data where it has no file name.
-    texts
-        Columns of a file of text that are read as they stand, unless the model takes numbers
-        there: 01 and 1 are two codes.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, a value is no number, a category or label is
-        unknown, or a value is missing where the model cannot tell what to do;
-        names the column and the row.
 
     Examples
     --------
@@ -317,13 +275,7 @@ def held_table(
 def target_of(
     frame: "pd.DataFrame", forest: Forest, target: str | None, origin: str = "the data"
 ) -> str | None:
-    """Return which column holds the labels; None where none does.
-
-    Raises
-    ------
-    DataError
-        If the named column is not there, or several could be meant.
-    """
+    """Return which column holds the labels; None where none does."""
     names = [str(name) for name in frame.columns]
     called = as_called(names, forest)
     meant = called[names.index(target)] if target in names else target

@@ -28,7 +28,6 @@ from treeaudit.people.records import LeafCounts, Records, count_into
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST", "Counter", "Seen", "counter_of", "sample_table", "stream_records"]
 
 MOST = 20_000
 """Records that attacks that sample are given; they drew as many from the whole table."""
@@ -126,13 +125,7 @@ class Seen:
         )
 
     def records(self, origin: str = "the data") -> Records:
-        """Return the sample as records, with the counts of all.
-
-        Raises
-        ------
-        DataError
-            If nobody was seen, or no value of a column is one that the model knows.
-        """
+        """Return the sample as records, with the counts of all."""
         if self.sample is None:
             raise DataError(f"{origin} holds no rows")
         check_met(self.met, origin)
@@ -163,17 +156,7 @@ class Counter:
         return self.seen(coder, part.file, part.batches(coder.used, coder.texts, coder.numbers))
 
     def table(self, tables: Iterable[Any], part: int | None = None) -> Seen:
-        """Count rows that are in memory already.
-
-        Parameters
-        ----------
-        tables
-            Tables of pandas, or tables or batches of pyarrow, with the columns of the counter.
-        part
-            A number of their own for the rows that are counted at once, from 0, which
-            together with their order makes the sample one that can be drawn again. Told by what is
-            in them unless given.
-        """
+        """Count rows that are in memory already."""
         coder = self.coder
 
         def batches() -> Iterator[Batch]:
@@ -241,26 +224,10 @@ def stream_records(
 ) -> Records:
     """Count the people of a table, and return a sample of them with the counts of all.
 
-    Parameters
-    ----------
-    target, person
-        As `treeaudit.people.records.read_records` takes them.
-    jobs
-        How many workers read parts at once, as joblib counts them: -1 for all there are. One, here,
-        unless told. ``joblib.parallel_config("dask")`` around the call makes them those of a
-        cluster.
-    seed
-        Of the sample.
-
     Returns
     -------
     Records
         At most `treeaudit.people.streaming.MOST`, in the order of the table; ``whole`` counts all.
-
-    Raises
-    ------
-    DataError
-        As `treeaudit.people.records.read_records` does.
     """
     count = counter_of(
         forest,

@@ -7,8 +7,6 @@ from typing import TypeVar
 from treeaudit.errors import SeveralModelsError, UnsupportedModelError
 from treeaudit.readers.limits import clean
 
-__all__ = ["choose", "listed_names", "matching", "named", "plain_name"]
-
 _T = TypeVar("_T")
 _LONGEST_LIST = 300
 _TOP = "the file itself"
@@ -50,24 +48,6 @@ def choose(
     shown: Callable[[str], str] = str,
 ) -> _T | None:
     """Return the one that is asked for, or the only one; None where there is none.
-
-    Parameters
-    ----------
-    found
-        The models of a file, each with its name.
-    select
-        The name that the user gave, which may be a plain key.
-    what
-        What to call them.
-    shown
-        Makes a name fit for a message.
-
-    Raises
-    ------
-    SeveralModelsError
-        If there are several and no choice.
-    UnsupportedModelError
-        If there is none of that name, or several are.
 
     Examples
     --------

@@ -8,8 +8,6 @@ import numpy.typing as npt
 
 from treeaudit.readers.types import Table
 
-__all__ = ["Columns", "gathered", "unfilled"]
-
 Columns = Mapping[str, npt.NDArray[Any]]
 
 # Records that fit a fast cache: each is fetched once, whatever its columns.

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from treeaudit.readers.types import Flag, Float, Wide
 
-__all__ = ["Bytes", "Decimals", "decimals", "standing_apart"]
-
 Bytes = npt.NDArray[np.uint8]
 _Word = npt.NDArray[np.uint64]
 
@@ -90,13 +88,6 @@ def _edges(signs: Bytes) -> Wide:
 
 def decimals(signs: Bytes, begin: Wide, end: Wide, letter: Wide) -> Decimals | None:
     """Return numbers of a text; None where one is not spelled as C and Python spell it.
-
-    Parameters
-    ----------
-    signs
-        The text; eight of its bytes stand before the first number.
-    begin, end, letter
-        As `standing_apart` gives them.
 
     Examples
     --------

@@ -28,8 +28,6 @@ from treeaudit.readers.types import Array
 from treeaudit.readers.unpack import Content, open_file
 from treeaudit.readers.walk import Place, Walk
 
-__all__ = ["Contents", "Name", "StoredArray", "describe"]
-
 _LARGEST = 10
 _WORTH_LISTING = 1024
 _VERSIONS: Mapping[str, str] = {
@@ -105,24 +103,7 @@ class Contents:
 def describe(
     path: str | os.PathLike[str], *, select: str | None = None, max_bytes: int | None = None
 ) -> Contents:
-    """Return what a file holds, whether or not it can be audited.
-
-    Parameters
-    ----------
-    path
-        Any file.
-    select
-        Which model to describe of several.
-    max_bytes
-        Largest file, packed or unpacked.
-
-    Raises
-    ------
-    ReadError
-        If it cannot be opened or is damaged.
-    ModelTooLargeError
-        If it goes over a limit.
-    """
+    """Return what a file holds, whether or not it can be audited."""
     limits = Limits.up_to(max_bytes)
     content = open_file(path, limits)
     is_pickle = pickled.matches(content)

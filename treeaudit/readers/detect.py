@@ -11,8 +11,6 @@ from treeaudit.readers.inflate import compression_of, inflated
 from treeaudit.readers.limits import LIMITS, clean
 from treeaudit.readers.unpack import Content, mapped, unpack
 
-__all__ = ["beginning", "could_run", "looks_like_pickle", "name_of"]
-
 _ZF_HEADER = 21
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
@@ -211,11 +209,6 @@ def _name_of_archive(names: list[str]) -> str:
 
 def beginning(path: str | os.PathLike[str]) -> Content:
     """Map a file and undo the compression of its beginning alone: enough to tell what it is.
-
-    Raises
-    ------
-    ReadError
-        If it cannot be opened, is empty or damaged.
 
     Examples
     --------

@@ -24,8 +24,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Walk, walk
 
-__all__ = ["elsewhere", "of_other_libraries", "usual"]
-
 _PASSED = SEARCHES | {"Pipeline"}
 _SELECTIONS = {"RFE": True, "RFECV": True, "SelectFromModel": False}
 """Steps that keep a fitted model, and whether it saw only the columns that they chose."""
@@ -69,15 +67,7 @@ def _is_other(found: Found) -> bool:
 
 
 def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
-    """Yield the fitted models that hang anywhere else, and are no part of those given.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
-    models
-        The models that are known already.
-    """
+    """Yield the fitted models that hang anywhere else, and are no part of those given."""
     looks = allowance()
     fitted = partial(_is_fitted, looks=looks)
     behind: dict[int, Found] = {}
@@ -101,13 +91,7 @@ def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
 
 
 def _put_behind(model: Found, behind: dict[int, Found]) -> None:
-    """Note for models that selections among the steps of a model keep, which steps they are behind.
-
-    Parameters
-    ----------
-    behind
-        Takes a model for each, by identity, that has the steps before it.
-    """
+    """Note the steps before each model that a selection among the steps keeps."""
     for i, step in enumerate(model.before):
         if not isinstance(step, Inert) or step.kind not in _SELECTIONS:
             continue

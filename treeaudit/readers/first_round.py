@@ -22,17 +22,6 @@ from treeaudit.model.schema import Label
 from treeaudit.model.tree import Tree
 from treeaudit.readers.links import sums
 
-__all__ = [
-    "FIRST_ROUND",
-    "SHARES",
-    "SINGLE",
-    "Step",
-    "counted",
-    "labels_of_first_round",
-    "people_of_class",
-    "with_people",
-]
-
 SINGLE, DOUBLE = 2.0**-22, 1e-12
 """How far sums of 32-bit and of 64-bit derivatives are off, as a part of their terms."""
 _MOST_SLACK = 0.1

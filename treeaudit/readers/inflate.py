@@ -11,8 +11,6 @@ from typing import Protocol
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.readers.limits import Most
 
-__all__ = ["compression_of", "inflated"]
-
 _CHUNK, _FIRST_CHUNK = 1 << 20, 1 << 12
 # xz -9 needs 65 MiB.
 _DICTIONARY = 72 << 20
@@ -109,11 +107,6 @@ def inflated(
 
     The compression is as `compression_of` names it, or ``deflate`` for zlib without a header.
     `streams` takes where each stream begins, and in the end where the last one ends.
-
-    Raises
-    ------
-    ReadError
-        If they are damaged.
 
     Examples
     --------

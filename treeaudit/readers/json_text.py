@@ -10,8 +10,6 @@ from typing import Any, Never
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import show, text_bytes
 
-__all__ = ["parse_json"]
-
 _Object = dict[str, Any]
 _COST_OF_TEXT = 56
 _LEAVE = "; if you trust it, allow more with --max-bytes"
@@ -28,28 +26,6 @@ def parse_json(
     made: Callable[[_Object], _Object] | None = None,
 ) -> object:
     """Return the value that JSON text stands for.
-
-    Parameters
-    ----------
-    data
-        The text, in UTF-8.
-    most
-        How many bytes of Python objects it may become: an empty list of 2 bytes takes 64.
-    costs
-        Bytes of an object, of a list and of one more entry, as this format writes them.
-    what, advice
-        What the text is called in errors; what to do where it is too much.
-    infinite
-        Whether NaN and Infinity, which are no JSON, are numbers, or what gives their values.
-    made
-        Changes every object as soon as it is whole.
-
-    Raises
-    ------
-    ModelTooLargeError
-        If it would become too much, or is nested deeper than Python's own stack.
-    ReadError
-        If it is damaged, or an object names something twice: readers would disagree.
 
     Examples
     --------

@@ -14,20 +14,6 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError
 from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = [
-    "LIMITS",
-    "Allowance",
-    "Deepest",
-    "Limits",
-    "Most",
-    "bare",
-    "clean",
-    "listed",
-    "show",
-    "text_bytes",
-]
-
-
 Buffer = bytes | bytearray | memoryview | mmap
 
 _PIECE = 1 << 20
@@ -182,13 +168,6 @@ class Deepest:
 class Allowance:
     """How much of something is left for one file.
 
-    Parameters
-    ----------
-    most
-        How much there is.
-    too_much
-        What to say where it does not suffice.
-
     Examples
     --------
     >>> left = Allowance(10, "the file holds more than ten parts")
@@ -208,13 +187,7 @@ class Allowance:
         return self._left
 
     def take(self, n: int) -> None:
-        """Use some of it.
-
-        Raises
-        ------
-        ModelTooLargeError
-            If there is less left.
-        """
+        """Use some of it."""
         self._left -= n
         if self._left < 0:
             raise ModelTooLargeError(self._too_much)
@@ -224,11 +197,6 @@ def text_bytes(raw: Buffer) -> int:
     """Return how many bytes a text takes in memory, without making it.
 
     Python gives every character as many bytes as the widest one needs.
-
-    Parameters
-    ----------
-    raw
-        The text, in UTF-8.
 
     Examples
     --------

@@ -13,8 +13,6 @@ from treeaudit.readers.columns import unfilled
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Flag, Float, Int, Wide
 
-__all__ = ["WAYS", "Edges", "Links", "category_sets", "link", "sums"]
-
 WAYS = (np.float64, np.float64, np.int32, np.int32, np.bool_)
 """What the columns of `Edges` hold: low, high, parent, feature, missing."""
 _PART = 1 << 13
@@ -126,18 +124,7 @@ class Links:
         by_set: Flag | None = None,
         room: Sequence[npt.NDArray[Any]] | None = None,
     ) -> Edges:
-        """Return the condition that leads into every node.
-
-        Parameters
-        ----------
-        feature, bound, missing_left
-            One entry per inner node: what it tests, the largest number that goes left, and
-            whether missing values do.
-        by_set
-            Whether it tests a set of categories, which leaves the bounds open.
-        room
-            Columns of `WAYS` to write them to; new ones unless given.
-        """
+        """Return the condition that leads into every node."""
         low, high, parent, tested, missing = room or unfilled(self.n_nodes, WAYS)
         self._hand_down(parent, self.inner)
         self._hand_down(tested, feature)
@@ -157,17 +144,6 @@ class Links:
         """Return the categories that lead into every node, and close the bounds of its edge.
 
         A set may be empty: then no value at all follows the edge.
-
-        Parameters
-        ----------
-        edges
-            Of these nodes.
-        listed
-            The codes that the file names, by position of the inner node.
-        n_categories
-            How many categories each feature has: the others go the other way.
-        left
-            Whether those that are named go left.
         """
         if not listed:
             return None
@@ -232,11 +208,6 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
         How many nodes are stored.
     ordered
         Whether the file must have parents before children.
-
-    Raises
-    ------
-    ReadError
-        If a node has two parents or itself as ancestor, or a child does not exist.
 
     Examples
     --------

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["of_boosting", "of_tree"]
-
 # Indices are as wide as an address; the byte order is that of the system.
 _INDEX, _DOUBLE, _FLAG, _COUNT = ("i8", "i4"), ("f8",), ("u1",), ("u4",)
 _TREE = {

@@ -14,8 +14,6 @@ import numpy as np
 
 from treeaudit.readers.types import Flag, Float, Wide
 
-__all__ = ["Reals", "Wholes", "read_reals", "read_wholes"]
-
 _MINUS, _POINT, _ZERO, _NINE, _LINE, _BLANK = b"-.09\n "
 _SPELLED = re.compile(
     rb"-?(?:0|[1-9][0-9]{0,24})(?:\.[0-9]{0,24}[1-9])?(?:e(?:-0[5-9]|\+0[6-9]|[+-][1-9][0-9]{1,2}))?"

@@ -11,8 +11,6 @@ from treeaudit.readers.limits import clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["Part", "of_forest", "outline"]
-
 _DEEPEST = 12
 _MOST_PARTS = 20
 _MOST = 300

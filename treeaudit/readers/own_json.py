@@ -31,8 +31,6 @@ from treeaudit.readers.own_json_old import answers_of_old, noise_of_old
 from treeaudit.readers.types import Float, Int
 from treeaudit.readers.unpack import Content
 
-__all__ = ["FORMAT", "VERSION", "checked_forest", "forest_of", "matches", "read"]
-
 FORMAT = "treeaudit-model"
 VERSION = 1
 _WHOLE, _NUMBER = "iu", "iuf"
@@ -62,22 +60,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
 
 
 def checked_forest(data: Mapping[str, Any], source: Source, what: str) -> Forest:
-    """Return the model that the data of a file describes.
-
-    Parameters
-    ----------
-    data
-        The object; arrays may stand for lists of numbers.
-    source
-        What is known of the file.
-    what
-        What it is called where it is damaged.
-
-    Raises
-    ------
-    ReadError
-        If it describes no model.
-    """
+    """Return the model that the data of a file describes."""
     try:
         return forest_of(data, source)
     except IndexError:

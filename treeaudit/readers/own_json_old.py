@@ -10,8 +10,6 @@ from typing import Any
 from treeaudit.dp.ledger import Ledger
 from treeaudit.model.forest import Answers, Noise
 
-__all__ = ["answers_of_old", "noise_of_old"]
-
 _ANSWERS: Mapping[str, Answers] = {
     **dict.fromkeys(
         "Tree DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor "

@@ -25,30 +25,9 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import from_inert, held_by, is_trainer, keeps_scores
 
-__all__ = ["stored_model"]
-
 
 def stored_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:
-    """Return the one model that a file holds.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
-    select
-        Which one to take when there are several, by its name or a plain key.
-    source
-        What is known of the file.
-    n_bytes
-        Size of the unpacked file. Its trees cannot take more.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If there is none, or several and no choice.
-    ReadError
-        If it is damaged.
-    """
+    """Return the one model that a file holds."""
     models = usual(root)
     models += islice(elsewhere(root, models), Most.models)
     found = _first(root) if select is None else _selected(models, select)

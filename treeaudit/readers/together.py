@@ -13,8 +13,6 @@ import numpy as np
 from treeaudit.readers.links import Links
 from treeaudit.readers.types import Array, Float, Table, Wide
 
-__all__ = ["SMALL", "Row", "in_rows", "together"]
-
 SMALL = 1 << 11
 """Nodes up to which a tree is looked at together with others: a row is a copy of its trees."""
 _MOST = 1 << 15

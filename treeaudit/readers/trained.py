@@ -42,8 +42,6 @@ _OF_ONE_NUMBER = frozenset(
 _COLUMN = 3
 """How deep a column of a tree stands in the form of a model."""
 
-__all__ = ["from_inert", "held_by", "is_trainer", "keeps_scores"]
-
 
 def is_trainer(value: Inert) -> bool:
     """Tell whether an object of the file was a trainer."""
@@ -52,15 +50,7 @@ def is_trainer(value: Inert) -> bool:
 
 
 def from_inert(value: Inert, source: Source) -> Forest | None:
-    """Return the model inside a trainer.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it was never fitted.
-    ReadError
-        If it is damaged.
-    """
+    """Return the model inside a trainer."""
     stored = arrived(value.get("forest_"))
     if stored is None:
         raise UnsupportedModelError(f"the {value.kind} was never fitted: call fit before saving it")
@@ -92,17 +82,7 @@ def keeps_scores(root: object) -> bool:
 
 
 def held_by(forest: Forest, before: Sequence[object], *, scores: bool = False) -> Forest:
-    """Return a private model with what the objects around it in the file give away.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    before
-        The steps of the pipeline in front of it.
-    scores
-        Whether a search in the file keeps the scores of what it tried.
-    """
+    """Return a private model with what the objects around it in the file give away."""
     if forest.privacy is None:
         return forest
     from treeaudit.dp.claims import FOUND_OUT  # which no model needs that claims nothing

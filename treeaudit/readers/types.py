@@ -3,8 +3,6 @@
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Array", "Flag", "Float", "Int", "Table", "Wide"]
-
 Array = npt.NDArray[np.generic]
 Flag = npt.NDArray[np.bool_]
 Float = npt.NDArray[np.float64]

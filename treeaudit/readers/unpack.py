@@ -18,8 +18,6 @@ from treeaudit.model.source import Digest
 from treeaudit.readers.inflate import compression_of, inflated
 from treeaudit.readers.limits import LIMITS, Limits
 
-__all__ = ["Content", "mapped", "open_file", "spooled", "unpack"]
-
 _SPOOL = 64 << 20
 # joblib 0.9 and older: two letters, the size in hexadecimal, filled up with blanks.
 _ZF_HEADER = 21
@@ -65,11 +63,6 @@ class Content:
 
 def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     """Map a file and undo its compression, within limits on its size before and after.
-
-    Raises
-    ------
-    ReadError
-        If it cannot be opened, is empty or damaged, or goes over a limit.
 
     Examples
     --------
@@ -169,11 +162,6 @@ def _bomb(n_packed: int, most: int) -> ModelTooLargeError:
 
 def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.mmap:
     """Gather at most so many unpacked bytes, in memory or in a temporary file without a name.
-
-    Raises
-    ------
-    ReadError
-        If there are more or none, or the temporary folder has no room for them.
 
     Examples
     --------

@@ -10,8 +10,6 @@ from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["Place", "Walk", "is_closed", "walk"]
-
 _T = TypeVar("_T")
 _SETTINGS = frozenset({type(None), bool, int, float, str})
 _CONTAINERS = (Inert, dict, list, tuple, set, frozenset, np.ndarray)
@@ -34,21 +32,6 @@ def walk(
     seen: set[int] | None = None,
 ) -> Iterator[_T]:
     """Yield a place and all below it, depth first; what is no container is passed over.
-
-    Parameters
-    ----------
-    first
-        Where to begin.
-    value_of
-        Gives the object at a place.
-    parts
-        Gives the places that one holds; asked after that one was yielded.
-    deepest
-        How many levels are looked at.
-    cut
-        Told of a place below which nothing was looked at, as there is too much.
-    seen
-        Takes the ids of what was looked at; what is in it is passed over.
 
     Examples
     --------
@@ -122,11 +105,6 @@ class Place:
 
 class Walk:
     """Every container and array in a file, once; parents before their parts.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
 
     Attributes
     ----------

@@ -24,23 +24,6 @@ from treeaudit.people.checks.training_data import MisfitError
 from treeaudit.people.records import held_table
 from treeaudit.people.streaming import sample_table
 
-__all__ = [
-    "RECORDS",
-    "Attempt",
-    "AuditOptions",
-    "Repair",
-    "applied",
-    "attacks_of",
-    "attempt",
-    "attempt_of",
-    "audit_options",
-    "audited_repair",
-    "n_leaves",
-    "nearest_miss",
-    "rank",
-    "training_accuracy",
-]
-
 _SECONDS = 0.5
 """For the reconstruction from each of many candidates; what takes longer is not shown to pass."""
 

@@ -25,15 +25,6 @@ from treeaudit.people.predict.predictions import said_by_nodes
 from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, AuditOptions, audited_repair
 
-__all__ = [
-    "ChosenTrees",
-    "MendFirst",
-    "first_round_shows_labels",
-    "merges_for",
-    "trees_by_benefit",
-    "try_candidates",
-]
-
 _MOST_NUMBERS = 400_000_000
 """People times classes times pairs of trees that are looked at for an order."""
 

@@ -31,8 +31,6 @@ from treeaudit.repair.attempts import (
 from treeaudit.repair.candidates import try_candidates
 from treeaudit.repair.search import Candidate, Evaluator, accuracy_on, search, searchable
 
-__all__ = ["RepairRequest", "defend", "nearest_miss", "repair", "sweep", "utility_on"]
-
 Progress = Callable[[str, int, int], None]
 
 
@@ -216,17 +214,6 @@ def repair(
     repaired and audited by its file alone: else its epsilon would no longer hold.
 
     Raises DataError if what was asked for cannot be done.
-
-    Parameters
-    ----------
-    known
-        The audit of the model as it is, where there is one: each attempt of a search is
-        then measured by what the policy asks, and only what comes out of it whole.
-    progress
-        Told of every attempt; what it raises ends the search.
-    trial
-        A seed for what a search draws, where its figures alone are kept: they are the same each
-        time then, and anybody can draw the model. None for a model that is written.
     """
     forest, policy = load(model), wanted.resolved()
     defenses = wanted.defenses(forest)

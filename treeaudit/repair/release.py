@@ -11,8 +11,6 @@ from treeaudit.model.leftovers import Leftover
 from treeaudit.readers import load
 from treeaudit.writers import content_by, is_written_whole, suffixes_of, writer_for
 
-__all__ = ["left_out", "one_of", "own_suffix", "release"]
-
 _MOST_NAMED = 40
 _INDEX = re.compile(r"\[\d[\d, ]*\]")
 
@@ -63,24 +61,7 @@ def one_of(
     suffix: str | None = None,
     max_bytes: int | None = None,
 ) -> Forest:
-    """Return a model of a file of several, with which all of them are written again.
-
-    Parameters
-    ----------
-    model
-        The file.
-    error
-        Names its models.
-    suffix
-        Of the file to write; that of the model unless told.
-    max_bytes
-        As `treeaudit.load` takes it.
-
-    Raises
-    ------
-    SeveralModelsError
-        If such a file holds one model alone.
-    """
+    """Return a model of a file of several, with which all of them are written again."""
     for name in error.names:
         try:
             forest = load(model, select=name, max_bytes=max_bytes)
@@ -94,15 +75,7 @@ def one_of(
 
 
 def left_out(before: Forest | Sequence[Forest], after: Forest | Sequence[Forest]) -> str:
-    """Say in one line what a file held that the file written from it does not hold.
-
-    Parameters
-    ----------
-    before
-        The model as it was read, or all that were.
-    after
-        The model as it was read again from what was written, or all that were.
-    """
+    """Say in one line what a file held that the file written from it does not hold."""
     read = [before] if isinstance(before, Forest) else before
     again = [after] if isinstance(after, Forest) else after
     stays = {(one.kind, one.where) for forest in again for one in forest.leftovers.found}

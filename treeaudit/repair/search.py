@@ -29,8 +29,6 @@ from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, AuditOptions, applied, attacks_of, attempt, n_leaves
 from treeaudit.repair.candidates import ChosenTrees, merges_for, trees_by_benefit
 
-__all__ = ["DEAR", "Candidate", "Evaluator", "accuracy_on", "search", "searchable"]
-
 DEAR = (Composition.id, Reconstruction.id)
 """What trees give away together: looked for only where everything before finds nothing."""
 

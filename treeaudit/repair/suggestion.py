@@ -23,8 +23,6 @@ from treeaudit.repair.release import own_suffix, release
 from treeaudit.repair.search import accuracy_on
 from treeaudit.writers import repaired_suffix, save
 
-__all__ = ["with_fix"]
-
 _MOST_NODES = 300_000
 """Trees with more nodes in all are repaired only when asked: it takes seconds."""
 _MOST_PAIRS = 200_000
@@ -44,21 +42,6 @@ def with_fix(
 
     That is to write the file again, where its leftovers alone are in the way,
     and else a repair.
-
-    Parameters
-    ----------
-    report
-        An audit. It is returned as it is where it passed or is accepted, the model is too large
-        to try or none of the people, or nothing helps; a review is never repaired.
-    train
-        The training people, for audits that counted persons by them, for forests, whose trees are
-        put together, and for numbers: once written anew a file does not tell how they differ.
-    test
-        Unseen people: what the repair costs on them.
-    target
-        Column of their labels.
-    seconds
-        How long a search may take; what was not found by then was not tried.
 
     Examples
     --------

@@ -28,8 +28,6 @@ from treeaudit.reports.terminal import to_text
 from treeaudit.reports.to_json import dumps
 from treeaudit.version import __version__
 
-__all__ = ["check_folder", "write_acro"]
-
 _FORM = "0.4.11"
 """The version of ACRO whose form this is; SACRO-Viewer asks for 0.4 or later."""
 
@@ -40,21 +38,7 @@ _NOT_FOR_RELEASE = (
 
 
 def check_folder(report_of: str | None, folder: str | os.PathLike[str], *, force: bool) -> None:
-    """Refuse a folder that cannot take the entry, before a long audit begins.
-
-    Parameters
-    ----------
-    report_of
-        The model file, or None for a model in memory.
-    force
-        Replace an entry of the same model.
-
-    Raises
-    ------
-    DataError
-        If the folder cannot be made, holds no ACRO outputs but other files of
-        these names, or an entry of this model already.
-    """
+    """Refuse a folder that cannot take the entry, before a long audit begins."""
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise DataError(f"{target} is no folder; name one for the ACRO entry")
@@ -78,23 +62,7 @@ def write_acro(
     created: datetime | None = None,
     release_safe: bool = False,
 ) -> Path:
-    """Add the report to a folder of outputs, as a record of type ``custom``; return their file.
-
-    Parameters
-    ----------
-    folder
-        The folder of outputs; made where it is not there.
-    created
-        The time of the record; now unless told.
-    release_safe
-        Write the statements that may leave the room in the place of the reports, and no
-        measured number into the record.
-
-    Raises
-    ------
-    DataError
-        As `check_folder`, and if the folder holds another model of that name.
-    """
+    """Add the report to a folder of outputs, as a record of type ``custom``; return their file."""
     target, now = Path(folder), created or datetime.now()
     model = report.forest.source.path
     check_folder(model, target, force=force)

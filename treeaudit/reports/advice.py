@@ -13,20 +13,6 @@ from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain
 from treeaudit.writers import repaired_suffix
 
-__all__ = [
-    "acceptance",
-    "defend_command",
-    "fix_outcome",
-    "fix_sentence",
-    "is_search",
-    "next_command",
-    "next_steps",
-    "place_to_repeat",
-    "reconstruct_command",
-    "repeat_command",
-    "verdict_line",
-]
-
 
 def fix_sentence(report: Report) -> str:
     """Return what was done, whether it passes and what it costs; nothing where none was tried."""

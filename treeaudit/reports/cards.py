@@ -15,8 +15,6 @@ from treeaudit.reports.severity_styles import SEVERITY
 from treeaudit.reports.wording import in_words, rate
 from treeaudit.stats import Estimate
 
-__all__ = ["Card", "cards", "held_against"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:

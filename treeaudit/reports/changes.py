@@ -16,9 +16,6 @@ from treeaudit.reports.plain_text import plain
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
-__all__ = ["check_output", "dumps", "in_notebook", "lines", "marked", "save", "to_dict", "to_html"]
-__all__ += ["to_markdown", "to_text"]
-
 _FORMATS = ("html", "json", "md", "txt")
 _WORDS = {
     "worse": "worse",
@@ -136,13 +133,7 @@ def to_html(found: Changes) -> str:
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Refuse a file that the changes cannot be written to.
-
-    Raises
-    ------
-    DataError
-        If its format is unknown, the file exists, or there is no such folder.
-    """
+    """Refuse a file that the changes cannot be written to."""
     suffix_of(path, _FORMATS, "what changed between reports")
     check_free(path, force=force)
 

@@ -13,8 +13,6 @@ from markupsafe import Markup
 
 from treeaudit.reports.icicle import Cell, Layout
 
-__all__ = ["Column", "fit", "icicle", "strip", "written"]
-
 _WORDS = 90
 """As many as a page has room for, whatever the columns are called."""
 
@@ -33,15 +31,7 @@ def fit(text: str, width: float, per_letter: float = 5.9) -> str:
 def written(
     layout: Layout, questions: Mapping[int, tuple[str, str]], step: float
 ) -> Mapping[int, str]:
-    """Return the text of inner nodes by their number: of the top rows first, so many words.
-
-    Parameters
-    ----------
-    questions
-        Label and tooltip of inner nodes.
-    step
-        How wide a column is, in pixels.
-    """
+    """Return the text of inner nodes by their number: of the top rows first, so many words."""
     found: dict[int, str] = {}
     left = _WORDS
     for cell in sorted(layout.cells, key=lambda one: one.depth):
@@ -95,16 +85,6 @@ def icicle(
     description: str,
 ) -> Markup:
     """Draw a tree above the sizes of its groups, one column per end.
-
-    Parameters
-    ----------
-    columns
-        One per end of the layout, from left to right.
-    questions
-        Label and tooltip of inner nodes; nodes without one are drawn blank.
-    name, description
-        What the drawing is called and what it shows, for those who cannot see
-        it. The name also makes the ids unique.
 
     Examples
     --------

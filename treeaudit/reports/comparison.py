@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["check_output", "dumps", "in_notebook", "print_comparison", "save", "to_dict", "to_text"]
-
 
 def to_dict(comparison: Comparison) -> dict[str, Any]:
     """Return the comparison as plain data, one entry per model."""
@@ -131,13 +129,7 @@ _GOOD = {"labels": "accuracy", "numbers": "R²", "both": "accuracy or R²"}
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Refuse a file that the comparison cannot be written to, before long work begins.
-
-    Raises
-    ------
-    DataError
-        If its format is unknown, the file exists, or there is no such folder.
-    """
+    """Refuse a file that the comparison cannot be written to, before long work begins."""
     suffix_of(path, _FORMATS, "the comparison")
     check_free(path, force=force)
 

@@ -9,8 +9,6 @@ from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain
 from treeaudit.stats import Estimate
 
-__all__ = ["advice", "cells", "claimed", "goodness", "interval", "judged", "verdict", "within"]
-
 
 def cells(comparison: Comparison, column: str) -> list[str]:
     """Return one column of the comparison as texts; a dash where nothing is known."""

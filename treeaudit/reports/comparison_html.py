@@ -26,8 +26,6 @@ from treeaudit.reports.wording import LEVELS, percent
 from treeaudit.stats import Estimate
 from treeaudit.version import __version__
 
-__all__ = ["to_html"]
-
 WIDTH, HEIGHT = 440, 290
 LEFT, RIGHT, TOP, BOTTOM = 58, 20, 16, 46
 _APART: Mapping[Measure, float] = {"membership": 0, "attribute": 14, "certified": -14}

@@ -22,8 +22,6 @@ from treeaudit.version import __version__
 if TYPE_CHECKING:
     from treeaudit.comparison.differencing import Named
 
-__all__ = ["check_output", "dumps", "in_notebook", "lines", "save", "to_dict", "to_html"]
-__all__ += ["to_markdown", "to_text"]
 
 _FORMATS = ("html", "json", "md", "txt", "csv", "parquet")
 _SHOWN = 20
@@ -250,13 +248,7 @@ def _name(path: str | None) -> str:
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Refuse a file that the difference cannot be written to, before long work begins.
-
-    Raises
-    ------
-    DataError
-        If its format is unknown, the file exists, or there is no such folder.
-    """
+    """Refuse a file that the difference cannot be written to, before long work begins."""
     suffix_of(path, _FORMATS, "what two releases give away")
     check_free(path, force=force)
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["RiskDisplay", "TradeDisplay"]
 
 _STARTS = (1, 2, 5, 10, 50)
 _NEAR = 0.04

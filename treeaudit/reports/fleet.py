@@ -15,7 +15,6 @@ from treeaudit.version import __version__
 if TYPE_CHECKING:
     from rich.text import Text
 
-__all__ = ["counted", "json_lines", "line", "others", "to_html", "to_markdown", "whole_json"]
 
 _ROWS, _REPORTS, _OTHERS = 5_000, 1_000, 500
 """The most that a page shows; the rest is counted, and in the JSON lines."""

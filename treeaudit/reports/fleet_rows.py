@@ -12,8 +12,6 @@ from treeaudit.reports.provenance import shown_name
 from treeaudit.reports.release_safe import measured, that_may_leave
 from treeaudit.reports.summary import headline
 
-__all__ = ["VERDICTS", "Row", "exit_code", "failed_row", "row_of", "worst_first"]
-
 VERDICTS = ("fail", "unsafe", "unread", "review", "accepted", "pass")
 """From worst to best; an unsafe file would run code, and nobody could audit an unread one."""
 _CODES = {"fail": 1, "unsafe": 2, "unread": 2, "review": 3, "accepted": 4, "pass": 0}
@@ -62,11 +60,6 @@ class Row:
 
 def row_of(report: Report, *, release_safe: bool = False) -> Row:
     """Return what a list tells of a report.
-
-    Parameters
-    ----------
-    release_safe
-        Only what the statement that may leave the room tells.
 
     Examples
     --------

@@ -21,8 +21,6 @@ from treeaudit.reports.to_json import as_line, dumps, to_dict
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMATS", "brief", "check_output", "dumps", "in_notebook", "listed", "render", "save"]
-__all__ += ["suffix_of", "to_dict", "to_frame", "to_text"]
 
 _COLUMNS = {
     "findings": ("id", "title", "status", "severity", "leaves", "people", "summary", "reason"),
@@ -113,11 +111,6 @@ FORMATS = {
 def suffix_of(path: str | os.PathLike[str]) -> str:
     """Return the format that a path asks for.
 
-    Raises
-    ------
-    DataError
-        If it is none of `FORMATS`.
-
     Examples
     --------
     >>> suffix_of("audit/report.HTML")
@@ -127,13 +120,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Refuse a file that no report can be written to, before long work begins.
-
-    Raises
-    ------
-    DataError
-        If its format is unknown, the file exists, or there is no such folder.
-    """
+    """Refuse a file that no report can be written to, before long work begins."""
     suffix_of(path)
     check_free(path, force=force)
 
@@ -142,11 +129,6 @@ def render(report: Report, form: str, *, release_safe: bool = False) -> str:
     """Return the report, or the statement that may leave the room, in one of the `FORMATS`.
 
     ``text`` is ``txt``.
-
-    Raises
-    ------
-    DataError
-        If there is no such format.
     """
     known = FORMATS[suffix_of(f"report.{'txt' if form == 'text' else form}")]
     return known.release(report) if release_safe else known.render(report)

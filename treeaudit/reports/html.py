@@ -57,8 +57,6 @@ from treeaudit.reports.summary import (
 from treeaudit.reports.wording import LEVELS
 from treeaudit.version import __version__
 
-__all__ = ["environment", "framed", "to_html"]
-
 
 def framed(page: str, height: int = 760) -> str:
     """Return a whole HTML page, escaped, as a frame for a notebook; the height is in pixels.
@@ -79,11 +77,6 @@ def to_html(
     report: Report, *, release_safe: bool = False, created: datetime.date | None = None
 ) -> str:
     """Return the report as one HTML file.
-
-    Parameters
-    ----------
-    release_safe
-        Return the statement that may leave the room in its place.
 
     Examples
     --------

@@ -15,9 +15,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Int, Wide
 from treeaudit.model.tree import Tree
 
-__all__ = ["STARTS", "Cell", "Layout", "Subtrees", "lay_out", "level_of", "measure_subtrees"]
-
-
 STARTS = (1, 2, 5, 10, 50)
 """Sizes of groups at which a new level begins, the most exposed first."""
 
@@ -142,15 +139,6 @@ def lay_out(
     most_rows: int = 16,
 ) -> Layout:
     """Choose what to unfold and give every cell its place.
-
-    Parameters
-    ----------
-    k
-        Leaves with fewer people are small: subtrees with many of them unfold
-        before subtrees with few.
-    most_columns, most_rows
-        Bounds of the drawing; a tree that fits into the columns may take twice
-        the rows. What lies deeper is folded.
 
     Examples
     --------

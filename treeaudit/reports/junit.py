@@ -7,8 +7,6 @@ from xml.etree import ElementTree as Xml
 from treeaudit.reports.fleet_rows import Row
 from treeaudit.reports.plain_text import plain
 
-__all__ = ["to_junit"]
-
 
 def to_junit(rows: Sequence[Row]) -> str:
     """Return the results as XML text.

@@ -23,8 +23,6 @@ from treeaudit.table.labels import people_per_class
 from treeaudit.table.persons import counted_tree
 from treeaudit.table.table import Table
 
-__all__ = ["MOST_STRIPS", "draw_forest", "draw_trees", "ladder", "levels_per_tree", "strips"]
-
 _MOST_COLUMNS = 150
 _RECT = Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
 

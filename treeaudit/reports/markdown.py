@@ -25,8 +25,6 @@ from treeaudit.reports.summary import (
 )
 from treeaudit.version import __version__
 
-__all__ = ["escaped", "fenced", "to_markdown"]
-
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&$]|:(?=//)|(?<=w)\.")
 _MARK = {"fail": "✕", "accepted": "!", "pass": "✓", "skipped": "–"}
 

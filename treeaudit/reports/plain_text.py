@@ -11,7 +11,6 @@ from treeaudit.files import well_formed
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["cell", "plain", "printed", "visible", "visible_lines"]
 
 _HIDDEN = {**{code: 0x2400 + code for code in range(32)}, 127: 0x2421}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.ASCII | re.IGNORECASE)

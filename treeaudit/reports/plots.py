@@ -12,19 +12,6 @@ from treeaudit.reports.charts import strip
 from treeaudit.reports.wording import in_words, interval, percent, rate
 from treeaudit.stats import Estimate
 
-__all__ = [
-    "Chart",
-    "Drawing",
-    "Point",
-    "Row",
-    "Series",
-    "draw_curve",
-    "draw_plot",
-    "lines",
-    "share_row",
-    "whiskers",
-]
-
 _WIDTH, _HEIGHT, _SIDE, _ROW = 460, 128, 12, 19
 _APART = 26
 """Pixels between numbers below the axis."""

@@ -17,18 +17,6 @@ from treeaudit.reports.advice import acceptance
 from treeaudit.reports.plain_text import plain
 from treeaudit.version import __version__
 
-__all__ = [
-    "bounded_by",
-    "claim",
-    "counting",
-    "facts",
-    "made_from",
-    "model_name",
-    "not_checked",
-    "shown_name",
-    "spent",
-]
-
 _MEANS = {"add-remove": "one {} more or less", "replace-one": "one {} in the place of another"}
 _MOST = 12
 """Questions that are listed one by one."""

@@ -31,17 +31,6 @@ from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.version import __version__
 
-__all__ = [
-    "about",
-    "measured",
-    "page_of",
-    "released",
-    "share_of",
-    "statement",
-    "that_may_leave",
-    "verdict_word",
-]
-
 _STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)
 _FEWEST = 3
 """Of fewer than three people there is no number that could be another."""
@@ -53,13 +42,7 @@ def _fewest(report: Report) -> int:
 
 
 def that_may_leave(report: Report) -> Report:
-    """Return a report of whose checks nothing is told that is about fewer than ``k`` people.
-
-    Raises
-    ------
-    PolicyError
-        If the verdict alone would tell whether there is somebody, passed or failed.
-    """
+    """Return a report of whose checks nothing is told that is about fewer than ``k`` people."""
     k, told = _fewest(report), report.table.n_people
     surely = 0 if told is None else about(told, k) - k
     if _tells_by_verdict(report.checks, k):
@@ -121,15 +104,6 @@ def about(people: int, k: int) -> int:
 
 def share_of(share: float, people: int, k: int) -> tuple[float, float] | None:
     """Return a share as it is told and its step; None where it would tell of too few.
-
-    Parameters
-    ----------
-    share
-        Of people, between 0 and 1.
-    people
-        How many there are, as told.
-    k
-        The smallest group that may be told of.
 
     Examples
     --------

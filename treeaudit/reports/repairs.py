@@ -12,8 +12,6 @@ from treeaudit.people.predict.predictions import Utility
 from treeaudit.repair.attempts import Attempt
 from treeaudit.reports.wording import percent
 
-__all__ = ["HEAD", "before_and_after", "curve", "picture", "rest", "shown", "utility_rows"]
-
 WIDTH, HEIGHT = 440, 250
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 46
 

@@ -19,9 +19,6 @@ from treeaudit.table.labels import people_per_class
 from treeaudit.table.persons import counted_tree
 from treeaudit.table.table import Table
 
-__all__ = ["Row", "Rows", "published_rows", "worst_positions"]
-
-
 MOST_ROWS = 200
 MOST_FEATURES = 8
 MOST_CLASSES = 6

@@ -12,8 +12,6 @@ from treeaudit.reports.fleet_rows import Row
 from treeaudit.reports.plain_text import plain
 from treeaudit.version import __version__
 
-__all__ = ["to_sarif"]
-
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )

@@ -11,7 +11,6 @@ from treeaudit.errors import DataError
 from treeaudit.files import same_file, write_file
 from treeaudit.findings.report import Report, Reports
 from treeaudit.reports.formats import listed, render, suffix_of
-from treeaudit.reports.formats import to_dict as report_to_dict
 from treeaudit.reports.html import environment, framed
 from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import made_from, model_name, shown_name
@@ -20,22 +19,12 @@ from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
 from treeaudit.reports.to_json import HEAD, as_json
+from treeaudit.reports.to_json import to_dict as report_to_dict
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = [
-    "dumps",
-    "in_notebook",
-    "print_reports",
-    "print_worst",
-    "released",
-    "save",
-    "to_dict",
-    "to_html",
-    "to_text",
-]
 
 _HEIGHT = 900
 

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-__all__ = ["SEVERITY", "VERDICT", "Look"]
-
 
 class Look(NamedTuple):
     """A word or mark, the tone of the page, and the styles of a label and of a plain word."""

@@ -12,17 +12,6 @@ from treeaudit.reports.plain_text import plain
 from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.wording import in_bold, in_words, percent
 
-__all__ = [
-    "CheckLine",
-    "Glossary",
-    "check_lines",
-    "headline",
-    "is_accepted",
-    "pill",
-    "reasons",
-    "release",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckLine:

@@ -23,7 +23,6 @@ from treeaudit.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLE_FORMATS", "save_people", "save_table", "table_format", "to_records"]
 
 TABLE_FORMATS = ("csv", "parquet", "arrow", "feather", "json")
 
@@ -32,13 +31,7 @@ _LOW = re.compile(r"_low( \(\d+\))?\Z")
 
 
 def table_format(path: str | os.PathLike[str]) -> str:
-    """Return the format that a path asks for.
-
-    Raises
-    ------
-    DataError
-        If it is none of `TABLE_FORMATS`.
-    """
+    """Return the format that a path asks for."""
     return suffix_of(path, TABLE_FORMATS, "the table")
 
 
@@ -50,25 +43,7 @@ def save_table(
     words: bool = False,
     force: bool = False,
 ) -> Path:
-    """Write the reconstructed table.
-
-    Parameters
-    ----------
-    path
-        ``.csv``, ``.parquet``, and ``.arrow`` or ``.feather`` (Arrow's own file) hold the
-        columns of `Table.to_frame`, written tree by tree; ``.json`` one object per leaf. In
-        CSV open ends are empty, no text is one that a spreadsheet would run, and no
-        character is hidden; the others hold names as they are.
-    expand
-        One row per person instead of one per leaf, in words (not for JSON).
-    words
-        What a leaf says of a feature as one text, as in `Table.to_frame`.
-
-    Raises
-    ------
-    DataError
-        If the suffix is unknown, the file exists, or pyarrow is not installed.
-    """
+    """Write the reconstructed table."""
     form = table_format(path)
     if form == "json":
         if expand:
@@ -84,13 +59,7 @@ def _expanded(table: Table) -> Iterator[Columns]:
 
 
 def save_people(frame: "pd.DataFrame", path: str | os.PathLike[str], *, force: bool) -> Path:
-    """Write a table with one row per person as CSV, Parquet or Arrow, as `save_table` does.
-
-    Raises
-    ------
-    DataError
-        If the suffix is another, the file exists, or pyarrow is not installed.
-    """
+    """Write a table with one row per person as CSV, Parquet or Arrow, as `save_table` does."""
     if table_format(path) == "json":
         raise DataError(f"{path}: people are written as .csv or .parquet")
     return _write(iter((_columns(frame),)), Path(path), force)

@@ -23,8 +23,6 @@ from treeaudit.reports.severity_styles import SEVERITY, VERDICT
 from treeaudit.reports.wording import in_words
 from treeaudit.version import __version__
 
-__all__ = ["attack_lines", "print_report", "print_verdict", "print_way_out", "to_text"]
-
 Block = Text | Table
 _Styled = Sequence[tuple[str, str]]
 """Texts and their styles."""

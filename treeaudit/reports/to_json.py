@@ -19,17 +19,6 @@ from treeaudit.findings.request import OPTIONS, Given, Request
 from treeaudit.model.forest import Forest
 from treeaudit.version import __version__
 
-__all__ = [
-    "HEAD",
-    "SCHEMA_VERSION",
-    "as_json",
-    "as_line",
-    "asked",
-    "dumps",
-    "json_schema",
-    "to_dict",
-]
-
 SCHEMA_VERSION = 2
 HEAD = {"schema_version": SCHEMA_VERSION, "tool": {"name": "treeaudit", "version": __version__}}
 

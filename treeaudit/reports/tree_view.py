@@ -11,8 +11,6 @@ from treeaudit.reports.plain_text import plain
 if TYPE_CHECKING:
     from rich.tree import Tree as Drawing
 
-__all__ = ["draw"]
-
 
 def draw(tree: Tree, schema: Schema, *, k: int = 5, most: int = 400) -> "Drawing":
     """Return a drawing of a tree, the condition into every node as its text.

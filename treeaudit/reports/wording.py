@@ -11,8 +11,6 @@ from treeaudit.stats import Estimate
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["LEVELS", "Level", "in_bold", "in_words", "interval", "percent", "rate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
@@ -82,11 +80,6 @@ def interval(share: Estimate) -> str:
 
 def in_words(part: object) -> str:
     """Return a phrase, or what stands in one, as text.
-
-    Raises
-    ------
-    TypeError
-        For None and for a truth value, which are nothing to tell.
 
     Examples
     --------

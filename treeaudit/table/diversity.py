@@ -18,8 +18,6 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 
-__all__ = ["Crosstab", "Worst", "counted", "crosstab", "dominated", "estimable"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worst:
@@ -294,15 +292,6 @@ def estimable(value: Float, group: Wide, n_groups: int, *, p: float = 0.1, most:
 
     They know the total and their own part; what is left beside the largest is
     all that hides it. True where that is less than the share p of the largest.
-
-    Parameters
-    ----------
-    value, group, n_groups
-        As in `dominated`.
-    p
-        The smallest acceptable error, relative to the largest contribution.
-    most
-        How many of the values may be those of one person.
 
     Examples
     --------

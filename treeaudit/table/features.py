@@ -18,9 +18,6 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.model.rules import Rules
 from treeaudit.model.tree import Tree
 
-__all__ = ["hidden_without", "people_by_feature", "people_by_last_split"]
-
-
 _SAMPLE = 500
 _FEW_LEVELS = 200
 _BLOCK = 1 << 16

@@ -14,18 +14,6 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import ANY, cells, label_text
 
-__all__ = [
-    "Column",
-    "Columns",
-    "Rows",
-    "Tested",
-    "bounds",
-    "in_words",
-    "per_leaf",
-    "per_person",
-    "tested_by",
-]
-
 Column = npt.NDArray[Any]
 Columns = dict[str, Column]
 """Arrays of one length, by the name of their column."""

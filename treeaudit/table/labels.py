@@ -11,17 +11,6 @@ from treeaudit.arrays import Float, Wide, any_of_row, sum_of_row
 from treeaudit.model.forest import CountsAre
 from treeaudit.table.diversity import Crosstab, Worst, counted
 
-__all__ = [
-    "Labels",
-    "Once",
-    "exceptions",
-    "joined",
-    "labels_of",
-    "measured",
-    "nearly_certain",
-    "people_per_class",
-]
-
 _MOST_DRAWN = 3
 """Of those whom a bootstrap draws, one in thirty is drawn more often than this."""
 _NEARLY = 0.95
@@ -74,13 +63,7 @@ class Labels:
 
 
 class Once:
-    """Labels that are measured when they are first asked for.
-
-    Parameters
-    ----------
-    measure
-        Looks at the leaves; None where nothing is told of them.
-    """
+    """Labels that are measured when they are first asked for."""
 
     __slots__ = ("_found", "_measure")
 
@@ -213,17 +196,7 @@ def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels
 
 
 def measured(table: Crosstab, at: Wide, n_leaves: int) -> Labels:
-    """Return what people say who are counted by leaf and value.
-
-    Parameters
-    ----------
-    table
-        People by leaf and value.
-    at
-        Which leaves of the tree they are.
-    n_leaves
-        How many the tree has; the others are left blank.
-    """
+    """Return what people say who are counted by leaf and value."""
     found = _blank(n_leaves)
     found.distinct[at] = table.distinct
     found.absent[at] = np.count_nonzero(table.overall) - table.distinct
@@ -248,15 +221,7 @@ def _blank(n: int) -> Labels:
 
 
 def joined(each: Sequence[Labels | None], n_leaves: Sequence[int]) -> Labels | None:
-    """Put the labels of all trees in a row, blank for trees without; None without any.
-
-    Parameters
-    ----------
-    each
-        One entry per tree.
-    n_leaves
-        Leaves of each tree.
-    """
+    """Put the labels of all trees in a row, blank for trees without; None without any."""
     if all(labels is None for labels in each):
         return None
     full = [labels or _blank(n) for labels, n in zip(each, n_leaves, strict=True)]

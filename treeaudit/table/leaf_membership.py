@@ -9,8 +9,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Wide, groups_of
 from treeaudit.table.table import Table
 
-__all__ = ["Held", "Meant", "held_in"]
-
 Codes = npt.NDArray[np.integer[Any]]
 
 

@@ -19,22 +19,11 @@ from treeaudit.table.labels import Labels, Once, measured
 from treeaudit.table.leaf_membership import Held, held_in
 from treeaudit.table.table import Table
 
-__all__ = ["at_most", "bounded_by", "counted_tree", "in_persons", "values_in", "worse"]
-
 Codes = npt.NDArray[np.integer[Any]]
 
 
 def at_most(table: Table, most: int) -> Table:
-    """Return a table in the fewest persons that it can hold.
-
-    Parameters
-    ----------
-    table
-        Its groups, in records.
-    most
-        The most records of one person. A leaf of n records holds at least
-        ``ceil(n / most)`` persons; the shares of labels stay those of records.
-    """
+    """Return a table in the fewest persons that it can hold."""
     if not table.tells_people:
         return table
     size = -(-table.size // most)

@@ -29,17 +29,6 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 
-__all__ = [
-    "Risk",
-    "Uniques",
-    "expected_chance",
-    "pitman",
-    "population_uniques",
-    "risk",
-    "slide",
-    "zayatz",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Risk:
@@ -115,13 +104,6 @@ def expected_chance(size: Wide, fraction: float) -> Float:
     The model is F | f negative binomial with parameters f and the sampling
     fraction.
 
-    Parameters
-    ----------
-    size
-        People of the data per group, at least one.
-    fraction
-        Share of the population that is in the data, above 0 and at most 1.
-
     Examples
     --------
     >>> expected_chance(np.array([1, 2]), 0.1).round(5).tolist()
@@ -146,11 +128,6 @@ def _hypergeometric(size: Wide, z: float) -> Float:
 
 def population_uniques(size: Wide, fraction: float) -> Uniques:
     """Estimate how many people of the population are alone in their group.
-
-    Parameters
-    ----------
-    size, fraction
-        As in `expected_chance`.
 
     Examples
     --------
@@ -251,15 +228,6 @@ def slide(size: Wide, fraction: float, groups: float | None = None) -> float | N
     A group of the population has 1 + NB(alpha, beta) people; the two are solved
     from the expected groups of one and of two people in the data. None where
     that has no solution.
-
-    Parameters
-    ----------
-    size, fraction
-        As in `population_uniques`.
-    groups
-        How many groups the population has, where that is known; otherwise it is
-        estimated (Haas and Stokes, third estimator), which is the weak point of
-        the method at small fractions.
 
     Examples
     --------

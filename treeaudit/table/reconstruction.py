@@ -17,8 +17,6 @@ from treeaudit.readers import load
 from treeaudit.table.labels import Labels, Once, joined, labels_of
 from treeaudit.table.table import Table
 
-__all__ = ["claimed", "measure", "reconstruct", "routed", "rule_text", "with_labels"]
-
 Int = npt.NDArray[np.int32]
 Wide = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
@@ -66,15 +64,7 @@ def reconstruct(model: object, trees: Sequence[int] | None = None) -> Table:
 
 
 def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) -> Table:
-    """Rebuild the table of a model and measure its labels in the same pass.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    progress
-        Called with the trees done and their number.
-    """
+    """Rebuild the table of a model and measure its labels in the same pass."""
     labels: list[Labels | None] = []
 
     def see(counts: Float | None, size: Wide) -> None:
@@ -252,13 +242,7 @@ def _check_tree(forest: Forest, index: int) -> None:
 
 
 def rule_text(forest: Forest, tree: int, leaf: int) -> str:
-    """Return the rule of one leaf in words.
-
-    Raises
-    ------
-    DataError
-        If there is no such tree or node.
-    """
+    """Return the rule of one leaf in words."""
     _check_tree(forest, tree)
     model = forest.trees[tree]
     if not 0 <= leaf < model.n_nodes or not model.is_leaf[leaf]:

@@ -34,8 +34,6 @@ from treeaudit.table.labels import Labels, Once, people_per_class
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LeafRows", "Table"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LeafRows:

@@ -12,8 +12,6 @@ from treeaudit.people.predict.predictions import predict_numbers, predict_shares
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.trainers.training_rows import CLASSES, NUMBERS, Targets
 
-__all__ = ["PrivateClassifier", "PrivateRegressor"]
-
 
 class PrivateClassifier(ClassifierMixin, PrivateTrees):  # type: ignore[misc]
     """Private trees that answer with a class.

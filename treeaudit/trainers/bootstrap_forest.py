@@ -29,8 +29,6 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["BootstrapForestClassifier"]
-
 Criterion = Literal["max", "gini"]
 
 _FLAW = (
@@ -42,22 +40,6 @@ _FLAW = (
 @dataclass(kw_only=True, eq=False, repr=False)
 class BootstrapForestClassifier(PrivateClassifier):
     """A private random forest: trees of `DiffPID3Classifier`, each on its own bootstrap.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees (tau).
-    max_depth
-        Levels of nodes (d), the leaves included.
-    criterion
-        How columns are judged: ``max`` or ``gini``.
-    n_bins
-        Into how many public bins numbers are cut; the paper has categories only.
-    variant
-        ``sound``; or ``published``, which costs more than it says; docs/published.md lists what
-        differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; epsilon is beta in the survey.
 
     Notes
     -----

@@ -26,11 +26,6 @@ from treeaudit.people.input.cell_parsing import (
 )
 from treeaudit.people.input.columns import frame_of
 
-__all__ = [
-    *("Outside", "check_names", "code_columns", "columns_of"),
-    *("derive_features", "in_cells", "named", "names_of"),
-]
-
 Outside = Literal["raise", "clip"]
 """What becomes of private values that the public schema does not know."""
 
@@ -61,13 +56,7 @@ def names_of(X: object) -> list[str] | None:
 
 
 def check_names(seen: Sequence[str] | None, names: Sequence[str] | None, estimator: str) -> None:
-    """Hold the column names at prediction against those at fit, as scikit-learn does.
-
-    Raises
-    ------
-    DataError
-        If the names, or their order, are not those of the fit.
-    """
+    """Hold the column names at prediction against those at fit, as scikit-learn does."""
     if seen is None and names is not None:
         warnings.warn(
             f"X has feature names, but {estimator} was fitted without feature names", stacklevel=4
@@ -99,11 +88,6 @@ def columns_of(X: object, estimator: str, *, finite: bool = True) -> Columns:
     """Return a two-dimensional table: an array of numbers where that is what it is.
 
     Infinite numbers are refused where they must be ``finite``; missing ones always pass.
-
-    Raises
-    ------
-    ValueError
-        If it is no table of at least one row and column, as scikit-learn says it.
     """
     allowed: dict[str, Any] = {_FINITE: "allow-nan" if finite else False}
     X = in_cells(X)
@@ -228,25 +212,7 @@ def _numbers(column: Any) -> Float:  # noqa: ANN401  # a column of either kind
 def code_columns(
     table: Columns, schema: Schema, order: Sequence[int] | None, outside: Outside | None
 ) -> Float:
-    """Return numbers for a table: categories as codes, missing values as NaN.
-
-    Parameters
-    ----------
-    table
-        From `columns_of`.
-    schema
-        The public description; its order is the order of the result.
-    order
-        The column of the table for each feature; as they stand unless told.
-    outside
-        ``raise`` or ``clip`` for private data. None for data that is only
-        asked about: numbers stay as they are, unknown categories are missing.
-
-    Raises
-    ------
-    DataError
-        If a value is not in the schema and ``outside`` is ``raise``.
-    """
+    """Return numbers for a table: categories as codes, missing values as NaN."""
     features = schema.features
     at = range(len(features)) if order is None else order
     held = table.dtypes if isinstance(table, pd.DataFrame) else [table.dtype]

@@ -48,8 +48,6 @@ from treeaudit.trainers.pruning import calibrate, prune_pessimistically
 from treeaudit.trainers.splits import SCORES, Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["DiffPID3Classifier"]
-
 Criterion = Literal["max", "gini", "information-gain", "noisy-counts"]
 Numbers = Literal["ranges", "bins"]
 
@@ -57,29 +55,6 @@ Numbers = Literal["ranges", "bins"]
 @dataclass(kw_only=True, eq=False, repr=False)
 class DiffPID3Classifier(PrivateClassifier):
     """A private ID3 tree: noisy counts of the nodes, one private choice per node.
-
-    Parameters
-    ----------
-    max_depth
-        Levels of splits (d).
-    criterion
-        ``max``, ``gini`` or ``information-gain``, which needs ``max_records``;
-        or ``noisy-counts``, the ID3 on the counts of SuLQ (algorithm 1).
-    max_records
-        A public bound on the number of records, for ``information-gain``.
-    numbers
-        ``ranges``: a split point is drawn for every numeric column at every
-        node (DiffPC4.5), at an epsilon of B / ((2 + n) d + 2) per question for n such
-        columns; ``bins``: they are cut into public bins first, at B / (2 (d + 1)).
-    n_bins
-        How many bins.
-    certainty_factor
-        Of the pruning (algorithm 3), the smaller the more is cut. None for none.
-    variant
-        ``sound``; or ``published``, the exponential mechanism with twice the
-        sensitivity, which is private, too, and less accurate.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; epsilon is B in the paper.
 
     Notes
     -----

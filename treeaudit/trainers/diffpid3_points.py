@@ -25,11 +25,6 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.scores import UNIT, Score
 from treeaudit.model.schema import Feature
 
-__all__ = [
-    *("N_POINTS", "Members", "choose_point", "coded", "place_on_grid"),
-    *("point_value", "ranges"),
-]
-
 N_POINTS = 1 << 16
 """Points of the grid: number 0 is the lower bound, the last is the upper one."""
 
@@ -89,16 +84,6 @@ def ranges(
     place: Int, members: Members, n_classes: int, inside: Sequence[tuple[int, int]], score: Score
 ) -> Iterator[tuple[Wide, Wide, Wide]]:
     """Yield the ranges of points of equal score at each node.
-
-    Parameters
-    ----------
-    place
-        Of all records.
-    members
-        Those of each node.
-    inside
-        Of each node, the points that are left: more than the first, less than the second
-        number. Its records are beyond the first and not beyond the second.
 
     Yields
     ------

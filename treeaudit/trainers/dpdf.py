@@ -37,8 +37,6 @@ from treeaudit.trainers.pruning import prune_by_gini
 from treeaudit.trainers.splits import Candidates, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["DPDFClassifier", "epsilon_of_a_question", "gini_sensitivity", "published_scores"]
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -71,37 +69,6 @@ def epsilon_of_a_question(epsilon: Fraction, n_trees: int, depth: int) -> Fracti
 @dataclass(kw_only=True, eq=False, repr=False)
 class DPDFClassifier(PrivateClassifier):
     """A private forest whose trees ask different questions first, and all of its rules.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees (tau), all on all records. No more than there are columns, as
-        all roots differ.
-    max_depth
-        Levels of nodes, the root included (delta).
-    min_records
-        A node of fewer people, as far as noise lets it tell, is a leaf.
-    n_bins
-        Into how many public bins numbers are cut; the paper has categories only.
-    prune
-        Whether leaves that are no purer than the node above are cut.
-    variant
-        ``sound``, or ``published``, which is not private; docs/published.md lists what
-        differs from print.
-    size
-        For ``published``: ``sum`` of the noisy counts (line 15), or of their
-        ``absolute`` values (equation 26).
-    loop
-        For ``published``: how line 16 goes on, ``d <= delta`` as printed or
-        ``d < delta``, as section 3 divides the budget.
-    ties
-        Whether leaves that are exactly as pure as the node above are ``cut`` (equation 27)
-        or ``kept`` (line 43).
-    n_jobs
-        Threads, for predictions: trees are grown one after the other, as their roots
-        differ.
-    epsilon, schema, neighbours, outside, budget, random_state
-        As in `PrivateTrees`; epsilon is beta in the paper.
 
     Attributes
     ----------
@@ -241,16 +208,7 @@ def gini_sensitivity(size: npt.ArrayLike) -> Float:
 
 
 def published_scores(scores: Wide, true_size: Wide, noisy_size: Wide, epsilon: Fraction) -> Wide:
-    """Return the printed exponents ``epsilon G / (2 Delta(G))``, in units of 2^-20.
-
-    Parameters
-    ----------
-    scores
-        Minus the records times their Gini index after each split (`GINI`).
-    true_size, noisy_size
-        Of the nodes: the index is divided by one, its sensitivity read off the
-        other. That is the flaw.
-    """
+    """Return the printed exponents ``epsilon G / (2 Delta(G))``, in units of 2^-20."""
     index = np.where(scores > IMPOSSIBLE, scores / UNIT, 0.0)
     index = index / np.maximum(true_size, 1)[:, None]
     scale = float(epsilon) / (2 * gini_sensitivity(noisy_size))

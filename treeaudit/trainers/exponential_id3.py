@@ -20,29 +20,12 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["ExponentialID3Classifier"]
-
 Criterion = Literal["max", "gini"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ExponentialID3Classifier(PrivateClassifier):
     """A private ID3 tree that spends nothing on the size of its nodes.
-
-    Parameters
-    ----------
-    max_depth
-        Levels of nodes (d), the leaves included.
-    criterion
-        How columns are judged: ``max`` or ``gini``. The paper was not at hand; the survey does
-        not name its score.
-    n_bins
-        Into how many public bins numbers are cut; the paper has categories only.
-    variant
-        ``sound``; or ``published``, the exponential mechanism with twice the sensitivity, which
-        is private, too, and less accurate; docs/published.md lists what differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; epsilon is beta in the survey.
 
     Notes
     -----

@@ -24,27 +24,6 @@ from treeaudit.errors import PrivacyError, PrivacyWarning
 from treeaudit.model.schema import Schema
 from treeaudit.model.schema_file import read_schema
 
-__all__ = [
-    "FROM_DATA",
-    "WITH_DELTA",
-    "Searched",
-    "answering",
-    "check_choice",
-    "check_delta",
-    "check_flags",
-    "check_jobs",
-    "check_share",
-    "check_unit",
-    "check_whole",
-    "chosen",
-    "entropy_of",
-    "plain_numbers",
-    "public_schema",
-    "reasons_not_private",
-    "refuse_extras",
-    "warn_of_search",
-]
-
 FROM_DATA = "from-data"
 _MOST_THREADS = 1024
 WITH_DELTA = "a budget counts fits that are private by epsilon alone, and this one has a delta"

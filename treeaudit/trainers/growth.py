@@ -23,19 +23,6 @@ from treeaudit.trainers.histograms import Cells, Move
 from treeaudit.trainers.splits import Candidates, Edges, Nodes, available, one_each, score_level
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = [
-    "Choices",
-    "Growth",
-    "Plan",
-    "Split",
-    "check_bound",
-    "check_is_bounded",
-    "grow_by_choice",
-    "grow_levels",
-    "note_what_was_not_asked",
-    "split_level",
-]
-
 _MOST_NODES = 1_000_000
 
 

@@ -16,9 +16,6 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["Cells", "Codes", "Move", "code_rows", "public_codes"]
-
-
 Move = tuple[int, Int]
 """The column that a node asks about, and where the records of each code go."""
 
@@ -144,15 +141,7 @@ class Cells:
         return tables
 
     def advance(self, node: Int, n_nodes: int, moves: Mapping[int, Move]) -> None:
-        """Send every record to the next node, in place.
-
-        Parameters
-        ----------
-        node
-            Where each record is, of so many nodes.
-        moves
-            The nodes that are left: what each asks, and where the records of each code go.
-        """
+        """Send every record to the next node, in place."""
         tables = [table for _, table in moves.values()]
         column, start = np.full((2, n_nodes), -1)
         column[list(moves)] = [feature for feature, _ in moves.values()]

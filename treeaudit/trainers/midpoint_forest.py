@@ -38,8 +38,6 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["MidpointForestClassifier", "most_trees"]
-
 _TREES = (
     "its definition hides what the values of a record are and not whether it is there: by "
     "epsilon, every tree costs it again"
@@ -53,21 +51,6 @@ _MEANS = (
 @dataclass(kw_only=True, eq=False, repr=False)
 class MidpointForestClassifier(PrivateClassifier):
     """Greedy private trees that cut a number half way between the means of its classes.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees (tau). In print as many as equation 20 allows, 500 and more (`most_trees`); each has
-        its own records in the sound variant, where that many are too many.
-    max_depth
-        Levels of nodes (d), the leaves included; the paper does not say.
-    n_bins
-        At how many public points, less one, a number can be cut, and how finely it is measured.
-    variant
-        ``sound``; or ``published``, which is not epsilon-private; docs/published.md lists what
-        differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`.
 
     Notes
     -----
@@ -228,15 +211,6 @@ def _printed(sums: Wide, most: int, curator: Curator, epsilon: Fraction, name: s
 
 def most_trees(n_least: float, share: float, epsilon: float) -> int:
     """Return how many trees equation 20 allows under its weaker definition.
-
-    Parameters
-    ----------
-    n_least
-        The least support of a leaf.
-    share
-        The chance that a label is the rarer one.
-    epsilon
-        Of a tree.
 
     Examples
     --------

@@ -35,16 +35,6 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Edges, Nodes
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = [
-    "WEIGHTS",
-    "PrivateAdditiveTreeClassifier",
-    "drawn",
-    "parts_of",
-    "right_answers",
-    "share_of_all",
-    "stump_of",
-]
-
 _FOR_THE_WEIGHTS = Fraction(1, 20)
 _PARTS = (4, 64)
 _SHARES = (Fraction(2, 5), Fraction(9, 10))
@@ -56,22 +46,6 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
 
     It ranks better than a tree alone on most tables, as every column has its say, and answers
     rightly more often where columns tell each for itself.
-
-    Parameters
-    ----------
-    stump_share
-        The share of the budget that goes to the tables of the columns. Unless told 0.9 where
-        the (noisy) number of people times epsilon is at most 4,096, falling to 0.4 at 32,768: a
-        tree needs more people than a stump.
-    max_depth, criterion, n_bins, leaf_share, cost_of_a_part, max_records, variant
-        As in `PrivateTreeClassifier`, for the tree, whose budget is what stumps, weights and
-        the number of people leave; ``leaf_share`` is a share of that.
-    delta
-        The chance with which the loss of a person may be more than epsilon. Answers are then
-        counted as concentrated (zCDP) and counts have discrete Gaussian noise: less of it where
-        many columns are asked, from about a dozen on. None for an epsilon that holds always.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; ``budget`` must be None where there is a delta.
 
     Notes
     -----

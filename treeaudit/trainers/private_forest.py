@@ -24,23 +24,12 @@ from treeaudit.trainers.private_tree import GreedyTrees
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["PrivateForestClassifier"]
-
 _MOST_TREES = 10_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PrivateForestClassifier(GreedyTrees):
     """A forest of greedy private trees, each on its own part of the records.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees.
-    max_depth, criterion, n_bins, leaf_share, cost_of_a_part, max_records, variant
-        As in `PrivateTreeClassifier`, for the people of one tree.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`.
 
     Notes
     -----

@@ -28,14 +28,6 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import DEVIATION, Nodes
 from treeaudit.trainers.training_rows import STEPS, TrainingRows, in_bounds
 
-__all__ = [
-    "Answered",
-    "Ends",
-    "PrivateForestRegressor",
-    "PrivateTreeRegressor",
-    "ends_of",
-]
-
 _UNKNOWN = 1e-100
 """One by the variance of what was never asked: it weighs nothing beside any answer."""
 
@@ -284,33 +276,6 @@ def _depth(people: float) -> int:
 class PrivateTreeRegressor(GreedyRegressors):
     """A regression tree that asks the best questions and releases noisy means.
 
-    Parameters
-    ----------
-    max_depth
-        Levels of questions. Half the binary logarithm of a sixteenth of epsilon times the
-        (noisy) number of people unless told: 3 for a thousand people at epsilon 1, 6 for
-        forty thousand, and none for thirty.
-    n_bins
-        Into how many equal parts the public range of a number is cut.
-    leaf_share
-        The share of the budget that goes to the sums of the leaves.
-    cost_of_a_part
-        A split into a part per category is to be worth this share of all people for each part
-        beyond the second, or a split in two is preferred. Not in the last level.
-    spread
-        Within how many mean absolute deviations (noisy) of the mean targets are told apart; what
-        is beyond counts as the end. Noise falls with it, and what is learned of the tails.
-    schema
-        With ``target_low`` and ``target_high``: the public bounds of the target.
-    outside
-        As in `PrivateTrees`; with ``clip`` a target is clipped to its bounds, too, and
-        what is no number is dropped.
-    variant
-        ``sound``; or ``published``, choices by the exponential mechanism with
-        twice the sensitivity, as in the literature: private, and less accurate.
-    epsilon, neighbours, budget, n_jobs, random_state
-        As in `PrivateTrees`.
-
     Notes
     -----
     A target is one of 4,097 public steps between its bounds, and sums of steps are whole
@@ -362,15 +327,6 @@ class PrivateForestRegressor(GreedyRegressors):
     """A forest of private regression trees, each on its own part of the records.
 
     Its answers are smoother than those of one tree, and no better: `benchmarks/RESULTS.md`.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees.
-    max_depth, n_bins, leaf_share, cost_of_a_part, spread
-        As in `PrivateTreeRegressor`, for the people of one tree.
-    epsilon, schema, neighbours, variant, outside, budget, n_jobs, random_state
-        As in `PrivateTreeRegressor`.
 
     Notes
     -----

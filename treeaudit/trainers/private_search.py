@@ -36,8 +36,6 @@ from treeaudit.trainers.fit_checks import (
 )
 from treeaudit.trainers.training_rows import TrainingRows, persons_of, read_rows
 
-__all__ = ["PrivateSearch"]
-
 _SHARED = (
     *("epsilon", "schema", "neighbours", "variant", "rows_per_person", "outside"),
     *("budget", "random_state"),

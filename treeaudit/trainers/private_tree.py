@@ -36,16 +36,6 @@ from treeaudit.trainers.pruning import shrink
 from treeaudit.trainers.splits import SCORES
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = [
-    "GreedyTrees",
-    "PrivateTreeClassifier",
-    "bins_for",
-    "check_levels",
-    "planted",
-    "shared_out",
-    "tells",
-]
-
 _FOR_THE_SIZE = Fraction(1, 50)
 _DEEPEST = 10
 _BINS = (16, 256)
@@ -160,13 +150,7 @@ class GreedyTrees(PrivateClassifier):
 
 
 def check_levels(depth: int, first: Fraction, scale: Fraction) -> None:
-    """Refuse so many levels that the first of them is asked at nothing.
-
-    Raises
-    ------
-    PrivacyError
-        Before anything is spent: no ledger with such an answer bounds anything.
-    """
+    """Refuse so many levels that the first of them is asked at nothing."""
     if first > 0 and not tells(first, scale):
         raise PrivacyError(
             f"max_depth is {depth}: of an epsilon for so many levels {float(first):g} is left to "
@@ -222,32 +206,6 @@ def _leaf_counts(growth: Growth, curator: Curator, epsilon: Fraction) -> Wide:
 
 class PrivateTreeClassifier(GreedyTrees):
     """A decision tree that asks the best questions and releases noisy counts.
-
-    Parameters
-    ----------
-    max_depth
-        Levels of questions. Unless told two more for eight times the (noisy) number of
-        people times epsilon, and one more for four times the classes: for two classes 3 for a
-        thousand people at epsilon 1, 6 for forty thousand.
-    criterion
-        How splits are judged: ``norm``, ``gini``, ``max`` or
-        ``information-gain``, which needs ``max_records``.
-    n_bins
-        Into how many equal parts the public range of a number is cut. Unless told a power of
-        two from 16 to 256, at least a sixteenth of the (noisy) number of people times epsilon.
-    leaf_share
-        The share of the budget that goes to the counts of the leaves.
-    cost_of_a_part
-        A split into a part per category is to be worth this share of all
-        people for each part beyond the second, or a split in two is preferred.
-        Not in the last level.
-    max_records
-        A public bound on the number of records, for ``information-gain``.
-    variant
-        ``sound``; or ``published``, choices by the exponential mechanism with
-        twice the sensitivity, as in the literature: private, and less accurate.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`.
 
     Notes
     -----

@@ -59,8 +59,6 @@ from treeaudit.trainers.training_rows import (
 )
 from treeaudit.version import __version__
 
-__all__ = ["Grown", "Listed", "PrivateTrees"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:

@@ -17,16 +17,6 @@ from treeaudit.arrays import Flag, Float, Index, Int, Wide, sum_of_row
 from treeaudit.defenses.tree_edits import add_to
 from treeaudit.model.tree import depths_of
 
-__all__ = [
-    "calibrate",
-    "leaves_below",
-    "levels_of",
-    "prune_by_gini",
-    "prune_noise",
-    "prune_pessimistically",
-    "shrink",
-]
-
 
 def shrink(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trust: float) -> Float:
     """Return counts for all nodes from noisy counts of the leaves.
@@ -124,13 +114,6 @@ def prune_pessimistically(parent: Sequence[int], counts: Float, certainty: float
     limit of a binomial share, at the given certainty factor. A subtree whose leaves
     are expected to err as often as it would as a leaf, or more, becomes one.
 
-    Parameters
-    ----------
-    parent, counts
-        As `calibrate` takes and returns them: adding up.
-    certainty
-        The certainty factor; 0.25 in C4.5, the smaller the more is cut.
-
     Examples
     --------
     >>> counts = np.array([[20.0, 9.0], [10.0, 5.0], [10.0, 4.0]])
@@ -220,13 +203,7 @@ def prune_noise(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
 
 
 def leaves_below(above: Int | Wide, by_level: Sequence[Index]) -> tuple[Float, Flag]:
-    """Return how many leaves each node holds, and which are leaves themselves.
-
-    Parameters
-    ----------
-    above, by_level
-        The parent of each node, and its `levels_of`.
-    """
+    """Return how many leaves each node holds, and which are leaves themselves."""
     leaf = np.ones(len(above), dtype=np.bool_)
     leaf[above[above >= 0]] = False
     found = leaf.astype(np.float64)

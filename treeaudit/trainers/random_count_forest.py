@@ -31,8 +31,6 @@ from treeaudit.trainers.random_trees import (
 )
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["RandomCountForestClassifier", "forest_depth"]
-
 _MOST_TREES, _FEW_TREES, _FEW_PEOPLE = 10, 5, 500
 
 _FLAW = (
@@ -47,25 +45,6 @@ class RandomCountForestClassifier(PrivateClassifier):
 
     Trees ask at random, from the public schema alone; only the counts of the leaves cost
     epsilon, and the leaves of a tree together cost it once.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees (tau); unless told 10, or 5 for fewer than 500 people (section 3.6).
-    max_depth
-        Questions on a path; unless told min(m / 2, log_b n - 1) for m columns of b parts in the
-        mean (equation 15), and at least 1.
-    n_records
-        The number of records, where that is public. Unless told the sound variant asks for it,
-        with a fiftieth of epsilon.
-    max_leaves
-        Leaves of a tree, at most, which nodes stay leaves being random; None, as in print,
-        for as many as can be held in memory.
-    variant
-        ``sound``; or ``published``, which takes the exact number of records where it was not
-        told; docs/published.md lists what differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; epsilon is beta in the survey.
 
     Notes
     -----

@@ -25,19 +25,6 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = [
-    "Support",
-    "branching",
-    "counted",
-    "fan_of",
-    "last_nodes",
-    "least_share",
-    "leaves_within",
-    "levels_of",
-    "people_of",
-    "random_trees",
-]
-
 _MOST_NODES = 10_000_000
 _PIECE = 1 << 13
 
@@ -99,25 +86,6 @@ def random_trees(
     uniformly random point of what the path leaves of its public range; a
     categorical one into all its categories, once on a path. Missing values
     follow a random edge.
-
-    Parameters
-    ----------
-    schema
-        With bounds and categories of every column.
-    depth
-        Questions on a path, at most.
-    max_leaves
-        Leaves of a tree, at most. Which nodes stay leaves is random. None for
-        no bound.
-    roots
-        What the root of each tree asks about, where that is not drawn with the rest.
-    support
-        What a node must be expected to hold to be split, where that is bounded.
-
-    Raises
-    ------
-    DataError
-        If the forest would have more nodes than can be held.
 
     Examples
     --------

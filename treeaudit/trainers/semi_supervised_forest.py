@@ -29,8 +29,6 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.random_trees import counted, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows, column_order
 
-__all__ = ["SemiSupervisedForestClassifier"]
-
 _DEEPEST = 64
 _DRAWN = 2000
 """How many public records are drawn from the schema where none are given."""
@@ -39,27 +37,6 @@ _DRAWN = 2000
 @dataclass(kw_only=True, eq=False, repr=False)
 class SemiSupervisedForestClassifier(PrivateClassifier):
     """Five private random trees, and two hundred on public records that the five have labelled.
-
-    Parameters
-    ----------
-    public_records
-        Records without labels that everybody may know, columns as in the schema; they are not
-        protected. Unless told 2,000 records drawn evenly from the public schema, which is worse
-        than records from where the private ones come from.
-    n_estimators
-        Private trees, on the private records.
-    n_public_trees
-        Trees on the public records, with the labels that the private ones gave them.
-    max_depth
-        Questions on a path; half of the columns unless told, rounded up.
-    max_leaves
-        Leaves of a tree, at most, which nodes stay leaves being random; None, as in print,
-        for as many as can be held in memory.
-    variant
-        ``sound`` or ``published``, which are the same here; docs/published.md lists what
-        differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; epsilon is beta in the survey. It is for the private records.
 
     Notes
     -----

@@ -39,8 +39,6 @@ from treeaudit.trainers.random_trees import (
 )
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["SignalToNoiseForestClassifier", "least_support", "most_trees"]
-
 _MOST_LEAVES = 100_000
 
 _FLAW = (
@@ -52,24 +50,6 @@ _FLAW = (
 @dataclass(kw_only=True, eq=False, repr=False)
 class SignalToNoiseForestClassifier(PrivateClassifier):
     """Random trees, all on all records, each as deep as the noise of its leaves allows.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees (tau); unless told min(beta n / (sqrt(2) C b^2), m) for n people of C classes and m
-        columns of b parts in the mean. No more than there are columns, as all roots differ.
-    max_depth
-        Questions on a path, at most; no bound unless told.
-    n_records
-        The number of records, where that is public. Unless told the sound variant asks for it,
-        with a fiftieth of epsilon.
-    prune
-        Whether leaves that are noise are cut (equation 17).
-    variant
-        ``sound``; or ``published``, which takes the exact number of records where it was not
-        told; docs/published.md lists what differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; epsilon is beta in the survey.
 
     Notes
     -----

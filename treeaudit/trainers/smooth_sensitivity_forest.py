@@ -34,15 +34,6 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.random_trees import last_nodes, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = [
-    "SmoothSensitivityForestClassifier",
-    "smooth_exponent",
-    "smooth_label",
-    "smooth_sensitivity",
-    "table_depth",
-    "theorem_depth",
-]
-
 _DEEPEST = 64
 _FINE = 1 << 20
 _MOST = 1 << 20
@@ -62,24 +53,6 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
     Every record goes to one tree. Trees ask at random, from the public schema
     alone, so only the labels of the leaves cost epsilon, and as the leaves are
     disjoint they all cost it together once.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees; the paper recommends 100.
-    max_depth
-        Questions on a path; by ``depth_rule`` unless told.
-    depth_rule
-        ``theorem 2``, or ``table 4`` of the paper: one more where there are numeric columns. The
-        same for both variants, so that they differ in the mechanism alone.
-    max_leaves
-        Leaves of a tree, at most. The paper knows no bound; None is as many as all trees
-        together can hold in memory.
-    variant
-        ``sound``, or ``published``, which is not private; docs/published.md lists what
-        differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`.
 
     Notes
     -----

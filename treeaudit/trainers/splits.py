@@ -20,18 +20,6 @@ from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.trainers.histograms import Codes
 
-__all__ = [
-    "DEVIATION",
-    "NORM",
-    "SCORES",
-    "Candidates",
-    "Edges",
-    "Nodes",
-    "available",
-    "one_each",
-    "score_level",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edges:

@@ -17,8 +17,6 @@ from treeaudit.readers.own_json import forest_of
 from treeaudit.trainers.fit_checks import FROM_DATA, plain_numbers
 from treeaudit.writers.own_json import to_dict
 
-__all__ = ["pack", "stored_state", "taken_state", "unpack"]
-
 _NARROW = {"i": (np.int8, np.int16, np.int32)}
 _ARRAYS = ("parent", "feature", "missing", "counts", "label", "value")
 

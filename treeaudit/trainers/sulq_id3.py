@@ -32,8 +32,6 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates, one_each
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["SulqID3Classifier", "gaussian", "information_gain", "printed_variance"]
-
 _MOST_NODES = 200_000
 
 _FLAW = (
@@ -45,20 +43,6 @@ _FLAW = (
 @dataclass(kw_only=True, eq=False, repr=False)
 class SulqID3Classifier(PrivateClassifier):
     """The first private tree: ID3 on noisy counts of every column.
-
-    Parameters
-    ----------
-    max_depth
-        Levels of splits; as many as columns unless told (table I).
-    n_bins
-        Into how many public bins numbers are cut; the paper has categories only.
-    printed_delta
-        For ``published``: the chance with which its epsilon may be broken.
-    variant
-        ``sound``; or ``published``, with Gaussian noise, which is not epsilon-private;
-        docs/published.md lists what differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; epsilon is beta in the survey.
 
     Notes
     -----

@@ -30,8 +30,6 @@ from treeaudit.trainers.random_trees import (
 )
 from treeaudit.trainers.training_rows import TrainingRows
 
-__all__ = ["ThresholdForestClassifier"]
-
 _FOR_SIZE = 50
 """The number of people costs one part of so many of epsilon and delta."""
 
@@ -42,28 +40,6 @@ class ThresholdForestClassifier(PrivateClassifier):
 
     The claim is (epsilon, delta): with a chance of delta a person may lose more than epsilon. It
     bounds nothing where a policy asks for epsilon alone, and cannot be paid from an account.
-
-    Parameters
-    ----------
-    n_estimators
-        Trees (tau), each on its own sample.
-    max_depth
-        Questions on a path; unless told as many as leave twice the threshold in the sample of a
-        leaf on average, and at least 1.
-    delta
-        Of the whole model.
-    sampling_rate
-        The chance (beta) with which a record is in the sample of a tree, at most 1 -
-        exp(-epsilon / tau); unless told half of epsilon / tau, and at most one half.
-    n_records
-        The number of records, where that is public; else it is told like a leaf, from a sample.
-    max_leaves
-        Leaves of a tree, at most, which nodes stay leaves being random.
-    variant
-        ``sound``, with the least threshold that keeps delta exactly; or ``published``, with that
-        of theorem 5 of Li, Qardaji & Su, which is as private and larger.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`; ``budget`` must be None.
 
     Notes
     -----

@@ -35,8 +35,6 @@ from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates, Nodes
 from treeaudit.trainers.training_rows import TrainingRows, read_rows
 
-__all__ = ["TopDownSpecializationClassifier", "k_anonymous"]
-
 _MOST_NODES = 200_000
 
 
@@ -153,20 +151,6 @@ def _are_leaves(nodes: Nodes) -> Flag:
 @dataclass(kw_only=True, eq=False, repr=False)
 class TopDownSpecializationClassifier(PrivateClassifier):
     """A private table of generalized people, and the tree that has its groups as leaves.
-
-    Parameters
-    ----------
-    n_specializations
-        How often a value is told apart, in all rows alike (h).
-    max_depth
-        How often a value may have been specialized before; no bound unless told.
-    n_bins
-        Into how many public bins numbers are cut, which are halved step by step.
-    variant
-        ``sound``; or ``published``, the exponential mechanism with twice the sensitivity, which
-        is private, too, and less accurate; docs/published.md lists what differs from print.
-    epsilon, schema, neighbours, outside, budget, n_jobs, random_state
-        As in `PrivateTrees`.
 
     Notes
     -----

@@ -20,18 +20,11 @@ from treeaudit.trainers.fit_checks import FROM_DATA
 from treeaudit.trainers.private_trees import PrivateTrees
 from treeaudit.writers import save
 
-__all__ = ["cells_of", "check_place", "save_trained", "train", "trainer_named"]
-
 _SUFFIXES = (".json", ".pkl", ".pickle", ".joblib")
 
 
 def trainer_named(name: str) -> type[PrivateTrees]:
     """Return a trainer by the name of its algorithm.
-
-    Raises
-    ------
-    DataError
-        If there is none of that name.
 
     Examples
     --------
@@ -109,13 +102,7 @@ def train(
 def cells_of(
     schema: Schema | str | os.PathLike[str] | None, target: str | None, person: str | None
 ) -> Plan:
-    """Return how a file of the private table is read: every cell by itself, as the schema says.
-
-    Raises
-    ------
-    PrivacyError, DataError
-        As `train` does.
-    """
+    """Return how a file of the private table is read: every cell by itself, as the schema says."""
     public = _public(schema)
 
     def plan(names: list[str]) -> tuple[list[int], list[int]]:
@@ -187,13 +174,7 @@ def _made(trainer: type[PrivateTrees], parameters: dict[str, Any]) -> PrivateTre
 
 
 def check_place(path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Refuse a place where no model can be written, before anything is spent.
-
-    Raises
-    ------
-    DataError
-        If its suffix is unknown or the file exists.
-    """
+    """Refuse a place where no model can be written, before anything is spent."""
     place = Path(path)
     if place.suffix.lower() not in _SUFFIXES:
         raise DataError(f"{place}: the suffix of a model is one of {', '.join(_SUFFIXES)}")

@@ -38,20 +38,6 @@ from treeaudit.trainers.columns import (
     names_of,
 )
 
-__all__ = [
-    "CLASSES",
-    "NUMBERS",
-    "STEPS",
-    "Targets",
-    "TrainingRows",
-    "column_order",
-    "first_rows",
-    "in_bounds",
-    "labels_of",
-    "persons_of",
-    "read_rows",
-]
-
 
 def persons_of(person: object, n_rows: int) -> Wide:
     """Return a number per row for whose it is; 7, 7.0 and "7" are one person.
@@ -314,28 +300,7 @@ def read_rows(
     rows_per_person: int | None = None,
     targets: Targets = CLASSES,
 ) -> TrainingRows:
-    """Return training data as numbers, checked against a public schema.
-
-    Parameters
-    ----------
-    schema
-        The public schema, or ``from-data`` to take bounds, categories and classes from the data.
-    outside
-        What becomes of values that the schema does not know.
-    person, rows_per_person
-        Whose each row is, and how many of anybody's are used; all of them if there is no bound.
-    targets
-        What is to be predicted.
-
-    Raises
-    ------
-    PrivacyError
-        If the schema leaves something open that would have to come from the data.
-    DataError
-        If the data does not fit the schema.
-    ValueError
-        If it is no table with labels, as scikit-learn says it.
-    """
+    """Return training data as numbers, checked against a public schema."""
     # A number beyond a float of 64 bits is infinite, and no warning tells that it was there.
     with np.errstate(all="ignore"):
         X = in_cells(X)

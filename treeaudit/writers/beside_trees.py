@@ -15,30 +15,11 @@ from treeaudit.writers.kept import GONE, Kept
 from treeaudit.writers.node_tables import people_of
 from treeaudit.writers.without_labels import NOT_SIZED, is_sized, path_length
 
-__all__ = ["beside_trees"]
-
 
 def beside_trees(
     rounds: object, forest: Forest, whole: Forest, member: Found, origin: list[int]
 ) -> dict[str, object]:
-    """Return what an ensemble states beside its trees, where they change it.
-
-    Parameters
-    ----------
-    rounds
-        Its repaired trees, as they will stand in ``estimators_``.
-    forest, whole
-        What became of the model, and the model as it was read.
-    member
-        The ensemble.
-    origin
-        Which of its trees stayed.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it needs numbers that were taken out.
-    """
+    """Return what an ensemble states beside its trees, where they change it."""
     stated, n = member.estimator.attributes, len(origin)
     changed: dict[str, object] = {}
     if whole.n_records != forest.n_records:

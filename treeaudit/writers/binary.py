@@ -8,8 +8,6 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree
 
-__all__ = ["Splits", "splits_of"]
-
 JSON = "write the version-free form instead (-o model.treeaudit.json)"
 
 
@@ -37,11 +35,6 @@ class Splits:
 
 def splits_of(tree: Tree) -> Splits:
     """Return the binary splits of a tree.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If a node has not two children, tests categories, or leaves a gap.
 
     Examples
     --------

@@ -12,8 +12,6 @@ from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.lightgbm_text import to_lightgbm_text
 from treeaudit.writers.xgboost_document import document_of, json_of
 
-__all__ = ["booster_changes"]
-
 _WRAPPERS = {"XGBoost": ("xgboost", "XGB"), "LightGBM": ("lightgbm", "LGBM")}
 _BYTEARRAY = Global("builtins", "bytearray", 0, True)
 

@@ -25,8 +25,6 @@ from treeaudit.readers.pickles.inert import Inert, Text
 from treeaudit.readers.stored import stored_model
 from treeaudit.writers.kept import Change, Changes, Kept, texts_of_index
 
-__all__ = ["found_of", "is_bundle", "record_of"]
-
 _ENOUGH = 1 << 62
 _DEEPEST = 8
 _LONGEST, _MOST_BITS = 200, 64
@@ -53,20 +51,7 @@ def is_bundle(root: object) -> bool:
 
 
 def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object:
-    """Return the record of a file with the repaired trees of a model.
-
-    Parameters
-    ----------
-    forest
-        What became of the model.
-    changes_of
-        Tells what the repaired trees of a model change in its record.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If part of the model is not written back; says which.
-    """
+    """Return the record of a file with the repaired trees of a model."""
     found = found_of(forest)
     if found is None:
         raise TypeError("no record to write into")
@@ -104,17 +89,7 @@ def _is_mapping(value: object) -> bool:
 
 
 class _Bundle:
-    """Copies a container.
-
-    Parameters
-    ----------
-    kept
-        Copies the objects in it.
-    model
-        What must not be left out.
-    names
-        Of the columns of the model: whoever repeats them says nothing more.
-    """
+    """Copies a container."""
 
     def __init__(self, kept: Kept, model: Inert, names: tuple[str, ...]) -> None:
         self._kept = kept

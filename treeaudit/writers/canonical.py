@@ -27,8 +27,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.writers import content_by, writer_for
 from treeaudit.writers.pickle_bytes import HEAD
 
-__all__ = ["Canonical", "canonical"]
-
 _SUFFIXES = {
     "sklearn-pickle": ".pkl",
     "sklearn-joblib": ".pkl",
@@ -66,11 +64,6 @@ def canonical(forest: Forest) -> Canonical:
 
     The file is opened again for reading. Most files of other programs are told by their first
     bytes; only what begins as a released file is written again, in memory.
-
-    Parameters
-    ----------
-    forest
-        A model as `treeaudit.load` returns it.
 
     Returns
     -------

@@ -18,27 +18,11 @@ from treeaudit.readers.estimators.scikit_learn import to_forest
 from treeaudit.readers.estimators.tree_ensembles import read_trees
 from treeaudit.writers.places import places_in
 
-__all__ = ["encoded"]
-
 _ENOUGH = 1 << 62
 
 
 def encoded(forest: Forest, found: Found) -> Forest:
-    """Return the forest over the columns that its estimator saw.
-
-    Parameters
-    ----------
-    forest
-        What became of the model.
-    found
-        The model as it was read.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If trees or questions were changed, and not only cut: they cannot be
-        found again.
-    """
+    """Return the forest over the columns that its estimator saw."""
     budget = Budget(_ENOUGH)
     kind = found.estimator.kind
     read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees

@@ -15,25 +15,9 @@ from treeaudit.writers.node_tables import answers_of, grown, predictor
 from treeaudit.writers.templates import Live, fitted, members_like, state_draws, with_parameters
 from treeaudit.writers.without_labels import isolation_forest, tree_embedding
 
-__all__ = ["BUILDERS", "estimator_of"]
-
 
 def estimator_of(forest: Forest, stored: Inert | None) -> Live:
-    """Return the estimator whose trees are those of the forest.
-
-    Parameters
-    ----------
-    forest
-        The model, over the columns that the estimator takes.
-    stored
-        Its inert record: what a boosting needs beside its trees. None where
-        the model was not read from scikit-learn.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it is no kind of model that is written; says what can be written.
-    """
+    """Return the estimator whose trees are those of the forest."""
     kind = forest.source.estimator
     build = BUILDERS.get(kind)
     if build is None:

@@ -31,8 +31,6 @@ from treeaudit.writers.pickle_bytes import dumps
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import is_same, predictor_record, tree_record
 
-__all__ = ["SKOPS", "in_place", "is_in_place", "to_pickle"]
-
 SKOPS = "sklearn-skops"
 """The format of a model that is written back as a skops file."""
 
@@ -59,18 +57,7 @@ def is_in_place(forest: Forest) -> bool:
 
 
 def in_place(forest: Forest) -> object:
-    """Return the record of the file of a model with its repaired trees.
-
-    Parameters
-    ----------
-    forest
-        What became of a model for which `is_in_place` holds.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If part of the model is not written back; says which.
-    """
+    """Return the record of the file of a model with its repaired trees."""
     return record_of(forest, changes_of)
 
 
@@ -80,13 +67,7 @@ def to_pickle(forest: Forest) -> bytes:
 
 
 def changes_of(forest: Forest) -> Changes:
-    """Return what the repaired trees of a model change in its record, see `Kept`.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it cannot be written into its record.
-    """
+    """Return what the repaired trees of a model change in its record, see `Kept`."""
     found = forest.source.stored
     if isinstance(found, StoredBooster):
         return booster_changes(forest)

@@ -25,8 +25,6 @@ from treeaudit.readers.pickles.tables import index_names
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM
 
-__all__ = ["GONE", "Change", "Changes", "Kept", "as_fitted", "is_seed", "sorted_pairs"]
-
 _LONGEST = 40
 _DEEPEST = 40
 _MOST_PARTS = 50_000_000
@@ -68,13 +66,7 @@ def sorted_pairs(pairs: Mapping[object, object]) -> list[tuple[object, object]]:
 
 
 class Kept:
-    """Copies records of fitted objects.
-
-    Parameters
-    ----------
-    changes
-        What was repaired.
-    """
+    """Copies records of fitted objects."""
 
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
@@ -85,18 +77,7 @@ class Kept:
         self._read: list[object] = []
 
     def __call__(self, value: object, *, fitted: bool = True, depth: int = 0) -> object:
-        """Return what is written for a value.
-
-        Parameters
-        ----------
-        fitted
-            Whether what was learned is kept, and not the settings alone.
-
-        Raises
-        ------
-        UnsupportedModelError
-            If it holds what is not written back.
-        """
+        """Return what is written for a value."""
         value = arrived(value)
         self._parts -= 1 + (value.nbytes // 64 if isinstance(value, np.ndarray) else 0)
         if depth > _DEEPEST or self._parts < 0:
@@ -138,17 +119,7 @@ class Kept:
         return not self._made.keys().isdisjoint(changes)
 
     def member(self, ensemble: Inert, record: Inert, tree: Inert) -> Inert:
-        """Return one tree of an ensemble, with the settings that the ensemble gives to all.
-
-        Parameters
-        ----------
-        ensemble
-            The record of the ensemble.
-        record
-            That of its member.
-        tree
-            The repaired ``tree_``.
-        """
+        """Return one tree of an ensemble, with the settings that the ensemble gives to all."""
         if id(ensemble) not in self._given:
             self._given[id(ensemble)] = self._settings_of(ensemble, record)
         state = dict(self._given[id(ensemble)])
@@ -325,13 +296,7 @@ def _by_name(value: Inert, part: object, members: object) -> object:
 
 
 def texts_of_index(value: object) -> list[str] | None:
-    """Return the names in a column index of pandas, whose own form no two versions share.
-
-    Parameters
-    ----------
-    value
-        Inert data; anything but an index of texts gives None.
-    """
+    """Return the names in a column index of pandas, whose own form no two versions share."""
     if not isinstance(value, Inert) or value.cls.module.partition(".")[0] != "pandas":
         return None
     if value.kind not in ("_new_Index", "Index"):

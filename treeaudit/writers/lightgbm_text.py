@@ -22,8 +22,6 @@ from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import rows_of
 
-__all__ = ["to_lightgbm_text"]
-
 # Names of files and of machines; the directory of the training data is nobody's business.
 _DRAWS = frozenset(("bagging_fraction", "bagging_freq"))
 _UNSAID = frozenset("data valid machines output_model input_model".split())
@@ -34,11 +32,6 @@ def to_lightgbm_text(forest: Forest) -> str:
 
     Gains, second derivatives and the extremes of columns, which no answer hangs
     on, are not in it.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the trees cannot be said in it; says why.
     """
     stored = forest.source.stored
     if not isinstance(stored, StoredBooster) or not isinstance(stored.document, Booster):

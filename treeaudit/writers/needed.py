@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-__all__ = ["NEEDED", "VERBATIM"]
-
 _COMMON = (
     "n_features_in_ n_features_ feature_names_in_ classes_ n_classes_ n_outputs_ _sklearn_version"
 )

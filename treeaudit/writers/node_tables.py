@@ -17,16 +17,6 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import node_shares
 from treeaudit.writers.binary import JSON, splits_of
 
-__all__ = [
-    "Answers",
-    "answers_of",
-    "grown",
-    "impurity_of",
-    "people_of",
-    "predictor",
-    "stored_weight",
-]
-
 _NEXT_TO_NOTHING = 1e-7
 
 
@@ -63,11 +53,6 @@ def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None)
     """Return what the nodes of one tree of a forest answer.
 
     The ``criterion`` is that of the model unless told.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the tree holds no answers.
     """
     n, people = tree.n_nodes, people_of(tree)
     # A boosted tree answers with its value, whatever is known of the labels of its people.
@@ -112,20 +97,7 @@ def impurity_of(shares: Float, criterion: object) -> Float:
 
 
 def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  # noqa: ANN401
-    """Return a tree of the type of ``example`` with the splits and answers given.
-
-    Parameters
-    ----------
-    example
-        A ``tree_`` that the installed scikit-learn grew on at least two rows.
-    n_features
-        How many columns the estimator takes.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the tree has no form in scikit-learn.
-    """
+    """Return a tree of the type of ``example`` with the splits and answers given."""
     splits = splits_of(tree)
     state = example.__getstate__()
     nodes = np.zeros(tree.n_nodes, dtype=state["nodes"].dtype)
@@ -163,13 +135,7 @@ def stored_weight(answers: Answers) -> Float:
 
 
 def predictor(example: Any, tree: Tree) -> Any:  # noqa: ANN401
-    """Return one tree of a histogram boosting, of the type of ``example``.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the tree splits by categories.
-    """
+    """Return one tree of a histogram boosting, of the type of ``example``."""
     if tree.value is None:
         raise UnsupportedModelError("the model holds no numbers to predict: " + JSON)
     splits = splits_of(tree)

@@ -14,8 +14,6 @@ from treeaudit.people.checks.leaf_values import changed_target
 from treeaudit.people.coding.columns import made_by
 from treeaudit.readers.own_json import FORMAT, VERSION
 
-__all__ = ["to_dict", "to_json"]
-
 
 def to_json(forest: Forest) -> str:
     """Return a model as version-free JSON.
@@ -23,11 +21,6 @@ def to_json(forest: Forest) -> str:
     A child that was taken out is missing here too: records that would reach it
     are not answered. Boosted trees are kept, but not what their library adds to them.
     A parameter that is no finite number is null, as JSON has no other word for it.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If a number that answers or counts are made of is not finite.
 
     Examples
     --------

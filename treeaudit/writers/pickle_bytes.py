@@ -30,8 +30,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = ["HEAD", "dumps", "in_order", "type_alone"]
-
 HEAD = b"\x80\x04"
 """The first two bytes; the third begins no frame, as that of a pickle by Python does."""
 
@@ -43,11 +41,6 @@ _MOST_PARTS = 50_000_000
 
 def dumps(root: object) -> bytes:
     """Return the pickle of inert data.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If part of it has no form in a pickle, or there is too much of it.
 
     Examples
     --------
@@ -64,11 +57,6 @@ def dumps(root: object) -> bytes:
 
 def type_alone(kind: DType) -> np.dtype[np.generic]:
     """Return the numpy dtype of a stored type where no array is of it: that of objects holds none.
-
-    Raises
-    ------
-    ReadError
-        As `DType.build` does.
 
     Examples
     --------

@@ -10,24 +10,9 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.writers.binary import JSON
 
-__all__ = ["origins", "places_in"]
-
 
 def origins(forest: Forest, whole: Forest, numbers: Sequence[int]) -> list[int]:
-    """Return which of the stored trees each of the repaired ones was: their order is the same.
-
-    Parameters
-    ----------
-    forest, whole
-        What became of the model, and the model as it was read.
-    numbers
-        Of repaired trees.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If there are fewer, and their conditions were changed.
-    """
+    """Return which of the stored trees each of the repaired ones was: their order is the same."""
     if forest.n_trees == whole.n_trees:
         return list(numbers)
     origin, k = [], 0
@@ -53,13 +38,7 @@ def _is_cut(tree: Tree, whole: Tree) -> bool:
 
 
 def places_in(tree: Tree, whole: Tree) -> Wide:
-    """Return where each node of a cut tree stands in the tree that it was cut from.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If conditions were changed, and not only taken out.
-    """
+    """Return where each node of a cut tree stands in the tree that it was cut from."""
     place = np.zeros(tree.n_nodes, dtype=np.int64)
     start, child = whole.children()
     depth = tree.depths

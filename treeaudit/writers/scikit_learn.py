@@ -16,8 +16,6 @@ from treeaudit.writers.in_place import to_pickle as by_record
 from treeaudit.writers.steps import live_step
 from treeaudit.writers.votes import VOTES, vote
 
-__all__ = ["to_estimator", "to_joblib", "to_pickle", "to_skops"]
-
 _LIKE = "scikit-learn estimator"
 
 
@@ -119,13 +117,7 @@ def to_joblib(forest: Forest) -> bytes:
 
 
 def to_skops(forest: Forest) -> bytes:
-    """Return the skops file of the model: of the version that wrote it, where it was in one.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If skops is not installed, or the model cannot be written.
-    """
+    """Return the skops file of the model: of the version that wrote it, where it was in one."""
     if is_in_place(forest):
         if forest.source.format == SKOPS:
             return skops_bytes.dumps(in_place(forest))

@@ -19,8 +19,6 @@ from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.writers.pickle_bytes import type_alone
 
-__all__ = ["dumps"]
-
 Node = dict[str, Any]
 _PROTOCOL, _VERSION = 2, "0.16.0"
 _SCHEMA = "schema.json"

@@ -20,8 +20,6 @@ from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import as_fitted
 from treeaudit.writers.pickle_bytes import type_alone
 
-__all__ = ["TRANSFORMERS", "live_step"]
-
 TRANSFORMERS: Mapping[str, str] = {
     "ColumnTransformer": "compose",
     "FeatureUnion": "pipeline",
@@ -71,20 +69,7 @@ _NUMPY = frozenset("float32 float64 int32 int64 bool_ object_ str_".split())
 
 
 def live_step(step: object, version: str | None) -> Any:  # noqa: ANN401
-    """Return a fitted transformer of the installed scikit-learn.
-
-    Parameters
-    ----------
-    step
-        Its inert record, or ``passthrough``.
-    version
-        Of the scikit-learn that fitted it.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the version differs, or the step holds anything but plain values.
-    """
+    """Return a fitted transformer of the installed scikit-learn."""
     import sklearn
 
     if version is not None and version.split(".")[:2] != sklearn.__version__.split(".")[:2]:

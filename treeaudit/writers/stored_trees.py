@@ -18,8 +18,6 @@ from treeaudit.writers.binary import JSON
 from treeaudit.writers.node_tables import Answers, impurity_of, stored_weight
 from treeaudit.writers.places import places_in
 
-__all__ = ["Rows", "is_same", "predictor_record", "rows_of", "tree_record"]
-
 _OF_TREES = (
     "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
     "missing_go_to_left"
@@ -76,11 +74,6 @@ def rows_of(tree: Tree, whole: Tree, left: Wide, *, exact: bool) -> Rows:
         Shape ``(n_nodes,)``: the left child of every node of ``whole``, below 0 at leaves.
     exact
         Whether the table has the questions of the tree, and not encoded ones.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the tree leaves a gap, or its questions were changed and cannot be said in the table.
     """
     start, child = tree.children()
     fan = np.diff(start)
@@ -142,11 +135,6 @@ def tree_record(
         Of the impurities.
     anew
         Whether the answers take the place of those of the table in a tree that was not changed.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the tree cannot be said in the table.
     """
     table = read_nodes(stored)
     nodes, values = _table(stored), np.asarray(arrived(stored.get("values")), dtype=np.float64)
@@ -258,13 +246,7 @@ def _as_stored(values: Float, tree: Tree, *, same: bool) -> Float:
 
 
 def predictor_record(stored: Inert, tree: Tree, whole: Tree, *, exact: bool) -> Inert:
-    """Return the record of one tree of a histogram boosting, as `tree_record` does.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the tree cannot be said in the table, or holds no numbers.
-    """
+    """Return the record of one tree of a histogram boosting, as `tree_record` does."""
     if tree.value is None:
         raise UnsupportedModelError(f"the model holds no numbers to predict: {JSON}")
     nodes = _table(stored)

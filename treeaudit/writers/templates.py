@@ -18,8 +18,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
 from treeaudit.writers.node_tables import answers_of, grown
 
-__all__ = ["Live", "fitted", "labels_of", "members_like", "state_draws", "with_parameters"]
-
 Live = Any
 """A scikit-learn estimator, which has no types."""
 
@@ -48,20 +46,7 @@ def labels_of(classes: tuple[Label, ...]) -> Array:
 
 
 def fitted(forest: Forest, **options: Any) -> Live:  # noqa: ANN401
-    """Return an estimator of the kind of a model, fitted on made-up rows, two for each class.
-
-    Parameters
-    ----------
-    forest
-        Whose estimator, columns and labels it has; without labels it predicts a number.
-    **options
-        Parameters of the estimator.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the labels are not in the order that scikit-learn keeps them in.
-    """
+    """Return an estimator of the kind of a model, fitted on made-up rows, two for each class."""
     classes = forest.schema.classes
     made = _class_named(forest.source.estimator)(**options)
     n = 2 * len(classes or (0, 1))
@@ -102,15 +87,7 @@ def with_parameters(estimator: Live, stated: Mapping[str, Any]) -> Live:
 
 
 def members_like(example: Live, forest: Forest, stated: Mapping[str, Any]) -> list[Live]:
-    """Return one estimator for each tree.
-
-    Parameters
-    ----------
-    example
-        A member that the installed scikit-learn fitted on made-up rows.
-    stated
-        The parameters of the model; a member takes those that it knows.
-    """
+    """Return one estimator for each tree."""
     n_features = len(forest.schema.features)
     shaped = with_parameters(copy.deepcopy(example), stated)
     members = []

@@ -6,8 +6,6 @@ import numpy as np
 
 from treeaudit.readers.boosters.ubjson import shortest
 
-__all__ = ["dumps"]
-
 _WHOLE = {"i": ">b", "I": ">h", "l": ">i", "L": ">q"}
 _MARKS = {"i1": "i", "u1": "U", "i2": "I", "i4": "l", "i8": "L", "f4": "d", "f8": "D"}
 

@@ -19,29 +19,12 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.templates import Live, labels_of, with_parameters
 
-__all__ = ["VOTES", "vote"]
-
 VOTES = frozenset({"VotingClassifier", "VotingRegressor"})
 _ENOUGH = 1 << 62
 
 
 def vote(forest: Forest, found: Found, write: Callable[[Forest], Live]) -> Live:
-    """Return the vote of the models that the trees of a forest belong to.
-
-    Parameters
-    ----------
-    forest
-        What became of the vote.
-    found
-        The vote as it was read.
-    write
-        Makes an estimator of one of the models, behind the steps of its pipeline.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If something else than trees votes too, or one of them cannot be written.
-    """
+    """Return the vote of the models that the trees of a forest belong to."""
     kind = found.estimator.kind
     others = members_of(found).others
     if others:

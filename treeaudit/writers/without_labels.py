@@ -14,8 +14,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.templates import Live, fitted, members_like, with_parameters
 
-__all__ = ["NOT_SIZED", "is_sized", "isolation_forest", "path_length", "tree_embedding"]
-
 NOT_SIZED = (
     "an isolation forest answers by the people in its leaves, and a leaf has none: repair "
     f"it with --method merge-siblings, without --strip, or {JSON}"
@@ -41,14 +39,7 @@ def path_length(people: npt.ArrayLike) -> Float:
 
 
 def isolation_forest(forest: Forest, stored: Inert | None) -> Live:
-    """Return an isolation forest; it answers by the depths and the sizes of leaves.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the trees do not tell how many people are in every leaf, or the model
-        does not tell how many each tree drew.
-    """
+    """Return an isolation forest; it answers by the depths and the sizes of leaves."""
     drawn, offset = (None, None) if stored is None else _beside(stored)
     if drawn is None or offset is None:
         raise UnsupportedModelError(

@@ -23,8 +23,6 @@ from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins
 from treeaudit.writers.stored_trees import Rows, rows_of
 
-__all__ = ["document_of", "json_of", "to_xgboost_json", "to_xgboost_ubjson"]
-
 _NO_PARENT = (1 << 31) - 1
 _KINDS = {
     **dict.fromkeys("left_children right_children parents split_indices".split(), "i4"),
@@ -71,18 +69,7 @@ def to_xgboost_ubjson(forest: Forest) -> bytes:
 
 
 def document_of(forest: Forest) -> dict[str, Any]:
-    """Return the document of a model with its repaired trees, and nothing that is not explained.
-
-    Parameters
-    ----------
-    forest
-        What became of a model that was read from XGBoost.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the trees cannot be said in it; says why.
-    """
+    """Return the document of a model with its repaired trees, and nothing that is not explained."""
     stored = forest.source.stored
     if not isinstance(stored, StoredBooster) or not isinstance(stored.document, dict):
         raise TypeError("no document to write into")

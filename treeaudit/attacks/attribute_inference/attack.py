@@ -47,8 +47,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent
 from treeaudit.stats import Estimate, difference, paired, residual, wilson
 
-__all__ = ["Attributes", "Outcome"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:

@@ -12,8 +12,6 @@ from treeaudit.attacks.attribute_inference.what_if import MOST_CANDIDATES
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import cell, label_text
 
-__all__ = ["Column", "columns_of", "indicator_groups"]
-
 _Table = npt.NDArray[np.floating[Any]]
 
 _MOST_INTERVALS = 16

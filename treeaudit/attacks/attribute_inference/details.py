@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 
-__all__ = ["AttributesDetails", "InferredColumn"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferredColumn(Details):

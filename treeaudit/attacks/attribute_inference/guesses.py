@@ -26,17 +26,6 @@ from treeaudit.attacks.groups import Groups, leaf_scores
 from treeaudit.people.predict.imputation import guess
 from treeaudit.people.records import Records
 
-__all__ = [
-    "Asked",
-    "Weighed",
-    "answers",
-    "fredrikson",
-    "guesses",
-    "people_asked",
-    "tempering",
-    "weigh",
-]
-
 
 def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) -> Float:
     """Return the probability of each candidate value."""

@@ -10,8 +10,6 @@ from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.words import in_percent
 
-__all__ = ["view"]
-
 _MOST_COLUMNS = 12
 _KNOWS = "all of a person but one value"
 

@@ -16,8 +16,6 @@ from treeaudit.model.routing import walk_or_none
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 
-__all__ = ["MOST_CANDIDATES", "Edges", "Paths"]
-
 _MOST_CELLS = 50_000_000
 
 
@@ -90,15 +88,6 @@ _FEW = 3
 class Paths:
     """A tree, made ready to be asked what would happen if.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    schema
-        What it asks about.
-    columns
-        What may be hidden, one column at a time; no two share a feature.
-
     Examples
     --------
     >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
@@ -138,13 +127,6 @@ class Paths:
 
     def what_if(self, values: _Table, node: Int) -> Int:
         """Return where each person would end with each candidate.
-
-        Parameters
-        ----------
-        values
-            Shape ``(n, n_features)``: what the model knows of the people.
-        node
-            Shape ``(n,)``: where they end as they are.
 
         Returns
         -------

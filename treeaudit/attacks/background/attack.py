@@ -45,9 +45,6 @@ from treeaudit.findings.findings import About, Control, Finding, Severity, Skipp
 from treeaudit.findings.report import Show
 from treeaudit.model.words import number_of
 
-__all__ = ["Background"]
-
-
 _BY_ONE_KNOWN = Rule(
     name="max-disclosed-by-one-known",
     title="People disclosed by knowing one other",
@@ -98,12 +95,6 @@ class Background:
 
         Leaves whose counts are not people (weights, repeated draws) only count
         at ``r = 0``; skipped where nothing was found and there are such leaves.
-
-        Raises
-        ------
-        DataError
-            If a known person cannot be among the training people, or the prior
-            has no line for somebody.
         """
         table = case.table
         size, majority = table.size, table.labels.majority

@@ -20,17 +20,6 @@ from treeaudit.model.words import label_text, sentence
 from treeaudit.people.records import Records
 from treeaudit.table.labels import people_per_class
 
-__all__ = [
-    "Bounds",
-    "bounds_of",
-    "cascade",
-    "check_fit",
-    "matched",
-    "one_left",
-    "sees_everybody",
-    "tightened",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds:

@@ -29,18 +29,6 @@ from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.findings.numbers import People, Share
 from treeaudit.table.table import Table
 
-__all__ = [
-    "all_false",
-    "certainty_by_implications",
-    "certainty_by_known",
-    "certainty_by_negations",
-    "certainty_by_skyline",
-    "distinct_vectors",
-    "knowledge_details",
-    "share_certain_by_random",
-    "vectors_of",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Vectors:

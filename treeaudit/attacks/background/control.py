@@ -19,8 +19,6 @@ from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, fact
 
-__all__ = ["control_of", "guess_by_node", "one_known"]
-
 
 def guess_by_node(case: Case, tree: int, node: Int, label: Int) -> Callable[[Records], Int]:
     """Return a guess about whoever ends in some nodes of a tree."""

@@ -7,15 +7,6 @@ from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 
-__all__ = [
-    "BackgroundDetails",
-    "FallenPerson",
-    "FallingLeaf",
-    "Knowledge",
-    "KnownPeople",
-    "PublicPrior",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallingLeaf(Details):

@@ -32,8 +32,6 @@ from treeaudit.findings.numbers import People
 from treeaudit.model.words import label_text, number_of
 from treeaudit.people.records import Records
 
-__all__ = ["Fallen", "taken_out"]
-
 _LISTED = 100
 """How many leaves or people are named one by one."""
 

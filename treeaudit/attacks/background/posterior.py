@@ -22,9 +22,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide
 
-__all__ = ["among_others", "omega_estimate", "posterior", "posterior_of_two"]
-
-
 _CELLS = 1_000_000
 """How many complex numbers are held at a time."""
 

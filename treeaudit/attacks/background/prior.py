@@ -29,8 +29,6 @@ from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.stats import wilson
 
-__all__ = ["Inferred", "under_prior"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Inferred:

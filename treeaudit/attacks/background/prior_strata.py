@@ -15,8 +15,6 @@ from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.people.prior import OTHERS, Prior, indicators_of, texts_of
 from treeaudit.people.records import Records
 
-__all__ = ["MixedLeaves", "claimed_leaves", "kinds_in_leaves", "kinds_of", "real_leaves"]
-
 
 def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:
     """Return of which kind everybody is, as a position in the prior."""

@@ -10,8 +10,6 @@ from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Curve, Figure, Rung, Series, View
 
-__all__ = ["view"]
-
 _NEARLY = 0.95
 """From this certainty on there is nothing left to draw."""
 _OTHERS = {1: "one other person in the leaf", 10: "ten others in the leaf"}

@@ -55,8 +55,6 @@ from treeaudit.people.predict.newton_steps import told_by_steps
 from treeaudit.people.predict.predictions import Answers, averages
 from treeaudit.people.records import Records
 
-__all__ = ["Composition"]
-
 _GROUPED = (1, 2, 5, 10, 20, 50, 100)
 
 

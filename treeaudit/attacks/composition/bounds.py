@@ -20,8 +20,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
 
-__all__ = ["MOST_CELLS", "Sums", "fixed", "groups_together", "tightened"]
-
 _Key = npt.NDArray[np.uint64]
 
 

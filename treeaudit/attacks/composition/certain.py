@@ -25,17 +25,6 @@ from treeaudit.people.predict.newton_steps import told_by_steps
 from treeaudit.people.predict.predictions import Answers, class_shares
 from treeaudit.people.records import Records
 
-__all__ = [
-    "Certain",
-    "Truth",
-    "certain_of",
-    "certain_people",
-    "counts_known",
-    "draws_known",
-    "frequent",
-    "truth_of",
-]
-
 _TOLERANCE, _GRADES, _WHOLE = 0.01, 20, 1_000
 
 

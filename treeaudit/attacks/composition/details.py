@@ -6,8 +6,6 @@ from typing import Literal
 from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 
-__all__ = ["CompositionDetails", "FirstTrees"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstTrees(Details):

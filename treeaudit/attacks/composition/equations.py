@@ -20,16 +20,6 @@ from treeaudit.people.predict.boosted_scores import adds_up, column_of_each_tree
 from treeaudit.people.predict.predictions import node_shares
 from treeaudit.people.records import Records
 
-__all__ = [
-    "NEEDS",
-    "Said",
-    "adds_steps",
-    "grown_at_once",
-    "not_applicable",
-    "said_by",
-    "said_by_people",
-]
-
 _MOST_PAIRS = 100_000_000
 """People times trees: 1.2 GB while they are put together."""
 

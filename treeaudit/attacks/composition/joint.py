@@ -27,8 +27,6 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Index, Int
 from treeaudit.attacks.composition.equations import Said
 
-__all__ = ["Solution", "solve"]
-
 _MOST_STEPS = 500
 _AT_ONCE = 1 << 15
 """People times trees; fewer make calls dear, more fall out of the cache."""

@@ -19,8 +19,6 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Index
 from treeaudit.attacks.composition.bounds import Sums
 
-__all__ = ["follow"]
-
 _VECTORS = 2
 _DENSE, _DEAR = 4_000, 4e8
 """Rows of a Gram matrix, and what it may cost to count it."""

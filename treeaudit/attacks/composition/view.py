@@ -9,8 +9,6 @@ from treeaudit.findings.report import Report
 from treeaudit.findings.view import Curve, Figure, Line, Mark, Plot, Rung, Series, View
 from treeaudit.stats import fact
 
-__all__ = ["view"]
-
 _KNOWS = "everybody's features, and puts all trees together"
 
 

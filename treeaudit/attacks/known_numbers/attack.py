@@ -54,8 +54,6 @@ from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 
-__all__ = ["KnownNumbers"]
-
 _EXACT = 1e-7
 """Of the deviation of everybody: what rounding leaves of a spread of zero."""
 

@@ -7,8 +7,6 @@ from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People, Share
 
-__all__ = ["KnownNumbersDetails"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNumbersDetails(Details):

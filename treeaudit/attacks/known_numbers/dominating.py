@@ -24,8 +24,6 @@ from treeaudit.attacks.known_numbers.spreads import Spreads, records_in, records
 from treeaudit.model.tree import Tree
 from treeaudit.people.checks.leaf_values import may_be_clipped
 
-__all__ = ["dominated", "dominating"]
-
 _OF_TOTAL = 0.9
 """The share of a total that is one person's from which it tells their number: (1, 90)."""
 _REST = 1 - _OF_TOTAL

@@ -16,8 +16,6 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 
-__all__ = ["few_others", "fewest_others", "single_non_zero"]
-
 _WHOLE = 1e-3
 """How far a sum may be off a whole number."""
 

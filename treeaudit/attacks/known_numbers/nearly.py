@@ -20,8 +20,6 @@ from treeaudit.attacks.known_numbers.spreads import Spreads, records_in, records
 from treeaudit.model.tree import Tree
 from treeaudit.table.labels import nearly_certain
 
-__all__ = ["alike_in", "nearly_known"]
-
 _ROUNDING = 1e-9
 
 

@@ -11,8 +11,6 @@ from treeaudit.attacks.case import Case
 from treeaudit.model.tree import Tree
 from treeaudit.people.checks.leaf_values import changed_target
 
-__all__ = ["Spreads", "records_in", "records_of_one", "spreads"]
-
 _MOST_DRAWN = 3
 """Draws per person of a leaf, as a rule fewer."""
 _OF_DEVIATION = 0.01

@@ -7,8 +7,6 @@ from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Rung, View
 
-__all__ = ["view"]
-
 _KNOWS = "the same, and asks for the number"
 
 

@@ -43,9 +43,6 @@ from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.predict.predictions import averages
 from treeaudit.stats import Estimate, difference, residual, wilson
 
-__all__ = ["Membership", "membership_scores"]
-
-
 _CERTAIN = 1e-9
 
 

@@ -20,21 +20,6 @@ from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 from treeaudit.stats import Estimate, exact
 
-__all__ = [
-    "MembershipDetails",
-    "NotMade",
-    "References",
-    "Refused",
-    "Separation",
-    "Test",
-    "area",
-    "people_needed",
-    "rate_at",
-    "separation",
-    "strongest",
-    "threshold_at",
-]
-
 _FALSE_ALARMS = 10
 """A rate of false alarms that rests on fewer of them is not reported."""
 

@@ -24,8 +24,6 @@ from treeaudit.people.checks.leaf_values import changed_target
 from treeaudit.people.predict.predictions import averages, class_shares
 from treeaudit.people.records import Records
 
-__all__ = ["Reason", "Scores", "lira", "loss"]
-
 Scores = tuple[Float, Float]
 Reason = str
 

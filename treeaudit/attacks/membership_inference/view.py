@@ -23,8 +23,6 @@ from treeaudit.findings.view import Figure, Line, Mark, MarkKind, Plot, Rung, Vi
 from treeaudit.model.words import in_percent
 from treeaudit.stats import Estimate
 
-__all__ = ["NAMES", "view"]
-
 _KNOWS = "everything about a person, and asks whether they were in"
 NAMES: dict[Test, str] = {"counts": "the counts of leaves", "loss": "the loss", "lira": "LiRA"}
 """The tests in a sentence."""

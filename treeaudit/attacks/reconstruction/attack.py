@@ -58,8 +58,6 @@ from treeaudit.inference.scope import (
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 
-__all__ = ["Reconstruction"]
-
 _SHOWN = 5
 _CELLS_A_SECOND = 200_000
 

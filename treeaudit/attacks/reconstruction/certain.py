@@ -30,18 +30,6 @@ from treeaudit.people.records import Records
 if TYPE_CHECKING:
     from treeaudit.inference.boosted import BoostedSolution
 
-__all__ = [
-    "GAPS",
-    "checked_on",
-    "details_certain",
-    "details_in_order",
-    "details_of_boosting",
-    "evidence_certain",
-    "evidence_in_order",
-    "evidence_of_boosting",
-    "informed_of_boosting",
-]
-
 
 def checked_on(train: Records, cells: Cells, tables: Iterable[tuple[Wide, Bounds]]) -> Checked:
     """Return in how many cells with somebody certain there are as many people as was certain."""

@@ -7,8 +7,6 @@ from treeaudit.findings.details import Details, only_if_given
 from treeaudit.findings.numbers import People, Share
 from treeaudit.inference.explanation import Explanation
 
-__all__ = ["AfterTrees", "Checked", "ReconstructionDetails"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AfterTrees(Details):

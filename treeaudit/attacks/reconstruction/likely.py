@@ -22,8 +22,6 @@ from treeaudit.inference.scope import subtract_known
 from treeaudit.model.words import in_percent, label_text
 from treeaudit.people.records import Records
 
-__all__ = ["details_likely", "evidence_likely", "informed_of", "likely_of"]
-
 _LEVEL = 0.9
 _MOST_PAIRED = 1_000
 _OF_DRAWS = "every tree drew its people at random, with replacement"

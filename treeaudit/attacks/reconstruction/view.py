@@ -10,8 +10,6 @@ from treeaudit.inference.explanation import Explanation
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.stats import fact
 
-__all__ = ["view"]
-
 _KNOWS = "nobody, and solves the equations of all leaves"
 
 

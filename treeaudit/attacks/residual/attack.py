@@ -36,8 +36,6 @@ from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
 from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 
-__all__ = ["CodeInside", "ExactValues", "ExtraContent", "ReproducibleDraws", "TrainingData"]
-
 _NAMES: Mapping[Kind, str] = {
     "labels": "the labels in row order",
     "out-of-bag": "a prediction for each record",

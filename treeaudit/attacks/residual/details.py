@@ -6,15 +6,6 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People
 from treeaudit.model.leftovers import Leftover
 
-__all__ = [
-    "CodeDetails",
-    "DrawDetails",
-    "ExtraDetails",
-    "ResidualDetails",
-    "TrainingDataDetails",
-    "ValueDetails",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualDetails(Details):

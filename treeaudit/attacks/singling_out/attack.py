@@ -45,8 +45,6 @@ from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
 
-__all__ = ["Uniqueness"]
-
 
 def _marketer_risk(findings: Sequence[Finding], _: Forest) -> float:
     """Measure the average chance to find a person, in the worst tree."""

@@ -15,8 +15,6 @@ from treeaudit.model.rules import rules_of
 from treeaudit.people.records import Records
 from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
 
-__all__ = ["Contribution", "UniquenessDetails", "contribution", "group_sizes"]
-
 _MOST_LEAVES = 200
 
 _MOST_COMPARED = 60_000_000
@@ -181,13 +179,6 @@ def group_sizes(
     size: Wide, per_tree: Callable[[Wide], Wide] | None = None
 ) -> tuple[_GroupSizes, ...]:
     """Return leaves and people by size of the group.
-
-    Parameters
-    ----------
-    size
-        People per leaf.
-    per_tree
-        Sums them over each tree, where there are several.
 
     Examples
     --------

@@ -21,9 +21,6 @@ from treeaudit.stats import Estimate, wilson
 from treeaudit.table.population import Risk, expected_chance, population_uniques, risk
 from treeaudit.table.table import Table
 
-__all__ = ["Population", "Risks", "degrees_of_freedom", "population", "risks"]
-
-
 _ASSUMES = (
     "estimates: they take the groups for fixed before the data was drawn, and a tree draws them "
     "afterwards"

@@ -18,8 +18,6 @@ from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.words import number_of
 from treeaudit.stats import fact
 
-__all__ = ["view"]
-
 _MOST_FEATURES = 8
 
 

@@ -11,8 +11,6 @@ from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 
-__all__ = ["counted_once", "drawn_times", "draws_in_order", "labels_drawn", "no_room"]
-
 _MOST_DRAWS, _ENOUGH = 50_000_000, 40
 """So many leaves that lack somebody agree less than once in 1e12 if rows are in another order."""
 

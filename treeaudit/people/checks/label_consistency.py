@@ -29,8 +29,6 @@ from treeaudit.people.checks.leaf_values import changed_target, values_fit
 from treeaudit.people.coding.codes import class_apart, own_classes
 from treeaudit.people.records import Records
 
-__all__ = ["beyond_chance", "labels_not_held"]
-
 _FAR, _OF_MOST = 3.5, 0.75
 """Deviations above permuted labels; of very few people, a part of the most that is possible."""
 _SOME = 2.0
@@ -52,11 +50,6 @@ _FEWEST_LEAVES = 3
 
 def labels_not_held(forest: Forest, train: Records) -> str:
     """Say in one sentence why labels may not be those of the training; empty if they are.
-
-    Parameters
-    ----------
-    train
-        People whom `treeaudit.people.checks.training_data.verify` accepted.
 
     Examples
     --------

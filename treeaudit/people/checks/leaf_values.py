@@ -9,8 +9,6 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["changed_target", "may_be_clipped", "other_value", "values_fit"]
-
 _OF_SPREAD, _OF_SIZE = 1e-6, 2.0**-23
 """How far a mean may be off: by rounding of sums, and by numbers of single precision as text."""
 

@@ -24,22 +24,12 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-__all__ = ["chance_of_exact", "held_against"]
-
 _LEVEL = 1e-9
 _OWN_TREE = re.compile(r"leaf counts of tree (\d{1,6})\Z", re.ASCII)
 
 
 def held_against(forest: Forest, train: Records) -> Forest:
-    """Return a private model with the reason that its counts have not the noise that it states.
-
-    Parameters
-    ----------
-    forest
-        The model. One that nothing bounds is returned as it is.
-    train
-        The people it is said to be trained on, all of them.
-    """
+    """Return a private model with the reason that its counts have not the noise that it states."""
     if forest.counts_are != "noisy" or forest.schema.classes is None or train.labels is None:
         return forest
     if unbounded_because(forest) is not None or chance_of_exact(forest, train) >= _LEVEL:

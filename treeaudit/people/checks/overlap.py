@@ -31,8 +31,6 @@ from treeaudit.errors import DataError
 from treeaudit.model.words import in_percent
 from treeaudit.people.records import Records
 
-__all__ = ["without_members"]
-
 _NAMED = 5
 _MOST = 10
 """Rows that repeat more often than this are not told apart by how often."""
@@ -54,23 +52,7 @@ Answer = npt.NDArray[Any] | None
 def without_members(
     train: Records, test: Records, seed: int = 0, names: Sequence[str] = ()
 ) -> tuple[Records, list[str]]:
-    """Return the control without rows of the training data, and say what was found.
-
-    Parameters
-    ----------
-    train, test
-        The people; rows are compared by what the model sees of them, and by their label or
-        number where both tables have one. Equal training rows of one person count once.
-    seed
-        Decides which rows are left out where chance makes some of them.
-    names
-        What the columns that the model sees are called.
-
-    Raises
-    ------
-    DataError
-        If it is the training data: its people would make memory look like a fact.
-    """
+    """Return the control without rows of the training data, and say what was found."""
     rng = np.random.default_rng([seed, zlib.crc32(b"control")])
     n, said = len(test), []
     left = np.arange(n)

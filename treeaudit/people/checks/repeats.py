@@ -11,7 +11,6 @@ from treeaudit.people.input.cell_parsing import coded_whole
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Repeats", "look_made_up", "repeats_in"]
 
 _CUTS = 20
 _SHARE, _TIMES = 0.02, 10
@@ -46,13 +45,6 @@ class Repeats:
 
 def repeats_in(frame: "pd.DataFrame", leave: tuple[str, ...] = ()) -> tuple[Repeats, Wide]:
     """Count equal rows, and return a number per row, the same for equal ones.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    leave
-        Columns that are not compared.
 
     Examples
     --------

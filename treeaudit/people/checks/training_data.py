@@ -26,8 +26,6 @@ from treeaudit.people.records import Records
 from treeaudit.readers.estimators.ensembles import children
 from treeaudit.readers.estimators.found import Found
 
-__all__ = ["MisfitError", "verify"]
-
 _SUMS = ("XGBoost", "CatBoost")
 """Libraries that keep the weight in a leaf, which is people if no row had one."""
 _DRAWN = ", drawn again with the seeds of the file"
@@ -51,12 +49,6 @@ def verify(forest: Forest, train: Records) -> str:
     -------
     str
         Why nothing could be compared, in one sentence; empty if it fits.
-
-    Raises
-    ------
-    MisfitError
-        Names the first leaf that differs, or what the table as a whole has too
-        many or too few of.
     """
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"

@@ -32,8 +32,6 @@ from treeaudit.people.coding.columns import (
 )
 from treeaudit.people.input.columns import Column, names_of, numbers_of
 
-__all__ = ["Coded", "Coder", "coder_of"]
-
 _NUMBERED = (
     "; a file of this library numbers its classes: give the labels as these numbers, for texts "
     "from 0 as they are sorted, or the pickle of the classifier, which names them"

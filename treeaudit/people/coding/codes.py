@@ -15,20 +15,6 @@ from treeaudit.model.schema import Feature, Label
 from treeaudit.people.input.cell_parsing import also_as_numbers, code_of, respelled
 from treeaudit.people.input.columns import SHOWN
 
-__all__ = [
-    "Indicators",
-    "Met",
-    "category_codes",
-    "check_met",
-    "class_apart",
-    "counts_others",
-    "indicate",
-    "indicators_by_place",
-    "label_codes",
-    "met_together",
-    "own_classes",
-]
-
 _OTHER = "(any other value)"
 _HASH = re.compile(r"hash [0-9]+")
 

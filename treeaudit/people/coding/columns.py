@@ -8,10 +8,6 @@ from treeaudit.errors import DataError, near
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 
-__all__ = ["as_called", "blanks_in", "has_no_label", "made_by", "places_of", "target_among"]
-__all__ += ["width_of"]
-
-
 _MADE = re.compile(
     r"the steps before the tree \((.*?)\) do not tell what its columns are"
     r"|the graph transforms the columns first \((.*?)\): "

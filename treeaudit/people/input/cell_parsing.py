@@ -19,24 +19,6 @@ from treeaudit.model.words import label_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "NO_NAMES",
-    "also_as_numbers",
-    "cells_in",
-    "check_single",
-    "code_of",
-    "coded_whole",
-    "in_array",
-    "lost_in",
-    "no_single",
-    "number_in",
-    "numbers_in",
-    "numbers_spelled",
-    "read_apart",
-    "respelled",
-    "tried",
-]
-
 
 def tried(read: Callable[[Any], Any], cell: object) -> Any:  # noqa: ANN401  # what is read
     """Return what is read of a cell; None where that fails, whatever stands in its way.
@@ -54,13 +36,6 @@ def tried(read: Callable[[Any], Any], cell: object) -> Any:  # noqa: ANN401  # w
 
 def read_apart(n: int, read: Callable[[int, int], Iterable[Any]]) -> list[Any]:
     """Return n cells of which parts are read at once; None for one that cannot be read.
-
-    Parameters
-    ----------
-    n
-        How many there are.
-    read
-        Reads those from a place up to another.
 
     Examples
     --------

@@ -21,14 +21,6 @@ from treeaudit.people.input.cell_parsing import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "SHOWN",
-    "Column",
-    "frame_of",
-    "names_of",
-    "numbers_of",
-    "text_of",
-]
 
 SHOWN = 40
 """Characters of a cell that a message tells."""

@@ -16,16 +16,6 @@ from zipfile import BadZipFile
 from treeaudit.errors import DataError
 from treeaudit.people.input.text_table import PACKED, TextTable
 
-__all__ = [
-    "NO_TABLES",
-    "files_of",
-    "kind_of",
-    "readable",
-    "stored_names",
-    "tables_among",
-    "text_table",
-]
-
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".ipc", ".feather")
 TEXTS = (".csv", ".tsv", ".txt")
 NO_TABLES = frozenset(
@@ -153,13 +143,7 @@ def tables_among(names: Sequence[str], folder: str, kind: Callable[[str], str]) 
 
 
 def _is_beside(parts: Sequence[str], meant: Collection[str] = ()) -> bool:
-    """Tell whether a file is one that programs and people lay beside the parts of a table.
-
-    Parameters
-    ----------
-    meant
-        How names begin that are asked for.
-    """
+    """Tell whether a file is one that programs and people lay beside the parts of a table."""
     last = parts[-1].lower()
     beside = last.split(".")[0] in _BESIDE and parts[-1][0] not in meant
     return (

@@ -26,7 +26,6 @@ from treeaudit.people.input.text_table import PACKED, TextTable
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ROWS", "Batch", "Part", "Source", "large_source", "source_of"]
 
 ROWS = 16_000
 """Rows of a stored table that are read at once."""
@@ -188,19 +187,7 @@ class Source:
 
 
 def source_of(data: object) -> Source | None:
-    """Return the files of a table; None for a table in memory.
-
-    Parameters
-    ----------
-    data
-        A file of text, Parquet or Arrow, a folder of such, a pattern such as ``people/*.csv``, an
-        address such as ``s3://bucket/people``, or a ``pyarrow.dataset.Dataset``.
-
-    Raises
-    ------
-    DataError
-        If there are no such files, or they are of several kinds.
-    """
+    """Return the files of a table; None for a table in memory."""
     if hasattr(type(data), "get_fragments"):
         return _stored(data, "the data")
     if not isinstance(data, str | os.PathLike):

@@ -17,8 +17,6 @@ from treeaudit.people.input.sources import Source, source_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Plan", "Sheet", "read_table"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sheet:
@@ -44,26 +42,7 @@ every cell is read as a number by itself."""
 
 
 def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Plan = ()) -> Sheet:
-    """Return data as rows and columns, and what to call them.
-
-    Parameters
-    ----------
-    data
-        A path (text with commas, semicolons or tabs, compressed or not, Parquet or
-        Arrow; a folder or a pattern of such), a ``pyarrow.dataset.Dataset``, a DataFrame of
-        pandas, polars or Arrow, an array, a tuple of features and labels, or a `Sheet`, which
-        is returned as it is.
-    origin
-        What to call it where it has no file name.
-    texts
-        Columns of a text file that are read as they stand: else one strange cell changes how all
-        others of its column are read. Or a `Plan`, which sees the names first.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read as a table, or holds no rows.
-    """
+    """Return data as rows and columns, and what to call them."""
     if isinstance(data, Sheet):
         return data
     paired = isinstance(data, tuple) and len(data) == 2

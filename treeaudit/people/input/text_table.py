@@ -16,7 +16,6 @@ from treeaudit.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PACKED", "TextTable", "check_full", "unpacked"]
 
 _PIECE = 1 << 10
 """Bytes of Zstandard that are unpacked at once: 32 MB of nothing but one letter."""

@@ -10,18 +10,6 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 
-__all__ = [
-    "adds_up",
-    "begins_with",
-    "called",
-    "column_of_each_tree",
-    "rate_apart",
-    "scores_of",
-    "shares_of",
-    "start_of",
-    "told_of",
-]
-
 _LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 _SQUARED = ("reg:squarederror", "reg:linear")

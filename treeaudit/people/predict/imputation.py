@@ -14,9 +14,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int
 
-__all__ = ["CrossGuess", "guess"]
-
-
 _MOST_ROWS = 20_000
 _FOLDS = 5
 _MOST_ROWS_ONCE = 5_000
@@ -31,17 +28,6 @@ class CrossGuess:
     Gradient boosting on histograms, in five folds: learnt once, fold by fold, and made only of
     whom it is asked for. At most 20,000 people are learnt from. Codes that few people have are
     given their share, whatever is known.
-
-    Parameters
-    ----------
-    values
-        Shape ``(n, n_columns)``: what is known about each person; NaN is missing.
-    answer
-        Shape ``(n,)``: what is to be guessed, as codes from 0.
-    n_answers
-        How many codes there are.
-    seed
-        Of the folds.
 
     Examples
     --------
@@ -90,15 +76,6 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
 
     Randomised trees on at most 5,000 people (fewer where there are many
     columns): fast enough to be learnt for every column in turn.
-
-    Parameters
-    ----------
-    values, answer, n_answers
-        As in `CrossGuess`.
-    asked
-        Shape ``(m, n_columns)``: other people.
-    seed
-        Of the trees and of the choice of people.
 
     Returns
     -------

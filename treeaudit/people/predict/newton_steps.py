@@ -26,9 +26,6 @@ from treeaudit.people.predict.boosted_scores import (
     start_of,
 )
 
-__all__ = ["Newton", "drawn_anew", "newton_of", "newton_of_digits", "newton_of_people"]
-__all__ += ["told_by_steps"]
-
 _EXACT, _MOST = 2e-3, 0.98
 """How far a step may be off that follows from everybody, and the share of leaves that must fit."""
 _CLOSE, _CLOSE_SINGLE = 1e-9, 3e-6
@@ -119,11 +116,6 @@ def newton_of(forest: Forest, node: Int, each: Float | Int | None) -> Newton:
         Shape ``(n_people, n_trees)``: where each ends.
     each
         Labels as positions, or the number that is predicted.
-
-    Raises
-    ------
-    DataError
-        If no rate and penalty fit all leaves: with weights, other losses, or other people.
     """
     newton, share = _of_everybody(forest, node, each)
     if newton is None or share < _MOST:
@@ -176,13 +168,6 @@ def drawn_anew(forest: Forest, node: Int, each: Float | Int | None, share: float
 
     Their squared scores are 1 on average. Those of trees that were grown on their samples are about
     2; with weights or of other people they are far larger.
-
-    Parameters
-    ----------
-    forest, node, each
-        As for `newton_of`.
-    share
-        The share of the people that was drawn for a tree.
     """
     # A rate that is fitted to the leaves fits them better than it should.
     known = forest.source.library != "XGBoost" or "eta" in forest.source.parameters

@@ -20,19 +20,6 @@ from treeaudit.people.checks.leaf_values import changed_target
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
 
-__all__ = [
-    "Answers",
-    "Utility",
-    "averages",
-    "class_shares",
-    "explained",
-    "node_shares",
-    "predict_numbers",
-    "predict_shares",
-    "said_by_nodes",
-    "utility",
-]
-
 _NEVER = 2.0**-52
 """What a share counts at least where shares are multiplied."""
 
@@ -65,11 +52,6 @@ def class_shares(
         Shares of shape ``(n_records, n_classes)``, and of shape
         ``(n_records,)`` whether the record is answered: a record that every
         tree leaves at an inner node is not.
-
-    Raises
-    ------
-    DataError
-        If the answer of the model is not told by its trees.
     """
     node = records.node if isinstance(records, Records) else records
     answers = Answers(forest, len(node))
@@ -79,20 +61,7 @@ def class_shares(
 
 
 class Answers:
-    """The `class_shares` of records, where somebody else goes through the trees.
-
-    Parameters
-    ----------
-    forest
-        A model that `averages`.
-    n_records
-        How many there are.
-
-    Raises
-    ------
-    DataError
-        If the answer of the model is not told by its trees.
-    """
+    """The `class_shares` of records, where somebody else goes through the trees."""
 
     def __init__(self, forest: Forest, n_records: int) -> None:
         if not averages(forest):
@@ -136,11 +105,6 @@ def predict_numbers(forest: Forest, values: Float, n_jobs: int | None = None) ->
     """Return the mean over the trees of the values of the leaves, shape ``(n_records,)``.
 
     For a forest that answers with numbers by ``mean``, and lets every record through.
-
-    Parameters
-    ----------
-    values
-        As in `predict_shares`.
 
     Examples
     --------
@@ -290,14 +254,7 @@ def utility(forest: Forest, records: Records) -> Utility:
 
 
 def explained(forest: Forest, records: Records) -> Estimate:
-    """Return R² of the numbers that a model answers, with its 95 % interval (delta method).
-
-    Raises
-    ------
-    DataError
-        If the records tell no numbers, all are the same, or the trees alone do not tell what the
-        model answers.
-    """
+    """Return R² of the numbers that a model answers, with its 95 % interval (delta method)."""
     if records.targets is None:
         raise DataError(f"{records.origin} has no numbers to compare the answers with")
     if changed_target(forest):

@@ -16,8 +16,6 @@ from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.types import Float, Table, Wide
 
-__all__ = ["ColumnTable", "nested"]
-
 _OTHER = "(any other value)"
 _QUESTION = [("feature", "i8"), ("border", "f8"), ("code", "i8"), ("missing_yes", "?")]
 _TWO = "it is damaged: a split says one thing by its number, and another by its border"
@@ -25,18 +23,7 @@ _FLOAT_MAX = float(np.finfo(np.float32).max)
 
 
 class ColumnTable:
-    """The columns of a model, and the questions that its trees ask about them.
-
-    Parameters
-    ----------
-    info
-        ``features_info`` of the file.
-
-    Raises
-    ------
-    ReadError
-        If it is damaged.
-    """
+    """The columns of a model, and the questions that its trees ask about them."""
 
     def __init__(self, info: Mapping[str, Any]) -> None:
         self._floats = _by_index(info, "float_features")
@@ -94,14 +81,7 @@ class ColumnTable:
         return self._once((feature, border, code), missing_yes=missing_yes)
 
     def ask_numbers(self, index: Wide, border: Float, at: Wide) -> list[int]:
-        """Return the numbers of some questions about numbers in columns; see `ask`.
-
-        Parameters
-        ----------
-        index, border, at
-            Per question: its column, what is held against its border, and the number that the
-            file gives to it.
-        """
+        """Return the numbers of some questions about numbers in columns; see `ask`."""
         if not np.all(np.abs(border) <= _FLOAT_MAX):
             raise ReadError("it is damaged: a border is out of range")
         rounded = border.astype(np.float32).tolist()

@@ -15,8 +15,6 @@ from treeaudit.readers.leftovers.documents import (
     unknown_fields,
 )
 
-__all__ = ["unknown_in"]
-
 _FEW, _PRIOR, _MOST_ROUNDS = 64, 4, 1_000_000
 _LOG = 1_000  # characters of the metrics of one round of training
 _TEXT = 4_000  # characters of a version, and of the options of output
@@ -87,17 +85,7 @@ def _each(names: str) -> Keys:
 
 
 def unknown_in(data: Mapping[str, Any], columns: ColumnTable, n_trees: int) -> Iterator[Leftover]:
-    """Yield the fields of a model that CatBoost does not write.
-
-    Parameters
-    ----------
-    data
-        The object of the file.
-    columns
-        Its columns.
-    n_trees
-        How many trees it has.
-    """
+    """Yield the fields of a model that CatBoost does not write."""
     names = {feature.name for feature in columns.features}
     info, classes = nested(data, "model_info"), nested(data, "model_info", "class_params")
     class_names = classes.get("class_names")

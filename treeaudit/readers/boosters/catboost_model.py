@@ -28,8 +28,6 @@ from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
 
-__all__ = ["matches", "read"]
-
 _BINARY = b"CBM1"
 _PLACE = b"NaN"
 """Stands for trees in the rest of a text: no number that JSON has."""

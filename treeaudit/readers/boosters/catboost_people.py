@@ -27,8 +27,6 @@ from treeaudit.readers.boosters.catboost_trees import StoredTree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Float
 
-__all__ = ["People", "first_counts", "people_of", "reason_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class People:

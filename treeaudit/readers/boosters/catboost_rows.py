@@ -18,8 +18,6 @@ from treeaudit.readers.boosters.catboost_trees import StoredTree, unfolded
 from treeaudit.readers.boosters.shelf import Shelf
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
-__all__ = ["EachTree", "StoredTrees", "TreesInRow"]
-
 _Build = Callable[[int], Tree]
 
 
@@ -68,20 +66,7 @@ class EachTree(list[StoredTree]):
 
 
 class TreesInRow:
-    """Trees that were taken from a text at once, behind one another.
-
-    Parameters
-    ----------
-    text
-        The trees.
-    columns
-        Collects what they ask.
-
-    Raises
-    ------
-    ReadError
-        If a question is none of the columns.
-    """
+    """Trees that were taken from a text at once, behind one another."""
 
     def __init__(self, text: TreesOfText, columns: ColumnTable) -> None:
         n_leaves = np.left_shift(1, text.depth)

@@ -18,8 +18,6 @@ from treeaudit.readers.decimals import Bytes, decimals, standing_apart
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.types import Float, Wide
 
-__all__ = ["TreesOfText", "trees_of_text"]
-
 _BEFORE, _TREE = b'\n  "oblivious_trees":\n    ', b"\n      {\n"
 _CLOSE, _CLOSED, _NEXT = b"\n      }", b"\n    ]", b"\n      },\n      {\n"
 _VALUE = b",\n            "

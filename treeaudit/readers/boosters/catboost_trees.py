@@ -20,8 +20,6 @@ from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.types import Flag, Float, Int, Table, Wide
 
-__all__ = ["StoredTree", "Unfolded", "stored_trees", "unfolded"]
-
 # Questions of a tree whose form is kept for the next one: CatBoost asks six unless told.
 _USUAL = 10
 
@@ -121,20 +119,7 @@ class StoredTree:
 
 
 def stored_trees(data: Mapping[str, Any], columns: ColumnTable) -> list[StoredTree]:
-    """Return the trees of the file, in order.
-
-    Parameters
-    ----------
-    data
-        The JSON object.
-    columns
-        Collects what the trees ask.
-
-    Raises
-    ------
-    ReadError
-        If a tree is damaged; names it.
-    """
+    """Return the trees of the file, in order."""
     oblivious, free = data.get("oblivious_trees"), data.get("trees")
     stored = oblivious if oblivious is not None else free
     if not isinstance(stored, list):

@@ -7,9 +7,6 @@ from typing import TypeVar
 from treeaudit.errors import ModelTooLargeError, ReadError, TreeauditError, UnsupportedModelError
 from treeaudit.readers.limits import Most, clean, show
 
-__all__ = ["check_number", "each_tree", "reading", "whole"]
-
-
 _Raw = TypeVar("_Raw")
 _Tree = TypeVar("_Tree")
 
@@ -17,11 +14,6 @@ _Tree = TypeVar("_Tree")
 @contextmanager
 def reading(what: str) -> Iterator[None]:
     """Say of whatever goes wrong inside what it happened to; of errors of Python not too much.
-
-    Raises
-    ------
-    ReadError
-        For every error that damaged numbers can lead to.
 
     Examples
     --------
@@ -45,11 +37,6 @@ def whole(
 ) -> int:
     """Return a whole number, which may be written as text.
 
-    Raises
-    ------
-    ReadError
-        If it is missing, none, or not between ``least`` and ``most``.
-
     Examples
     --------
     >>> whole({"num_trees": "3"}, "num_trees", 0, 10)
@@ -68,15 +55,7 @@ def whole(
 
 
 def check_number(n_trees: int, library: str) -> None:
-    """Refuse a model without trees, or with too many.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it has none.
-    ModelTooLargeError
-        If it has too many.
-    """
+    """Refuse a model without trees, or with too many."""
     if not n_trees:
         raise UnsupportedModelError(f"the {library} model has no trees: it was never trained")
     if n_trees > Most.trees:

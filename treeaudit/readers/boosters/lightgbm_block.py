@@ -22,8 +22,6 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
-__all__ = ["Block", "CheckedBlock", "check_block", "joined_blocks"]
-
 _GROWN = {"leaf_weight", "internal_weight", "split_gain", "shrinkage"}
 
 

@@ -10,31 +10,17 @@ from treeaudit.readers.boosters.damage import check_number, each_tree, whole
 from treeaudit.readers.boosters.lightgbm_dump_rows import MISSING, read_row
 from treeaudit.readers.boosters.lightgbm_fields import unknown_in_json
 from treeaudit.readers.boosters.lightgbm_text import Booster
-from treeaudit.readers.boosters.lightgbm_tree import (
-    Float,
-    Grown,
-    RawTree,
-    Wide,
-)
+from treeaudit.readers.boosters.lightgbm_tree import Grown, RawTree
 from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.limits import Most, clean, show
-
-__all__ = ["booster_of"]
+from treeaudit.readers.types import Float, Wide
 
 _TOGETHER = 64
 _Object = Mapping[str, Any]
 
 
 def booster_of(document: object) -> Booster:
-    """Return the model in a decoded JSON object.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it has no trees.
-    ReadError
-        If a part is missing or of the wrong type.
-    """
+    """Return the model in a decoded JSON object."""
     if not isinstance(document, dict) or not isinstance(document.get("tree_info"), list):
         raise ReadError("its tree_info is missing")
     names = document.get("feature_names")

@@ -14,10 +14,9 @@ import numpy as np
 from treeaudit.errors import TreeauditError
 from treeaudit.readers.boosters.damage import whole
 from treeaudit.readers.boosters.lightgbm_fields import INNER, LEAF
-from treeaudit.readers.boosters.lightgbm_tree import Float, Grown, RawTree, Wide
+from treeaudit.readers.boosters.lightgbm_tree import Grown, RawTree
 from treeaudit.readers.limits import Most
-
-__all__ = ["MISSING", "read_row"]
+from treeaudit.readers.types import Float, Wide
 
 MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 """What LightGBM calls the ways of missing values, and their numbers."""
@@ -29,15 +28,7 @@ _Nodes = list[dict[str, Any]]
 
 
 def read_row(entries: Sequence[object], first: int) -> list[RawTree] | None:
-    """Return the trees of some entries of ``tree_info``; None where each must be looked at.
-
-    Parameters
-    ----------
-    entries
-        As they stand in the file.
-    first
-        The number of the first of them.
-    """
+    """Return the trees of some entries of ``tree_info``; None where each must be looked at."""
     try:
         return _trees(entries, first)
     except (TreeauditError, LookupError, TypeError, ValueError, OverflowError):

@@ -16,16 +16,6 @@ from treeaudit.readers.leftovers.documents import (
 )
 from treeaudit.readers.limits import Most
 
-__all__ = [
-    "INNER",
-    "LEAF",
-    "PARAMETER",
-    "is_parameter",
-    "unknown_in_json",
-    "unknown_in_text",
-    "unread_lines",
-]
-
 _PARAMETERS = frozenset(
     (
         "alpha auc_mu_weights bagging_by_query bagging_fraction bagging_fraction_seed "
@@ -98,13 +88,6 @@ _NUMBERS = re.compile(r"(?:name:|column:)?[\[\]0-9eE.,|+ -]*")
 def is_parameter(name: str, value: str, n_columns: int) -> bool:
     """Tell whether LightGBM has a parameter of this name, and whether its value is a plain one.
 
-    Parameters
-    ----------
-    name, value
-        Both sides of the line.
-    n_columns
-        Columns of the model: some parameters have a number for each.
-
     Examples
     --------
     >>> is_parameter("max_bin", "255", 2), is_parameter("row", "33,54", 2)
@@ -146,19 +129,7 @@ def unread_lines(fields: Mapping[str, str]) -> dict[str, str]:
 def unknown_in_text(
     head: Mapping[str, str], trees: Sequence[Mapping[str, str]], rest: str, names: Sequence[str]
 ) -> Iterator[Leftover]:
-    """Yield the lines of a text that LightGBM does not write.
-
-    Parameters
-    ----------
-    head
-        The lines before the trees.
-    trees
-        Of each tree the lines that were not read.
-    rest
-        What stands behind the trees.
-    names
-        Of the columns.
-    """
+    """Yield the lines of a text that LightGBM does not write."""
     known_head: Keys = {
         **dict.fromkeys(_HEAD.split(), SETTING),
         **dict.fromkeys(("feature_infos", "tree_sizes")),
@@ -203,15 +174,7 @@ def _are_lists(text: str) -> bool:
 
 
 def unknown_in_json(document: Mapping[str, Any], n_columns: int) -> Iterator[Leftover]:
-    """Yield the fields of a JSON model that LightGBM does not write.
-
-    Parameters
-    ----------
-    document
-        The object.
-    n_columns
-        How many columns the model has.
-    """
+    """Yield the fields of a JSON model that LightGBM does not write."""
 
     def few(part: object) -> bool:
         return (

@@ -15,8 +15,6 @@ from treeaudit.readers.boosters.lightgbm_tree import StoredTree
 from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
 from treeaudit.readers.types import Float
 
-__all__ = ["boosting_of", "first_counts", "first_round"]
-
 _BINARY = re.compile(r"(?:binary|multiclassova num_class:\d{1,9}) sigmoid:([0-9.e+-]{1,20})")
 _SOFTMAX = re.compile(r"multiclass num_class:(\d{1,9})")
 _BENDING = ("lambda_l1", "max_delta_step", "path_smooth", "use_quantized_grad")

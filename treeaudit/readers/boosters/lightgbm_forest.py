@@ -27,8 +27,6 @@ from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, 
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.types import Wide
 
-__all__ = ["to_forest"]
-
 _SAMPLED = (
     ("bagging_fraction", "bagging_freq"),
     ("pos_bagging_fraction", "bagging_freq"),
@@ -41,13 +39,7 @@ _SHOWN = (
 
 
 def to_forest(booster: Booster, source: Source) -> Forest:
-    """Return the forest of a LightGBM model.
-
-    Raises
-    ------
-    ReadError
-        If a tree is damaged or contradicts itself.
-    """
+    """Return the forest of a LightGBM model."""
     trees = checked(booster.trees, len(booster.names))
     grown = (booster.parameters or {}).get("boosting")
     # Only random forests are averaged; a loader goes by the line, and not by how they were grown.

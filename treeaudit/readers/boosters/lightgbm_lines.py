@@ -8,10 +8,9 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.boosters.damage import whole
-from treeaudit.readers.boosters.lightgbm_tree import Flag, Float, Grown, RawTree, Wide
+from treeaudit.readers.boosters.lightgbm_tree import Grown, RawTree
 from treeaudit.readers.limits import Most, show
-
-__all__ = ["NAMES", "fields_of", "fields_of_tree", "floats", "integers", "tree_of", "words"]
+from treeaudit.readers.types import Flag, Float, Wide
 
 NAMES = "feature_names"
 
@@ -35,13 +34,7 @@ _LEAST = -(1 << 62)
 
 
 def fields_of_tree(text: bytes) -> dict[str, str]:
-    """Return the lines ``key=value`` of a tree.
-
-    Raises
-    ------
-    ReadError
-        If one that LightGBM knows stands behind an empty line, where it stops.
-    """
+    """Return the lines ``key=value`` of a tree."""
     read, _, beyond = text.replace(b"\r\n", b"\n").strip(b"\n").partition(b"\n\n")
     fields, behind = fields_of(read), fields_of(beyond)
     if not fields.keys().isdisjoint(behind) or not _OF_A_TREE.isdisjoint(behind):
@@ -50,13 +43,7 @@ def fields_of_tree(text: bytes) -> dict[str, str]:
 
 
 def fields_of(text: bytes) -> dict[str, str]:
-    """Return the lines ``key=value`` of one section.
-
-    Raises
-    ------
-    ReadError
-        If it names something twice, or has too many lines.
-    """
+    """Return the lines ``key=value`` of one section."""
     if text.count(b"\n") > Most.lines:
         raise ReadError("it has more lines than a LightGBM model")
     found: dict[str, str] = {}
@@ -134,13 +121,7 @@ def _columns(
 
 
 def tree_of(fields: Mapping[str, str]) -> RawTree:
-    """Return the tree that some lines tell of.
-
-    Raises
-    ------
-    ReadError
-        If one is missing, too long or damaged.
-    """
+    """Return the tree that some lines tell of."""
     order = list(fields)
     behind = order[order.index("shrinkage") + 1 :] if "shrinkage" in fields else []
     if not {*_WHOLE, *_REAL, "cat_boundaries", "cat_threshold"}.isdisjoint(behind):

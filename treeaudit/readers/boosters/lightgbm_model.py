@@ -14,8 +14,6 @@ from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.unpack import Content
 
-__all__ = ["from_inert", "matches", "read"]
-
 _TEXT = re.compile(rb"tree\r?\n(?:[^\n]*\n){0,2}(?:version|num_class)=")
 _JSON = re.compile(rb'\s*\{\s*"(?:name"\s*:\s*"tree"\s*,|average_output"\s*:)')
 _HEAD = 512
@@ -44,15 +42,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
 
 
 def from_inert(value: Inert, source: Source) -> Forest | None:
-    """Return the LightGBM model that an object of a pickle is or wraps, None where it is none.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the model was never fitted.
-    ReadError
-        If it is damaged.
-    """
+    """Return the LightGBM model that an object of a pickle is or wraps, None where it is none."""
     booster = booster_in(value, "lightgbm", "LGBM")
     if booster is None:
         return None

@@ -16,8 +16,6 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.number_runs import read_reals, read_wholes
 from treeaudit.readers.types import Array, Wide
 
-__all__ = ["in_parts", "read_alike"]
-
 _PART = 1 << 20  # bytes of text that are read together
 _BLANK_LINES = 4
 _FIXED = {"num_cat": b"num_cat=0", "is_linear": b"is_linear=0"}

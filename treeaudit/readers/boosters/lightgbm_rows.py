@@ -29,17 +29,9 @@ from treeaudit.readers.types import Array, Float, Wide
 
 _Array = TypeVar("_Array", Float, Wide)
 
-__all__ = ["builder", "checked", "uneven", "woven"]
-
 
 def checked(raws: Sequence[RawTree], n_features: int) -> Sequence[StoredTree]:
-    """Check every tree of the file.
-
-    Raises
-    ------
-    ReadError
-        If one does not describe a tree; names it.
-    """
+    """Check every tree of the file."""
     if isinstance(raws, Block):
         block = check_block(raws, n_features)
         if block is not None:

@@ -23,11 +23,10 @@ from treeaudit.readers.boosters.lightgbm_lines import (
     words,
 )
 from treeaudit.readers.boosters.lightgbm_plain import in_parts, read_alike
-from treeaudit.readers.boosters.lightgbm_tree import RawTree, Wide
+from treeaudit.readers.boosters.lightgbm_tree import RawTree
 from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.limits import Most, clean
-
-__all__ = ["Booster", "parse"]
+from treeaudit.readers.types import Wide
 
 _BEGIN = b"Tree="
 _TREE = re.compile(rb"Tree=\d+\r?$", re.MULTILINE)
@@ -85,15 +84,7 @@ def parse(data: bytes | mmap) -> Booster:
 
 
 def _parse(data: bytes | mmap) -> Booster:
-    """Return the model in the text.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it has no trees.
-    ReadError
-        If it is damaged.
-    """
+    """Return the model in the text."""
     places = [*islice(_begins(data), Most.trees + 1)]
     finish = _END.search(data, places[-1] if places else 0)
     end = finish.start() if finish else len(data)

@@ -16,19 +16,6 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link
 from treeaudit.readers.types import Flag, Float, Wide
 
-__all__ = [
-    "MISSING_IS_NAN",
-    "Flag",
-    "Float",
-    "Grown",
-    "RawTree",
-    "StoredTree",
-    "Wide",
-    "add_up",
-    "read_tree",
-    "routes",
-]
-
 NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
 _ZERO = float(np.float32(1e-35))  # what LightGBM takes for zero, on both sides
 
@@ -116,15 +103,7 @@ class StoredTree:
     n_records: Wide | None
 
     def tree(self, n_categories: Mapping[int, int], told: bool) -> Tree:
-        """Return the tree.
-
-        Parameters
-        ----------
-        n_categories
-            How many categories each categorical feature has.
-        told
-            Whether the rows are people.
-        """
+        """Return the tree."""
         links, raw = self.links, self.raw
         at = links.order[links.inner]
         edges = links.edges(raw.feature[at], self.bound[at], self.missing_left[at])
@@ -140,13 +119,7 @@ class StoredTree:
 
 
 def read_tree(raw: RawTree, n_features: int) -> StoredTree:
-    """Check one tree of the file.
-
-    Raises
-    ------
-    ReadError
-        If it does not describe a tree.
-    """
+    """Check one tree of the file."""
     n_inner, n_leaves = len(raw.left), len(raw.leaf_value)
     if any(((side >= n_inner) | (side < -n_leaves)).any() for side in (raw.left, raw.right)):
         raise ReadError("a child is out of range")

@@ -11,8 +11,6 @@ from treeaudit.readers.links import Edges, Links
 from treeaudit.readers.together import in_rows
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
-__all__ = ["Shelf", "arrays_of", "joined"]
-
 _Arrays = Mapping[str, Array | None]
 
 
@@ -44,17 +42,7 @@ def arrays_of(
     missing_left: Flag,
     held: Mapping[str, Array | None],
 ) -> _Arrays:
-    """Return the arrays of some trees behind one another, as `treeaudit.Tree` has them.
-
-    Parameters
-    ----------
-    row, start
-        Their nodes; where each begins.
-    feature, bound, missing_left
-        Of their inner nodes, as in `Links.edges`.
-    held
-        What their nodes hold.
-    """
+    """Return the arrays of some trees behind one another, as `treeaudit.Tree` has them."""
     edges: Edges = row.edges(feature, bound, missing_left)
     above = edges.parent - np.repeat(start, np.diff(start, append=row.n_nodes))
     above[start] = -1
@@ -67,17 +55,7 @@ def arrays_of(
 
 
 class Shelf:
-    """Builds trees, those that are asked for one after the other in a row.
-
-    Parameters
-    ----------
-    sizes
-        How many nodes each tree has.
-    row
-        Makes the arrays of the trees of a slice; None where they cannot stand in a row.
-    alone
-        Builds one tree.
-    """
+    """Builds trees, those that are asked for one after the other in a row."""
 
     def __init__(
         self,

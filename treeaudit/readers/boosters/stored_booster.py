@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from treeaudit.readers.estimators.found import Found
 
-__all__ = ["StoredBooster"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredBooster:

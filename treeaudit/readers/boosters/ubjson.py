@@ -16,8 +16,6 @@ from treeaudit.readers.boosters.ubjson_alike import FEW, alike
 from treeaudit.readers.boosters.ubjson_form import Numbers, form_of, numbers
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
 
-__all__ = ["parse", "shortest"]
-
 _TYPES = {"i": "i1 b", "U": "u1 B", "I": "i2 h", "l": "i4 i", "L": "i8 q", "d": "f4 f", "D": "f8 d"}
 _NUMBERS = {mark: np.dtype(f">{name[:2]}") for mark, name in _TYPES.items()}
 _SCALARS = {mark: struct.Struct(f">{name[3:]}") for mark, name in _TYPES.items()}
@@ -36,21 +34,6 @@ def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) 
     Objects become dict, arrays of one number type become read-only numpy
     arrays, other arrays become lists. Texts that are no UTF-8 keep their bytes
     as backslash escapes.
-
-    Parameters
-    ----------
-    data
-        The bytes.
-    limits
-        Python objects may take ``limits.containers`` bytes beyond four times
-        the size of the data.
-
-    Raises
-    ------
-    ReadError
-        If the bytes are damaged; names the byte.
-    ModelTooLargeError
-        If they would unpack to too much.
 
     Examples
     --------

@@ -27,8 +27,6 @@ from treeaudit.readers.boosters.ubjson_form import (
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Array, Flag, Wide
 
-__all__ = ["FEW", "Alike", "alike"]
-
 _LENGTH = np.dtype(">i8")
 _HEAD = 64  # bytes by which beginnings of objects are found
 
@@ -46,17 +44,7 @@ class _Found(NamedTuple):
 
 
 class _Walk:
-    """Goes through objects that stand behind one another; lets go of those that are not alike.
-
-    Parameters
-    ----------
-    data
-        The bytes of the file.
-    at
-        Where each object begins.
-    types
-        As of `form_of`.
-    """
+    """Goes through objects that stand behind one another; lets go of those that are not alike."""
 
     def __init__(self, data: Bytes, at: Wide, types: Mapping[str, Numbers]) -> None:
         self._data, self.at = data, at
@@ -127,19 +115,7 @@ def _bytes(data: Bytes, at: Wide, n: int) -> Bytes:
 
 
 class Alike:
-    """Objects that stand behind one another, all of one form.
-
-    Parameters
-    ----------
-    found
-        Their parts.
-    n, end
-        How many objects there are, and where the last one ends.
-    broken
-        Whether what looked like the beginning of one more was none.
-    data, types
-        The bytes of the file, and the numbers that they could be.
-    """
+    """Objects that stand behind one another, all of one form."""
 
     def __init__(
         self,
@@ -233,21 +209,7 @@ def _text(raw: Bytes) -> str:
 def alike(
     form: Form, data: Bytes, at: int, window: int, most: int, types: Mapping[str, Numbers]
 ) -> Alike | None:
-    """Return the objects from a place on that are written in a form; None where they are few.
-
-    Parameters
-    ----------
-    form
-        The form.
-    data
-        The bytes of the file.
-    at, window
-        Where the first object would begin, and within how many bytes all of them are to begin.
-    most
-        How many there may be.
-    types
-        As of `form_of`.
-    """
+    """Return the objects from a place on that are written in a form; None where they are few."""
     if not form.parts:
         return None
     head = re.compile(re.escape(b"{" + form.parts[0].head[:_HEAD]))

@@ -9,19 +9,6 @@ import numpy.typing as npt
 
 from treeaudit.readers.types import Array
 
-__all__ = [
-    "ARRAY",
-    "OBJECT",
-    "SCALAR",
-    "TEXT",
-    "Bytes",
-    "Form",
-    "Numbers",
-    "Part",
-    "form_of",
-    "numbers",
-]
-
 _LONG = 9  # bytes of a length and its mark
 ARRAY, TEXT, OBJECT, SCALAR = range(4)
 Bytes = npt.NDArray[np.uint8]
@@ -88,17 +75,7 @@ class Form:
 
 
 def form_of(raw: bytes, types: Mapping[str, Numbers], at: int = 1) -> tuple[Form, int] | None:
-    """Return how a whole object is written, and where it ends; None where it is in no plain way.
-
-    Parameters
-    ----------
-    raw
-        Its bytes, which were parsed before.
-    types
-        By their marks, the numbers that the file could hold.
-    at
-        Where its first name is.
-    """
+    """Return how a whole object is written, and where it ends; None where it is in no plain way."""
     parts: list[Part] = []
     n_names, n_bytes, n_containers, n_values, least = 0, 0, 1, 0, 2
     while raw[at : at + 1] != b"}":

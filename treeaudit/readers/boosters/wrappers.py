@@ -13,26 +13,9 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["booster_in", "handle_name", "with_wrapper"]
-
 
 def booster_in(value: Inert, library: str, wrappers: str) -> Inert | None:
-    """Return the ``Booster`` that an object is or holds, None where it is of no such library.
-
-    Parameters
-    ----------
-    value
-        What would have been the object.
-    library
-        The module of the class.
-    wrappers
-        How the names of the wrappers of the library begin.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it is a wrapper that was never fitted.
-    """
+    """Return the ``Booster`` that an object is or holds, None where it is of no such library."""
     for found in (value, value.get("_Booster")):
         if isinstance(found, Inert) and (_library(found), found.kind) == (library, "Booster"):
             return found
@@ -54,24 +37,7 @@ def _library(value: Inert) -> str:
 
 
 def with_wrapper(forest: Forest, value: Inert, classes: str, source: Source) -> Forest:
-    """Return the model of a ``Booster`` as its wrapper tells it.
-
-    Parameters
-    ----------
-    forest
-        The model.
-    value
-        What would have been the wrapper, or the ``Booster`` itself.
-    classes
-        What it calls its classes; taken where they fit those of the model.
-    source
-        What is known of the file, whose format counts.
-
-    Raises
-    ------
-    ReadError
-        If it answers with other labels.
-    """
+    """Return the model of a ``Booster`` as its wrapper tells it."""
     check_labels(stored_labels(value, classes), stored_labels(value.get("_le")))
     estimator = forest.source.estimator.replace(forest.source.library, value.kind, 1)
     labels = _labels(value.get(classes), forest.schema.classes)

@@ -17,8 +17,6 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, Most
 
-__all__ = ["document_of", "matches"]
-
 _MARK, _IN_PICKLE = b"binf", b"CONFIG-offset:"
 _HEAD = re.compile(
     rb"(?:CONFIG-offset:.{8})?(?:binf)?.{136}"
@@ -109,15 +107,7 @@ class _Records:
 
 
 def document_of(data: memoryview, limits: Limits) -> dict[str, Any]:
-    """Return a model in binary form as the document that newer versions write.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it is linear, or its leaves hold vectors.
-    ReadError
-        If it is damaged.
-    """
+    """Return a model in binary form as the document that newer versions write."""
     document: dict[str, Any] = {}
     if data[: len(_IN_PICKLE)] == _IN_PICKLE:
         begin = len(_IN_PICKLE) + 8

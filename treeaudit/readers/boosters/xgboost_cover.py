@@ -32,8 +32,6 @@ from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.links import sums
 from treeaudit.readers.types import Wide
 
-__all__ = ["Loss", "class_counts", "people", "rate_and_penalty"]
-
 _ONE = ("reg:squarederror", "reg:linear", "reg:absoluteerror", "reg:quantileerror")
 _LOGISTIC = ("binary:logistic", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
@@ -97,15 +95,6 @@ class Loss:
 
 def people(trees: Sequence[StoredTree], outputs: Sequence[int], loss: Loss) -> list[Wide | None]:
     """Return the people per node of every tree, None where the cover does not prove them.
-
-    Parameters
-    ----------
-    trees
-        The trees in the order of the file.
-    outputs
-        Which output (class) each tree is for.
-    loss
-        What the model says of its training.
 
     Examples
     --------

@@ -19,8 +19,6 @@ from treeaudit.readers.leftovers.documents import (
 )
 from treeaudit.readers.leftovers.extra import extra
 
-__all__ = ["keys_of", "unknown_in"]
-
 _OBJECTIVES = {
     "reg_loss_param": "scale_pos_weight",
     "softmax_multiclass_param": "num_class",

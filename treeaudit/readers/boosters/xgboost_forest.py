@@ -27,8 +27,6 @@ from treeaudit.readers.leftovers.booster_parts import category_names, row_seed, 
 from treeaudit.readers.leftovers.extra import few
 from treeaudit.readers.types import Wide
 
-__all__ = ["read_trees", "to_forest"]
-
 _MANY_TREES = 10
 _COVER = "cover (sum_hessian) is a sum of second derivatives, not of people"
 _IF_UNWEIGHTED = (
@@ -38,23 +36,7 @@ _IF_UNWEIGHTED = (
 
 
 def to_forest(document: Mapping[str, object], source: Source) -> Forest:
-    """Return the forest of a model as `Booster.save_model` writes it.
-
-    Parameters
-    ----------
-    document
-        The object with ``learner`` and ``version``; ``Config`` where the file
-        holds the training configuration.
-    source
-        What is known of the file.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the booster is linear or has no trees.
-    ReadError
-        If the model is damaged.
-    """
+    """Return the forest of a model as `Booster.save_model` writes it."""
     booster = read_booster(document)
     trees = read_trees(booster)
     loss = booster.loss
@@ -107,13 +89,7 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
 
 
 def read_trees(booster: Booster) -> StoredTrees:
-    """Check every tree of the file.
-
-    Raises
-    ------
-    ReadError
-        If one is damaged; names it.
-    """
+    """Check every tree of the file."""
     return checked(booster.trees, booster.n_features, booster.leaf_width)
 
 

@@ -22,8 +22,6 @@ from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.unpack import Content
 
-__all__ = ["from_inert", "is_ubjson", "matches", "read"]
-
 _JSON = re.compile(
     rb'\s*\{\s*(?:"(?:learner|Config|Model)"\s*:\s*\{|"version"\s*:\s*\[\s*\d+\s*,\s*\d+\s*,)'
 )
@@ -52,15 +50,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
 
 
 def from_inert(value: Inert, source: Source) -> Forest | None:
-    """Return the XGBoost model that an object of a pickle is or wraps, None where it is none.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the model was never fitted, or is linear.
-    ReadError
-        If it is damaged.
-    """
+    """Return the XGBoost model that an object of a pickle is or wraps, None where it is none."""
     booster = booster_in(value, "xgboost", "XGB")
     if booster is None:
         return None

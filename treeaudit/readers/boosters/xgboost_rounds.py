@@ -12,8 +12,6 @@ from treeaudit.readers.boosters.xgboost_rows import StoredTrees
 from treeaudit.readers.boosters.xgboost_schema import Booster
 from treeaudit.readers.first_round import SINGLE
 
-__all__ = ["boosting_of"]
-
 
 def boosting_of(booster: Booster, stored: StoredTrees, trees: Sequence[Tree]) -> Boosting | None:
     """Return how the trees follow from labels; None where the file does not tell all of it."""

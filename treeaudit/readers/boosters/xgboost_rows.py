@@ -27,8 +27,6 @@ from treeaudit.readers.links import Links
 from treeaudit.readers.together import in_rows
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
-__all__ = ["StoredRow", "StoredTrees", "builder", "checked"]
-
 _Raw = Mapping[str, Any]
 
 
@@ -81,15 +79,6 @@ class StoredRow:
 class StoredTrees(Sequence[StoredTree]):
     """The checked trees of a file; those that stand in a row are taken out when asked for.
 
-    Parameters
-    ----------
-    sizes
-        How many nodes the file has of each.
-    alone
-        Those that stand in no row, by their number.
-    rows
-        The rows of the others, by the number of the first one.
-
     Attributes
     ----------
     sizes, alone
@@ -136,13 +125,7 @@ class StoredTrees(Sequence[StoredTree]):
 
 
 def checked(raws: Sequence[object], n_features: int, width: int) -> StoredTrees:
-    """Check every tree of the file; see `read_tree`.
-
-    Raises
-    ------
-    ReadError
-        If one is damaged; names it.
-    """
+    """Check every tree of the file; see `read_tree`."""
     sizes = [_size(raw) for raw in raws]
     alone: dict[int, StoredTree] = {}
     rows: dict[int, StoredRow] = {}

@@ -16,8 +16,6 @@ from treeaudit.readers.boosters.xgboost_cover import Loss
 from treeaudit.readers.boosters.xgboost_tree import StoredTree
 from treeaudit.readers.limits import Most, clean, show
 
-__all__ = ["Booster", "read_booster", "schema_of", "seeds_of_draws"]
-
 _TREE_BOOSTERS = ("gbtree", "dart")
 
 
@@ -68,15 +66,7 @@ class Booster:
 
 
 def read_booster(document: Mapping[str, object]) -> Booster:
-    """Return the parts of a stored model.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the booster is linear, unknown or has no trees.
-    ReadError
-        If a part is missing or of the wrong type.
-    """
+    """Return the parts of a stored model."""
     learner = _object(document, "learner")
     kind = _object(learner, "gradient_booster").get("name")
     if kind not in _TREE_BOOSTERS:

@@ -11,8 +11,6 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link, sums
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
-__all__ = ["KINDS", "StoredTree", "are_covers", "bounds_of", "means", "read_tree"]
-
 KINDS: Mapping[type, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
 
@@ -86,22 +84,7 @@ def means(links: Links, value: Float, cover: Float) -> Float:
 
 
 def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
-    """Check one tree of the file.
-
-    Parameters
-    ----------
-    raw
-        The object that XGBoost writes for a tree.
-    n_features
-        How many columns the model has.
-    width
-        How many numbers a leaf holds.
-
-    Raises
-    ------
-    ReadError
-        If it does not describe a tree.
-    """
+    """Check one tree of the file."""
     if not isinstance(raw, dict):
         raise ReadError("it is no object")
     left = _whole(raw, "left_children")

@@ -6,8 +6,6 @@ from treeaudit.model.forest import Answers
 from treeaudit.readers.estimators.ensembles import BAGS, FORESTS, TREES, children
 from treeaudit.readers.estimators.found import Found
 
-__all__ = ["answers_of", "last_step"]
-
 _BOOSTINGS = ("GradientBoosting", "HistGradientBoosting")
 _ANSWERS: Mapping[str, Answers] = {
     **dict.fromkeys(TREES | FORESTS | BAGS, "mean"),

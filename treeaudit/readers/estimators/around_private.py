@@ -7,8 +7,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Place, Walk
 
-__all__ = ["around_private"]
-
 _SEARCH = "PrivateSearch"
 _SAVE = "treeaudit.trainers.save_trained"
 _MOST_KINDS = 4
@@ -16,11 +14,6 @@ _MOST_KINDS = 4
 
 def around_private(root: object) -> str | None:
     """Say in one sentence what holds private models, and what to do; None where there are none.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
 
     Examples
     --------

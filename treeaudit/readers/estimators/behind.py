@@ -18,23 +18,9 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Wide
 
-__all__ = ["over_data", "plan_behind", "undone"]
-
 
 def plan_behind(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Plan | None:
-    """Return how to undo the steps before the trees, and say what cannot be undone.
-
-    Parameters
-    ----------
-    found
-        A model with steps before it.
-    grove
-        Its trees.
-    budget
-        Of the file.
-    warnings
-        Takes what is said.
-    """
+    """Return how to undo the steps before the trees, and say what cannot be undone."""
     n_seen = len(grove.schema.features)
     width = width_in(found.before, n_seen) or 0
     budget.undo(max(width if width <= Most.features else 0, n_seen))

@@ -17,18 +17,9 @@ from treeaudit.readers.estimators.preprocessing import Plan
 from treeaudit.readers.estimators.undo import undo
 from treeaudit.readers.types import Wide
 
-__all__ = ["codes_behind", "features_behind", "undo_with_sets"]
-
 
 def codes_behind(seen: Sequence[Feature], plan: Plan) -> list[Wide | None] | None:
     """Return what the categories that a tree knows are in terms of the data.
-
-    Parameters
-    ----------
-    seen
-        The features as the tree sees them.
-    plan
-        How to undo the steps.
 
     Returns
     -------

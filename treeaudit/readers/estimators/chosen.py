@@ -9,19 +9,9 @@ from treeaudit.readers.estimators.column import CannotUndoError
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["agreed", "places_of"]
-
 
 def agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str]) -> list[int]:
-    """Return the columns of a step, which a file may state twice: a table goes by the second.
-
-    Raises
-    ------
-    CannotUndoError
-        If these are others, and the names of the columns do not tell them apart.
-    ReadError
-        If these are others.
-    """
+    """Return the columns of a step, which a file may state twice: a table goes by the second."""
     numbers = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
     if numbers is None or numbers == [place % len(own) for place in places]:
         return places
@@ -35,15 +25,7 @@ def agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str
 
 
 def places_of(chosen: object, own: Sequence[str]) -> list[int]:
-    """Return the positions that a column selection of scikit-learn means.
-
-    Parameters
-    ----------
-    chosen
-        Names, numbers, a mask or a slice.
-    own
-        What the columns are called.
-    """
+    """Return the positions that a column selection of scikit-learn means."""
     chosen = arrived(chosen)
     if isinstance(chosen, Inert) and chosen.kind == "slice":
         return _slice(chosen, own)

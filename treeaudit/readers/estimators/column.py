@@ -9,8 +9,6 @@ import numpy as np
 
 from treeaudit.readers.types import Float
 
-__all__ = ["OPEN", "Attributes", "CannotUndoError", "Column", "Undo", "numbers_of", "switched_on"]
-
 OPEN = (-math.inf, math.inf)
 Kind = Literal["number", "one-hot", "ordinal", "bins", "made"]
 
@@ -76,13 +74,7 @@ Undo = Callable[[Attributes, list[Column]], list[Column] | None]
 
 
 def numbers_of(value: object, n: int, default: float) -> Float:
-    """Return one number for each column, as a step stores them.
-
-    Raises
-    ------
-    CannotUndoError
-        If they are not numbers.
-    """
+    """Return one number for each column, as a step stores them."""
     if value is None:
         return np.full(n, default)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.ndim != 1:

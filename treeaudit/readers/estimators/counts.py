@@ -40,8 +40,6 @@ from treeaudit.model.forest import CountsAre
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Float, Wide
 
-__all__ = ["Meaning", "class_weights", "each_is_one", "each_weighs_one", "people_per_class"]
-
 _SLACK = 1e-6
 _TO_SPARE = 3
 """Leaves that have to agree beside those that the weights of classes are worked out from."""
@@ -87,11 +85,6 @@ def class_weights(value: Float, weight: Float, room: Float | None = None) -> Flo
         Shape ``(n_nodes,)``: ``weighted_n_node_samples``.
     room
         Where to write weights that are worked out; anew unless given.
-
-    Raises
-    ------
-    ReadError
-        If the rows are neither weights nor fractions.
 
     Examples
     --------

@@ -8,8 +8,6 @@ from treeaudit.readers.estimators.ensembles import FORESTS
 from treeaudit.readers.estimators.found import elements
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["draw_seeds"]
-
 _HIGHEST = (1 << 31) - 1
 
 

@@ -18,8 +18,6 @@ from treeaudit.readers.estimators.column import (
 from treeaudit.readers.estimators.labels import category_names, text_of
 from treeaudit.readers.pickles.arrays import arrived
 
-__all__ = ["binned", "imputed", "one_hot", "ordinal"]
-
 
 def imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
     """Undo an imputer: missing values were this one."""

@@ -27,8 +27,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array
 
-__all__ = ["BAGS", "FORESTS", "SEARCHES", "TREES", "bare_trees", "children", "steps_of"]
-
 TREES = frozenset(
     "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor".split()
 )
@@ -56,11 +54,6 @@ _CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Z
 
 def children(found: Found) -> Iterator[Found]:
     """Yield the fitted models that a model holds, each with what it was given.
-
-    Raises
-    ------
-    ReadError
-        If the model answers with other labels than it states.
 
     Examples
     --------

@@ -8,8 +8,6 @@ from treeaudit.readers.estimators.grove import Grove
 from treeaudit.readers.first_round import FIRST_ROUND, SHARES, labels_of_first_round, with_people
 from treeaudit.readers.leftovers.leftover_rounds import steps_of
 
-__all__ = ["with_first_counts"]
-
 
 def with_first_counts(found: Found, grove: Grove) -> Grove:
     """Return the trees of a model, with class counts in the first where its values give them.

@@ -12,8 +12,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array
 
-__all__ = ["Draw", "Found", "Names", "Rows", "Seen", "elements", "is_tree", "names_in", "relabel"]
-
 Names = Array
 Rows = Literal["all", "some", "bootstrap", "first", "later", "repeated"]
 _WORST: tuple[Rows, ...] = ("all", "some", "bootstrap", "first", "later", "repeated")

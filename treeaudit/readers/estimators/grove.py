@@ -12,8 +12,6 @@ from treeaudit.readers.limits import Allowance, Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.types import Wide
 
-__all__ = ["Budget", "Grove"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grove:

@@ -23,8 +23,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Table, Wide
 
-__all__ = ["read_histogram_boosting"]
-
 _NEEDED = ("value", "count", "feature_idx", "left", "right", "is_leaf")
 _NO_COUNTS = "boosted trees predict a number each: the file holds no counts of classes"
 
@@ -59,22 +57,7 @@ class _Stored:
 
 
 def read_histogram_boosting(found: Found, budget: Budget) -> Grove:
-    """Return the trees of a HistGradientBoosting model.
-
-    Parameters
-    ----------
-    found
-        The model inside the file.
-    budget
-        What the trees may take.
-
-    Raises
-    ------
-    ReadError
-        If the stored trees are damaged.
-    UnsupportedModelError
-        If the model was never fitted.
-    """
+    """Return the trees of a HistGradientBoosting model."""
     predictors = _predictors(found)
     stored = []
     for predictor in predictors:

@@ -15,8 +15,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.types import Array, Flag, Wide
 
-__all__ = ["Categories", "categories_of", "code_sets"]
-
 _MOST_CODES = 256
 _ENCODER = "OrdinalEncoder"
 
@@ -54,11 +52,6 @@ def categories_of(found: Found, width: int) -> Categories:
     Since 1.4 an encoder inside the model numbers the categories and puts their
     columns first; before, the data came with numbers, and those that occurred
     are among the thresholds of the bins.
-
-    Raises
-    ------
-    ReadError
-        If the file contradicts itself.
     """
     flags = arrived(found.get("is_categorical_"))
     names: list[tuple[str, ...] | None] = [None] * width

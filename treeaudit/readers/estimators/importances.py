@@ -9,22 +9,13 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Flag, Float
 
-__all__ = ["by_importances"]
-
 _CLOSE = 1e-9
 """Importances this close to the threshold, as a share of it, may be kept or not, by rounding."""
 _LASSO = 1e-5
 
 
 def by_importances(attributes: Attributes, columns: list[Column]) -> list[Column]:
-    """Undo a ``SelectFromModel``, which stores the model and a threshold.
-
-    Raises
-    ------
-    CannotUndoError
-        If the importances do not follow from what the model stores, or one of them is too close
-        to the threshold to tell.
-    """
+    """Undo a ``SelectFromModel``, which stores the model and a threshold."""
     model = arrived(attributes.get("estimator_"))
     order, getter = attributes.get("norm_order", 1), attributes.get("importance_getter", "auto")
     if not isinstance(model, Inert) or getter != "auto" or not isinstance(order, int | float):

@@ -17,8 +17,6 @@ from treeaudit.readers.estimators.grove import Grove
 from treeaudit.readers.estimators.precision import in_double
 from treeaudit.readers.types import Wide
 
-__all__ = ["Part", "join"]
-
 _WEAKER: tuple[CountsAre, ...] = get_args(CountsAre)
 
 
@@ -47,18 +45,7 @@ class Part:
 def join(
     parts: Sequence[Part], columns: Sequence[Feature] = (), classes: tuple[Label, ...] | None = None
 ) -> Forest:
-    """Return the forest of all the trees, in the order of the models; where from is not told.
-
-    Parameters
-    ----------
-    parts
-        Models over the same columns, or over some of the same. All of them
-        know classes, or none.
-    columns
-        All columns of the data, where they are known.
-    classes
-        The labels of the model around them.
-    """
+    """Return the forest of all the trees, in the order of the models; where from is not told."""
     groves = [part.grove for part in parts]
     features, homes = _features(groves, columns)
     labels, tree_classes = _labels(parts, classes)
@@ -208,13 +195,7 @@ def _labels(
 
 
 def _ranks(groves: Sequence[Grove], labels: tuple[Label, ...] | None) -> list[Wide | None]:
-    """Return where the classes of each model stand among those of the forest.
-
-    Raises
-    ------
-    ReadError
-        If they stand in another order: scikit-learn answers by position, and would mix them up.
-    """
+    """Return where the classes of each model stand among those of the forest."""
     place = {label: i for i, label in enumerate(labels or ())}
     ranks: list[Wide | None] = []
     for grove in groves:

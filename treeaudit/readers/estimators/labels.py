@@ -12,16 +12,6 @@ from treeaudit.readers.limits import clean, show
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = [
-    "category_names",
-    "check_labels",
-    "is_nothing",
-    "label_of",
-    "labels_of",
-    "stored_labels",
-    "text_of",
-]
-
 _VALUES = (str, bytes, int, float, complex, date, timedelta)
 
 
@@ -34,13 +24,7 @@ def stored_labels(model: object, name: str = "classes_") -> list[object] | None:
 
 
 def check_labels(told: list[object] | None, used: list[object] | None) -> None:
-    """Make sure that a model answers with the labels that it states, where both are there.
-
-    Raises
-    ------
-    ReadError
-        If it answers with others, or in another order.
-    """
+    """Make sure that a model answers with the labels that it states, where both are there."""
     if told is None or used is None:
         return
     if len(told) != len(used) or not all(map(_same, told, used)):

@@ -18,18 +18,6 @@ from treeaudit.readers.pickles.filling import is_own
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import walk
 
-__all__ = [
-    "PASSED",
-    "Found",
-    "Members",
-    "allowance",
-    "find_model",
-    "inner_models",
-    "members_of",
-    "models_in",
-    "tree_models",
-]
-
 _BOOSTED = frozenset(
     {
         f"{kind}GradientBoosting{what}"
@@ -74,22 +62,7 @@ def has_trees(found: Found) -> bool:
 
 
 def members_of(found: Found, looks: Allowance | None = None) -> Members:
-    """Return the models that a model is made of, each once and without recursion.
-
-    Parameters
-    ----------
-    found
-        The model, which may have trees of its own.
-    looks
-        How many models, classes and names of columns may be looked at.
-
-    Raises
-    ------
-    ModelTooLargeError
-        If there are more.
-    ReadError
-        If a model holds a member twice.
-    """
+    """Return the models that a model is made of, each once and without recursion."""
     looks = looks or allowance()
     members = Members(trees=[], others=[])
     for here in walk(found, lambda one: one.estimator, _below, Deepest.models):
@@ -130,20 +103,7 @@ def _once(found: Found) -> Iterator[Found]:
 
 
 def find_model(root: object) -> Found:
-    """Return the one tree model of scikit-learn that the file holds.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
-
-    Raises
-    ------
-    SeveralModelsError
-        If there is more than one.
-    UnsupportedModelError
-        If there is none.
-    """
+    """Return the one tree model of scikit-learn that the file holds."""
     chosen = choose([(model.inside, model) for model in tree_models(root)], None)
     if chosen is None:
         raise UnsupportedModelError(what_it_is(root))
@@ -218,19 +178,7 @@ class _Place:
 def models_in(
     root: object, is_model: Callable[[Found], bool], passed: frozenset[str], inside: str = ""
 ) -> Iterator[Found]:
-    """Yield the models in a bundle, each once; nothing inside them is looked at.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
-    is_model
-        Tells what to yield.
-    passed
-        The classes of scikit-learn that are looked into.
-    inside
-        The way to ``root`` in the file.
-    """
+    """Yield the models in a bundle, each once; nothing inside them is looked at."""
     for place in walk(_Place(root, inside), lambda one: one.value, partial(_held, passed)):
         if place.found is not None and is_model(place.found):
             place.is_model = True

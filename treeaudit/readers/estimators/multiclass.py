@@ -11,8 +11,6 @@ from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.types import Flag
 
-__all__ = ["Held", "each", "one_vs_one", "one_vs_rest", "output_code", "outputs"]
-
 _FEW = 6
 
 Held = Iterator[Found | None]

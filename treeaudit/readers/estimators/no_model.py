@@ -14,9 +14,6 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import judge
 
-__all__ = ["what_it_is"]
-
-
 _MOST_ATTRIBUTES = 200
 # What the functions put together that libraries store in place of a class.
 _MADE_BY = {

@@ -13,8 +13,6 @@ from treeaudit.readers.links import Edges, Links, link
 from treeaudit.readers.together import Row, in_rows, together
 from treeaudit.readers.types import Array, Float, Table, Wide
 
-__all__ = ["Early", "NodeTable", "Sight", "looked_at", "read_all", "read_nodes", "row_of"]
-
 _T = TypeVar("_T")
 Sight: TypeAlias = Sequence[tuple[_T, Sequence["NodeTable"]]]
 """What is seen in tables, and in which."""
@@ -262,13 +260,7 @@ def _add_up(weight: Float, links: Links) -> bool:
 
 
 def read_nodes(stored: object) -> NodeTable:
-    """Return the node table of one stored tree.
-
-    Raises
-    ------
-    ReadError
-        If the table is damaged or contradicts itself.
-    """
+    """Return the node table of one stored tree."""
     table = NodeTable(*stored_table(stored))
     table.check()
     return table
@@ -279,17 +271,7 @@ def read_all(
     take: Callable[[int, NodeTable], None],
     look: Callable[[NodeTable], _T],
 ) -> tuple[list[NodeTable], Sight[_T]]:
-    """Return the node tables of stored trees, and what is seen in them, small ones together.
-
-    Parameters
-    ----------
-    stored
-        As for `read_nodes`, which tells the errors.
-    take
-        Told of each table with its number before its numbers are checked.
-    look
-        As for `looked_at`; it checks the table first.
-    """
+    """Return the node tables of stored trees, and what is seen in them, small ones together."""
     tables = []
     for i, tree in enumerate(stored):
         tables.append(NodeTable(*stored_table(tree)))
@@ -300,16 +282,7 @@ def read_all(
 def looked_at(
     tables: Sequence[NodeTable], look: Callable[[NodeTable], _T], *, checked: bool = True
 ) -> Iterator[tuple[_T, Sequence[NodeTable]]]:
-    """Yield what is seen in tables, and in which.
-
-    Parameters
-    ----------
-    look
-        Shown a row of tables, and each by itself where it does not like the row: then it
-        raises `treeaudit.ReadError`.
-    checked
-        Whether the tables were.
-    """
+    """Yield what is seen in tables, and in which."""
     for some in in_rows([table.n_stored for table in tables]):
         part = tables[some]
         row = row_of(part) if len(part) > 1 else None

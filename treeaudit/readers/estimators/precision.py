@@ -7,8 +7,6 @@ import numpy as np
 from treeaudit.model.tree import Tree
 from treeaudit.readers.types import Float
 
-__all__ = ["doubled", "in_double"]
-
 
 def in_double(tree: Tree) -> Tree:
     """Return a tree that compares numbers as they are where the given one rounds them first."""

@@ -21,8 +21,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Wide
 
-__all__ = ["Plan", "plan_of", "width_in"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -97,15 +95,6 @@ def plan_of(
 ) -> Plan | None:
     """Return how to undo some fitted steps, or None where they do not tell.
 
-    Parameters
-    ----------
-    steps
-        The stored steps, first to last.
-    n_seen
-        How many columns the tree sees.
-    names
-        The original names, where the pipeline knows them.
-
     Returns
     -------
     Plan or None
@@ -150,15 +139,7 @@ def _named(column: Column, name: str) -> Column:
 
 
 def width_in(steps: Sequence[object], n_seen: int) -> int | None:
-    """Return how many columns the first step says that it takes; None where it cannot be.
-
-    Parameters
-    ----------
-    steps
-        The stored steps.
-    n_seen
-        How many columns there are behind them: as many in front where they do not say.
-    """
+    """Return how many columns the first step says that it takes; None where it cannot be."""
     first = _first(steps)
     # A selection by a model takes what that takes.
     stated = None if first is None else first.get("n_features_in_")

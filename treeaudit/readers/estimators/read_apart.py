@@ -9,8 +9,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import is_trainer
 
-__all__ = ["as_seen", "is_booster", "is_of_another_library", "is_read_apart", "library_of"]
-
 _BEGINS = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}
 _FITTED = ("_Booster", "__model")
 
@@ -40,15 +38,7 @@ def is_read_apart(value: Inert) -> bool:
 
 
 def as_seen(forest: Forest, found: Found) -> Forest:
-    """Say a model in the words of those around it: its labels, columns, and who was drawn.
-
-    Parameters
-    ----------
-    forest
-        What its reader made of it.
-    found
-        Where it was, and what it was given to learn from.
-    """
+    """Say a model in the words of those around it: its labels, columns, and who was drawn."""
     seen, schema = found.seen, forest.schema
     classes = schema.classes
     if classes is not None and seen.labels is not None and forest.tree_classes is None:

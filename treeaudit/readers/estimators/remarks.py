@@ -8,8 +8,6 @@ from treeaudit.readers.estimators.labels import label_of
 from treeaudit.readers.limits import clean, show
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["not_audited", "note_code", "parameters"]
-
 _MOST_NAMED = 20
 
 

@@ -8,8 +8,6 @@ from treeaudit.readers.leftovers.leftover_rounds import steps_of
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["boosting_of"]
-
 _UNWEIGHTED = "rows had no weights of their own"
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from treeaudit.readers.estimators.column import Attributes, Column, numbers_of, switched_on
 from treeaudit.readers.types import Float
 
-__all__ = ["max_abs", "min_max", "scaled"]
-
 
 def _affine(columns: list[Column], factor: Float, offset: Float) -> list[Column] | None:
     """Put ``before = after * factor + offset`` behind what was undone already."""

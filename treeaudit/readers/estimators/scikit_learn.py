@@ -30,30 +30,9 @@ from treeaudit.readers.limits import Most, clean
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["to_forest"]
-
 
 def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
-    """Return the forest that a stored scikit-learn model describes.
-
-    Parameters
-    ----------
-    found
-        The model inside the file.
-    source
-        What is known of the file; estimator, version and parameters are added.
-    n_bytes
-        Size of the unpacked file. Its trees cannot take more.
-
-    Raises
-    ------
-    ModelTooLargeError
-        If the file repeats its trees to seem larger than it is.
-    ReadError
-        If the stored tree contradicts itself.
-    UnsupportedModelError
-        If it was never fitted.
-    """
+    """Return the forest that a stored scikit-learn model describes."""
     estimator = found.estimator
     members = members_of(found)
     budget = Budget(n_bytes)

@@ -4,8 +4,6 @@ import numpy as np
 
 from treeaudit.readers.types import Flag, Float
 
-__all__ = ["kept_by_scores"]
-
 
 def kept_by_scores(mode: str, asked: object, scores: Float) -> Flag:
     """Tell which columns are kept.
@@ -19,11 +17,6 @@ def kept_by_scores(mode: str, asked: object, scores: Float) -> Flag:
         How many, which share, or the level.
     scores
         Shape ``(n_columns,)``: scores, or chances.
-
-    Raises
-    ------
-    ValueError
-        If the mode is none of these, or what is asked no number.
 
     Examples
     --------

@@ -21,8 +21,6 @@ from treeaudit.readers.leftovers.leaves import (
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float
 
-__all__ = ["kind_of_spread", "spread_of"]
-
 _WORDS: Mapping[SpreadIs, frozenset[str]] = {
     "deviation": SQUARED,
     "absolute": ABSOLUTE,
@@ -44,17 +42,7 @@ def kind_of_spread(model: Inert, trees: Sequence[Inert]) -> SpreadIs | None:
 
 
 def spread_of(record: NodeTable, kind: SpreadIs, *, drawn: bool) -> Float | None:
-    """Return the spread per node, as `Tree.spread` has it; None where one is no number.
-
-    Parameters
-    ----------
-    record
-        A tree that predicts one number, or some in a row.
-    kind
-        What its impurities are.
-    drawn
-        Whether its weights are draws with replacement.
-    """
+    """Return the spread per node, as `Tree.spread` has it; None where one is no number."""
     impurity = record.impurity
     if impurity is None or not np.isfinite(impurity).all():
         return None

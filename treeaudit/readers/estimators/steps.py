@@ -17,8 +17,6 @@ from treeaudit.readers.estimators.scalers import max_abs, min_max, scaled
 from treeaudit.readers.estimators.selections import kept_by_scores
 from treeaudit.readers.pickles.arrays import arrived
 
-__all__ = ["UNDO"]
-
 
 def _identity(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
     return columns if attributes.get("func") is None else None

@@ -11,22 +11,12 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Table
 
-__all__ = ["COLUMNS", "stored_table"]
-
 _NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
 COLUMNS = (*_NEEDED, "weighted_n_node_samples", "missing_go_to_left")
 
 
 def stored_table(stored: object) -> tuple[Table, Float, int]:
-    """Return the nodes and values of a fitted tree, and how many features it has.
-
-    Raises
-    ------
-    ReadError
-        If it is damaged.
-    UnsupportedModelError
-        If it was never fitted, or has columns that nobody knows.
-    """
+    """Return the nodes and values of a fitted tree, and how many features it has."""
     if not isinstance(stored, Inert) or stored.kind != "Tree":
         raise ReadError("the fitted tree is missing")
     state = stored.state if isinstance(stored.state, dict) else stored.attributes

@@ -19,8 +19,6 @@ from treeaudit.readers.links import Edges
 from treeaudit.readers.together import SMALL
 from treeaudit.readers.types import Float, Wide
 
-__all__ = ["Stored", "built"]
-
 _TOGETHER = 1 << 14
 """Nodes of trees that are built at once."""
 

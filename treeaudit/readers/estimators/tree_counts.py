@@ -28,8 +28,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Wide
 
-__all__ = ["Draws", "absent", "draws_in", "meanings", "weakest"]
-
 Draws = Sight[tuple[bool, bool, bool] | ReadError]
 """What `draws_in` tells of tables."""
 
@@ -65,22 +63,7 @@ def meanings(
     *,
     classifier: bool,
 ) -> list[Meaning]:
-    """Return what the class numbers of each tree are.
-
-    Parameters
-    ----------
-    found
-        The tree, or the ensemble of trees.
-    trees, records, seen
-        Its trees, their node tables, and what each was trained on; all in
-        the same order.
-    draws
-        What `draws_in` told of the tables, where each was trained on a draw.
-    budget
-        What may be kept of the trees until they are built.
-    classifier
-        Whether the classes are known.
-    """
+    """Return what the class numbers of each tree are."""
     if reason := _why_absent(found, trees[0], records[0], classifier):
         return [absent(reason)] * len(records)
     if all(record.stripped for record in records):

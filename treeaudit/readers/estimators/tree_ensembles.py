@@ -27,30 +27,11 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Wide
 
-__all__ = ["read_trees"]
-
 _BOUNDED = "monotonicity constraints clip the numbers in its leaves, which may be no means"
 
 
 def read_trees(found: Found, budget: Budget) -> Grove:
-    """Return the trees of a stored tree, forest, bag or boosting.
-
-    Parameters
-    ----------
-    found
-        The model inside the file.
-    budget
-        What the trees may take.
-
-    Raises
-    ------
-    ModelTooLargeError
-        If the file repeats its trees to seem larger than it is.
-    ReadError
-        If the stored trees contradict themselves.
-    UnsupportedModelError
-        If the model was never fitted.
-    """
+    """Return the trees of a stored tree, forest, bag or boosting."""
     trees = _trees(found)
     seen = _seen(found, trees)
     drawn = found.classes is not None and all(one.rows == "bootstrap" for one in seen)

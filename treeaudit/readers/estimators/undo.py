@@ -8,8 +8,6 @@ from treeaudit.readers.estimators.precision import in_double
 from treeaudit.readers.estimators.preprocessing import Plan
 from treeaudit.readers.types import Flag, Float, Wide
 
-__all__ = ["undo"]
-
 
 def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:
     """Return the tree over the original columns.
@@ -17,16 +15,6 @@ def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:
     A one-hot column becomes the set of its category (or of all others), an
     ordinal one the codes between its bounds, a scaled one its units, a bin the
     edge of the bin.
-
-    Parameters
-    ----------
-    tree
-        The tree over the columns that it saw.
-    plan
-        From `treeaudit.readers.estimators.preprocessing.plan_of`.
-    rounded
-        Whether the tree rounds what it sees to 32 bits before it compares. The returned one
-        compares numbers of the data as they are.
 
     Examples
     --------

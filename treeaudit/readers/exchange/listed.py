@@ -7,8 +7,6 @@ from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 from treeaudit.readers.leftovers.extra import few, masked
 from treeaudit.readers.limits import clean
 
-__all__ = ["LONGEST_NOTE", "Listed", "shown"]
-
 LONGEST_NOTE = 200
 """Characters of a note; a longer text is extra content."""
 
@@ -47,19 +45,7 @@ class Listed:
         self._places: dict[tuple[str, Kind], _Place] = {}
 
     def add(self, where: str, n: int, kind: Kind = "extra", says: str = "") -> None:
-        """Take note of something, of so many bytes or records.
-
-        Parameters
-        ----------
-        where
-            The way to it in the file.
-        n
-            How much there is; 0 counts as 1.
-        kind
-            What it is.
-        says
-            What it gives away, where the kind does not tell.
-        """
+        """Take note of something, of so many bytes or records."""
         where = clean(where[:_LONGEST_PLACE])
         if (where, kind) not in self._places and len(self._places) >= _MOST_PLACES:
             where = _REST

@@ -16,8 +16,6 @@ from treeaudit.readers.exchange.protobuf import BYTES, Field, Message, varints
 from treeaudit.readers.leftovers.extra import size_of
 from treeaudit.readers.limits import Deepest, bare, clean, show
 
-__all__ = ["ENSEMBLES", "beside"]
-
 ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor", "TreeEnsemble")
 """The operators that hold trees."""
 
@@ -91,19 +89,7 @@ def beside(
     ensemble: Ensemble,
     labels: Sequence[object],
 ) -> tuple[Leftover, ...]:
-    """Return what the file holds beside one of its ensembles.
-
-    Parameters
-    ----------
-    graph
-        The file.
-    chosen
-        The ensemble.
-    attributes
-        Of the ensemble, as they were read.
-    ensemble, labels
-        Its trees, and the classes that it names.
-    """
+    """Return what the file holds beside one of its ensembles."""
     look = _Look(graph, chosen, attributes, ensemble, labels)
     look.message("model", graph.model, "", 0)
     if n := ensemble.n_cut_off:
@@ -133,15 +119,7 @@ class _Look:
         self._domains = {*_DOMAINS, *own}
 
     def message(self, kind: str, message: Message, where: str, depth: int) -> None:
-        """Look at the fields of a message.
-
-        Parameters
-        ----------
-        kind, message
-            What it is, in the words of the known fields.
-        where, depth
-            The way to it, and how many graphs it lies in.
-        """
+        """Look at the fields of a message."""
         if depth > Deepest.graphs:
             self.listed.add(where, 1, "unseen", "graphs are nested too deeply to be looked at")
             return

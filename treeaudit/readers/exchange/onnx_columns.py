@@ -17,8 +17,6 @@ from treeaudit.readers.exchange.onnx_graph import LEAF, MODES, Attribute
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
-__all__ = ["Columns", "from_leaf_table", "from_node_table", "numbers"]
-
 _NODE_IDS = ("treeids", "nodeids", "featureids", "truenodeids", "falsenodeids")
 _NEVER = MODES.index("LT")
 
@@ -64,19 +62,7 @@ class Columns:
 def numbers(
     attributes: Mapping[str, Attribute], name: str, n: int | None = None, kind: str = "i"
 ) -> Array | None:
-    """Return the numbers of an attribute, or None where it is absent.
-
-    Parameters
-    ----------
-    attributes
-        Of the node.
-    name
-        Which one; ``name_as_tensor`` is taken in its place.
-    n
-        How many there must be.
-    kind
-        ``i`` for whole numbers, ``f`` for all.
-    """
+    """Return the numbers of an attribute, or None where it is absent."""
     if name in attributes and f"{name}_as_tensor" in attributes:
         raise ReadError(f"the tree ensemble is damaged: it states {name} twice")
     for key in (name, f"{name}_as_tensor"):
@@ -94,17 +80,7 @@ def numbers(
 
 
 def from_node_table(attributes: Mapping[str, Attribute], prefix: str, n_outputs: int) -> Columns:
-    """Return the columns of a TreeEnsembleClassifier or TreeEnsembleRegressor.
-
-    Parameters
-    ----------
-    attributes
-        Of the node.
-    prefix
-        ``class`` or ``target``: what the votes are called.
-    n_outputs
-        How many classes or targets there are.
-    """
+    """Return the columns of a TreeEnsembleClassifier or TreeEnsembleRegressor."""
     mode = attributes["nodes_modes"].modes if "nodes_modes" in attributes else None
     if mode is None or attributes["nodes_modes"].strings:
         raise ReadError("the tree ensemble is damaged: a node has a mode that does not exist")
@@ -173,15 +149,7 @@ class _Rows:
 
 
 def from_leaf_table(attributes: Mapping[str, Attribute], n_outputs: int) -> Columns:
-    """Return the columns of a TreeEnsemble (ai.onnx.ml version 5).
-
-    Parameters
-    ----------
-    attributes
-        Of the node.
-    n_outputs
-        How many targets there are.
-    """
+    """Return the columns of a TreeEnsemble (ai.onnx.ml version 5)."""
     kinds = _ids(attributes, "nodes_modes", None)
     if not len(kinds) or np.any((kinds < 0) | (kinds >= len(MODES))):
         raise ReadError("the tree ensemble is damaged: a node has a mode that does not exist")

@@ -23,17 +23,6 @@ from treeaudit.readers.exchange.protobuf import (
 from treeaudit.readers.limits import clean, show
 from treeaudit.readers.types import Array
 
-__all__ = [
-    "LEAF",
-    "MODES",
-    "Attribute",
-    "Graph",
-    "GraphInput",
-    "GraphNode",
-    "read_graph",
-    "read_node",
-]
-
 MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
 LEAF = 255
 _COST_OF_TEXT = 20
@@ -128,20 +117,7 @@ class Graph:
 
 
 def read_graph(data: memoryview, most_fields: int) -> Graph:
-    """Return the graph that an ONNX file holds.
-
-    Parameters
-    ----------
-    data
-        The whole file.
-    most_fields
-        How many protobuf fields it may have.
-
-    Raises
-    ------
-    ReadError
-        If it is damaged or has no graph.
-    """
+    """Return the graph that an ONNX file holds."""
     model = Message(data, 0, len(data), [most_fields])
     texts = {2: "", 3: ""}
     graph: Message | None = None

@@ -29,8 +29,6 @@ from treeaudit.readers.limits import Limits, Most, bare, listed, show
 from treeaudit.readers.types import Int
 from treeaudit.readers.unpack import Content
 
-__all__ = ["matches", "read"]
-
 _SAME_COLUMNS = ("Cast", "Identity")
 _DOUBLE = 11
 _MODEL_FIELDS = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})

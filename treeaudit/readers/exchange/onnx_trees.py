@@ -18,19 +18,11 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.types import Flag, Float, Wide
 
-__all__ = ["Ensemble"]
-
 _LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(len(MODES))
 
 
 class Ensemble:
-    """Checked columns, ordered by tree and level.
-
-    Raises
-    ------
-    ReadError
-        If they do not describe trees.
-    """
+    """Checked columns, ordered by tree and level."""
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns

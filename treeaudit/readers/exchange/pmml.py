@@ -27,8 +27,6 @@ from treeaudit.readers.limits import Limits, bare, clean, listed, show
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
 
-__all__ = ["matches", "read"]
-
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?PMML[\s>/]")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 _ORDER: tuple[CountsAre, ...] = ("exact", "likely", "weighted", "absent")

@@ -21,8 +21,6 @@ from treeaudit.readers.exchange.pmml_known import (
 from treeaudit.readers.leftovers.extra import size_of
 from treeaudit.readers.limits import clean
 
-__all__ = ["Beside", "is_model"]
-
 _MANY_CATEGORIES = 100
 _LONGEST_VALUE = 1_000
 _LONGEST_TASK = 10_000
@@ -58,15 +56,7 @@ class Beside:
         return (*found, Leftover(kind="extremes", where="margins", n=self._extremes, says=says))
 
     def start(self, path: list[str], given: Mapping[str, str], size: int) -> bool:
-        """See an element begin; tell whether it stands in one that no tree needs.
-
-        Parameters
-        ----------
-        path
-            The names of the open elements, outermost first.
-        given, size
-            Its attributes, and how many characters they have.
-        """
+        """See an element begin; tell whether it stands in one that no tree needs."""
         name = path[-1]
         if self.depth:
             self.depth += 1

@@ -17,8 +17,6 @@ from treeaudit.model.schema import Feature
 from treeaudit.readers.exchange.pmml_parts import DataField, Predicate
 from treeaudit.readers.limits import Most, show
 
-__all__ = ["OTHER", "Condition", "Fields"]
-
 OTHER = "(any other value)"
 _NUMBERS = frozenset({"integer", "float", "double"})
 _ORDERS = frozenset({"lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual"})
@@ -91,15 +89,7 @@ class Condition(NamedTuple):
 
 
 class Fields:
-    """The columns of a PMML model and how their values are written.
-
-    Parameters
-    ----------
-    stored
-        The fields of the file, by name.
-    active
-        Names of the columns that the model is given, in order.
-    """
+    """The columns of a PMML model and how their values are written."""
 
     def __init__(self, stored: Mapping[str, DataField], active: Iterable[str]) -> None:
         self._stored = stored

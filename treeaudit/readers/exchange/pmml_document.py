@@ -20,8 +20,6 @@ from treeaudit.readers.exchange.pmml_parts import (
 )
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, clean, show
 
-__all__ = ["parse"]
-
 _CHUNK = 8 << 20
 _COST_OF_MODEL, _COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 700, 400, 100, 64
 _COST_OF_TREE = 2_000
@@ -40,22 +38,7 @@ _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
 
 
 def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
-    """Return what a PMML file holds.
-
-    Parameters
-    ----------
-    data
-        The whole file.
-    limits
-        What reading may cost.
-
-    Raises
-    ------
-    UnsafeModelError
-        If it declares a document type, which could name other files.
-    ReadError
-        If the XML is damaged; names the line.
-    """
+    """Return what a PMML file holds."""
     most = min(Most.xml + 4 * len(data), limits.objects(len(data)))
     encoding = _encoding(bytes(data[:200]))
     if encoding not in ("utf-8", "us-ascii"):

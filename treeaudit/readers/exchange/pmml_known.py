@@ -9,8 +9,6 @@ from collections.abc import Mapping
 
 from treeaudit.model.leftovers import Kind
 
-__all__ = ["EXTREMES", "HELD", "HOT", "KNOWN", "ROWS", "TEXTS", "of_an_exporter"]
-
 _MODELS = "TreeModel MiningModel RegressionModel AnomalyDetectionModel"
 _VALUES = "DerivedField DefineFunction Apply OutputField"
 _TESTS = "Node Segment CompoundPredicate"
@@ -146,15 +144,7 @@ _DATE = re.compile(r"\s*[\w:.,+ -]{0,40}\s*")
 
 
 def of_an_exporter(path: list[str], key: str, value: str) -> bool:
-    """Tell whether programs that write PMML put such a value beside the model by themselves.
-
-    Parameters
-    ----------
-    path
-        The names of the open elements, outermost first.
-    key, value
-        An attribute; the text of the element has no name.
-    """
+    """Tell whether programs that write PMML put such a value beside the model by themselves."""
     if _DECLARED.fullmatch(key):
         return len(path) == 1 and all(map(_SPACE.fullmatch, value.split()))
     if path[-1] == "Header" and key in _HEADERS:

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from treeaudit.readers.exchange.pmml_beside import Beside
 
-__all__ = ["DataField", "Document", "Model", "Node", "Predicate", "TreeModel"]
-
 
 class Predicate(NamedTuple):
     """A condition: its operator, the field, and values or other conditions."""

@@ -22,8 +22,6 @@ from treeaudit.readers.limits import Most, show
 from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.types import Float, Wide
 
-__all__ = ["Rows", "flatten"]
-
 
 @dataclass(slots=True, eq=False)
 class Rows:
@@ -141,15 +139,7 @@ class Rows:
 
 
 def flatten(model: TreeModel, fields: Fields) -> Rows:
-    """Return one tree as rows.
-
-    Raises
-    ------
-    ReadError
-        If it has no nodes, or a node has no condition.
-    UnsupportedModelError
-        If it does not answer everybody.
-    """
+    """Return one tree as rows."""
     if model.root is None:
         raise ReadError("the PMML is damaged: a tree has no nodes")
     if model.root.predicate is None:

@@ -15,8 +15,6 @@ from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Wide
 
-__all__ = ["BYTES", "FIXED32", "FIXED64", "VARINT", "Field", "Message", "signed", "varints"]
-
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 _SIZE = {FIXED64: 8, FIXED32: 4}
@@ -55,16 +53,6 @@ class Field:
 class Message:
     """A message inside a file.
 
-    Parameters
-    ----------
-    data
-        The whole file.
-    at, end
-        Where the message lies in it, in bytes.
-    budget
-        A list of one number: how many more fields may be read. Messages of
-        one file share it.
-
     Examples
     --------
     >>> message = Message(memoryview(bytes.fromhex("089601")), 0, 3, [100])
@@ -81,15 +69,7 @@ class Message:
         self.budget = budget
 
     def fields(self, at: int | None = None) -> Iterator[Field]:
-        """Yield the fields in order, from a place in the file if one is given.
-
-        Raises
-        ------
-        ReadError
-            If the message is damaged; names the byte.
-        ModelTooLargeError
-            If the file has more fields than it may have.
-        """
+        """Yield the fields in order, from a place in the file if one is given."""
         at = self.at if at is None else at
         while at < self.end:
             field = self.field(at)
@@ -147,13 +127,7 @@ class Message:
         return self.data[field.at : field.end]
 
     def text(self, field: Field) -> str:
-        """Return the text that a field holds; bytes that are no text are escaped.
-
-        Raises
-        ------
-        ModelTooLargeError
-            If it is longer than any name.
-        """
+        """Return the text that a field holds; bytes that are no text are escaped."""
         raw = self.bytes_of(field)
         if len(raw) > Most.title:
             raise ModelTooLargeError(
@@ -247,13 +221,6 @@ def signed(value: int) -> int:
 
 def varints(packed: memoryview | bytes, at: int = 0) -> Whole:
     """Return packed whole numbers.
-
-    Parameters
-    ----------
-    packed
-        The bytes of all numbers, one after the other.
-    at
-        Where they lie in the file, for the error.
 
     Examples
     --------

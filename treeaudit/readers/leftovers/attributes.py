@@ -11,8 +11,6 @@ from pathlib import Path
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["attributes_of", "is_name", "is_option", "listed"]
-
 _LIBRARIES = frozenset(
     "sklearn _loss imblearn xgboost lightgbm treeaudit scipy builtins __builtin__".split()
 )

@@ -5,12 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from treeaudit.model.leftovers import Kind, Leftover
 from treeaudit.readers.types import Wide
 
-__all__ = [
-    "category_names",
-    "row_seed",
-    "targets_in",
-]
-
 
 def category_names(where: str, columns: Iterable[Sequence[object]]) -> Iterator[Leftover]:
     """Yield the lists of categories, which name all that occur in the training data."""

@@ -9,8 +9,6 @@ import numpy as np
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.leftovers.extra import extra, name_in_path, size_of
 
-__all__ = ["ANY", "ITSELF", "NOTE", "SETTING", "Keys", "is_plain", "known_fields", "unknown_fields"]
-
 Keys = Mapping[Any, Any]
 """The names that an object may have, each with a rule for its value: the `Keys` of an object, or
 of the objects of a list; the most characters of a plain value, see `is_plain`, or of the plain
@@ -33,15 +31,6 @@ _MOST_VALUES = 40
 
 def unknown_fields(document: object, keys: Keys, where: str = "") -> Iterator[Leftover]:
     """Yield the fields of a document that are not known, each path once.
-
-    Parameters
-    ----------
-    document
-        Objects and lists, as decoded from JSON.
-    keys
-        The known fields.
-    where
-        The path of the document in the file.
 
     Examples
     --------

@@ -10,16 +10,6 @@ from treeaudit.readers.limits import clean
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = [
-    "Few",
-    "extra",
-    "few",
-    "masked",
-    "name_in_path",
-    "note",
-    "size_of",
-]
-
 _MOST = 200
 _SHOWN = 24
 _NUMBERS = frozenset({int, float, bool, type(None)})
@@ -51,14 +41,6 @@ def size_of(value: object, seen: set[int] | None = None) -> int:
     """Return how many bytes a value holds: of a text in UTF-8, of bytes, 8 for each number.
 
     Containers hold what is in them, keys included; an object is a byte more than its parts.
-
-    Parameters
-    ----------
-    value
-        A value of the file, or of a document.
-    seen
-        The ids of what was counted or explained, which counts nothing; what is counted here
-        is added. A part that is held twice counts once.
 
     Examples
     --------
@@ -121,17 +103,6 @@ def name_in_path(name: object) -> str:
 
 def extra(where: str, part: object, name: object = "", n: int | None = None) -> Leftover:
     """Return one part of the file beyond the model.
-
-    Parameters
-    ----------
-    where
-        The way to it in the file.
-    part
-        What stands there.
-    name
-        Its name, where that is not known either.
-    n
-        How many bytes they hold, where that is known.
 
     Examples
     --------

@@ -13,8 +13,6 @@ from treeaudit.readers.leftovers.extra import extra, few, name_in_path
 from treeaudit.readers.leftovers.single_targets import single_targets
 from treeaudit.readers.limits import clean
 
-__all__ = ["beside_form", "is_seed"]
-
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
 _OF_COUNTS = ("mean", "vote", "confidence", "product")
 _SHORT, _NOTE, _SENTENCE, _LONGEST_NAME = 60, 200, 500, 60
@@ -78,13 +76,6 @@ def beside_form(data: Mapping[str, Any], forest: Forest) -> Leftovers:
     It has two places for exact values of columns, the categories and the bounds of its schema,
     and cannot prove that these were public, as they are for a private model. What a first step
     of boosting started from is not kept: its class counts are known where they were written.
-
-    Parameters
-    ----------
-    data
-        The form, as decoded from its file.
-    forest
-        The model that was read from it.
     """
     found = few(
         [

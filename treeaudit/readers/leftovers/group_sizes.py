@@ -14,8 +14,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
 
-__all__ = ["sizes_of"]
-
 _MOST_TREES = 64
 # They hand all rows on to what they hold, each once.
 _HAND_ON = frozenset(
@@ -36,19 +34,7 @@ _LABELLED = frozenset({"KMeans", "BisectingKMeans", "HDBSCAN"})
 def sizes_of(
     place: Place, n: int, trees: Sequence[Place], n_records: int | None
 ) -> tuple[Float | None, bool]:
-    """Return how many people are in each group, or None; and whether that is certain.
-
-    Parameters
-    ----------
-    place
-        The object that holds the statistics.
-    n
-        Of how many groups.
-    trees
-        The objects of the file that have a ``tree_``.
-    n_records
-        Training records of the model that is read.
-    """
+    """Return how many people are in each group, or None; and whether that is certain."""
     model = place.value
     if not isinstance(model, Inert):
         return None, False

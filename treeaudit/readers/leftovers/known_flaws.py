@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from treeaudit.model.leftovers import Leftover
 from treeaudit.readers.limits import show
 
-__all__ = ["FLAWS", "Flaw", "flaws"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flaw:
@@ -64,13 +62,6 @@ FLAWS = (
 
 def flaws(library: str, version: object) -> Iterator[Leftover]:
     """Yield the known loading flaws of the version that wrote a file.
-
-    Parameters
-    ----------
-    library
-        The package that wrote the file.
-    version
-        Its version as the file tells it; nothing is known of one that is no number.
 
     Examples
     --------

@@ -11,19 +11,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Table, Wide
 
-__all__ = [
-    "ABSOLUTE",
-    "POISSON",
-    "SQUARED",
-    "Leaves",
-    "are_draws",
-    "are_equal",
-    "has_numbers",
-    "is_one_of",
-    "leaves_of",
-    "spread_of",
-]
-
 SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})
 """Losses by which the impurity of a node is the variance of its numbers."""
 ABSOLUTE = frozenset({"absolute_error", "mae"})
@@ -65,29 +52,13 @@ def is_one_of(model: Inert, name: str, words: frozenset[str]) -> bool:
 def are_draws(
     n: Wide | Float, weight: Float, people: Wide | Float | float, total: Float | float
 ) -> bool:
-    """Tell whether the weights of nodes can be draws with replacement, each of weight 1.
-
-    Parameters
-    ----------
-    n, weight
-        Of each node, or leaf, of some trees.
-    people, total
-        Of each of these trees.
-    """
+    """Tell whether the weights of nodes can be draws with replacement, each of weight 1."""
     whole = bool(np.all((weight == np.rint(weight)) & (weight >= n)))
     return whole and bool(np.all(total <= _MOST_DRAWS * people))
 
 
 def are_equal(n: Wide | Float, weight: Float, value: Float, square: Float) -> Flag:
-    """Tell in which nodes all numbers are the same, also where people weigh 1 or more.
-
-    Parameters
-    ----------
-    n, weight, value
-        Of each node.
-    square
-        The mean square of what numbers are off the value.
-    """
+    """Tell in which nodes all numbers are the same, also where people weigh 1 or more."""
     whole = (weight == np.rint(weight)) & (weight >= n) & (weight <= _MOST_REPEATS * n)
     equal: Flag = (square * weight <= _ROUNDING * value**2 * n) & bool(whole.all())
     return equal

@@ -9,8 +9,6 @@ from treeaudit.readers.pickles.inert import Global
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import is_standard, judge
 
-__all__ = ["calls", "is_foreign"]
-
 _MOST = 20
 # Libraries of tables and of time zones: what is listed of them only puts data together.
 _OF_DATA = frozenset(("pyarrow", "polars", "pytz", "dateutil"))
@@ -39,15 +37,7 @@ def is_foreign(name: Global) -> bool:
 
 
 def calls(mentioned: Sequence[Global], n_nested: int) -> Iterator[Leftover]:
-    """Yield what `pickle.load` would import and let run, most frequent first.
-
-    Parameters
-    ----------
-    mentioned
-        Every name in the file.
-    n_nested
-        Pickles inside the file (arrays of objects of joblib).
-    """
+    """Yield what `pickle.load` would import and let run, most frequent first."""
     each = {(name.module, name.name): name for name in mentioned}
     asked = {key for key, name in each.items() if is_foreign(name)}
     foreign = [name for name in mentioned if (name.module, name.name) in asked] if asked else []

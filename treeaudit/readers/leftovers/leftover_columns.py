@@ -9,8 +9,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.walk import Place
 
-__all__ = ["columns", "many_categories"]
-
 _MANY = 20
 """So many values of a column are more than a public scale has."""
 _FEWEST = 5
@@ -21,16 +19,7 @@ _NAMES = frozenset(
 
 
 def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
-    """Yield the attributes of an estimator that list values of its columns.
-
-    Parameters
-    ----------
-    place
-        An object in the file.
-    n_records
-        Training records, where known: a column with a category per ten people
-        is no public list.
-    """
+    """Yield the attributes of an estimator that list values of its columns."""
     model = place.value
     if not isinstance(model, Inert):
         return
@@ -56,19 +45,7 @@ def columns(place: Place, n_records: int | None) -> Iterator[Leftover]:
 def many_categories(
     place: Place, n_records: int, classes: Collection[int], claimed: set[int]
 ) -> Iterator[Leftover]:
-    """Yield learned lists of categories or labels that are as good as a list of people.
-
-    Parameters
-    ----------
-    place
-        An object in the file.
-    n_records
-        Training records.
-    classes
-        How many classes the models of the file have.
-    claimed
-        Takes the ids of arrays that need not be looked at again.
-    """
+    """Yield learned lists of categories or labels that are as good as a list of people."""
     model = place.value
     if not isinstance(model, Inert):
         return

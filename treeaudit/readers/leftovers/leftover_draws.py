@@ -21,8 +21,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float, Wide
 from treeaudit.readers.walk import Place
 
-__all__ = ["generators", "seeds"]
-
 _TRIED = 5
 _OWN_GENERATORS = ("_rng", "_feature_subsample_rng")
 _MOST_GUESSES = 10
@@ -52,13 +50,6 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
     repetition would prove nothing (every tree holds the same number of people,
     or the file does not state how many were drawn) or cost too much, the seeds
     are reported as they are.
-
-    Parameters
-    ----------
-    place
-        An object in the file.
-    n_records
-        Training rows, where the model does not store them.
     """
     model = place.value
     if not isinstance(model, Inert):
@@ -103,13 +94,7 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Leftover]:
 
 
 def generators(place: Place) -> Iterator[Leftover]:
-    """Yield the state of a generator of random numbers, but for those that a boosting draws from.
-
-    Parameters
-    ----------
-    place
-        An object in the file.
-    """
+    """Yield the states of random generators, except those that a boosting draws from."""
     model, above = place.value, place.above
     if not isinstance(model, Inert) or not model.cls.module.startswith("numpy.random"):
         return

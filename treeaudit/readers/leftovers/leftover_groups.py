@@ -16,8 +16,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
 
-__all__ = ["groups", "holds_groups"]
-
 _FEWEST = 5
 """The smallest group that a built-in policy lets pass."""
 _STATISTICS = (
@@ -54,19 +52,7 @@ def groups(
     n_records: int | None,
     larger: list[tuple[int, Leftover]],
 ) -> Iterator[Leftover]:
-    """Yield the statistics that are those of too few people, or of nobody knows how many.
-
-    Parameters
-    ----------
-    places
-        The objects of the file that hold some.
-    trees
-        Those that have a ``tree_``.
-    n_records
-        Training records of the model, where known.
-    larger
-        Takes those that are large enough by the usual policy, with the people of the smallest.
-    """
+    """Yield the statistics that are those of too few people, or of nobody knows how many."""
     for place in places:
         model = place.value
         if not isinstance(model, Inert):

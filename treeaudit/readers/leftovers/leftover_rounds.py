@@ -18,8 +18,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array, Float
 from treeaudit.readers.walk import Place
 
-__all__ = ["first_round", "steps_of", "untold_round"]
-
 _LARGEST = 1e300
 _LOGISTIC = frozenset(
     {"log_loss", "deviance", "binary_crossentropy", "categorical_crossentropy", "auto"}

@@ -12,8 +12,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
-__all__ = ["CURVES", "long_values", "named_rows", "rows"]
-
 CURVES = frozenset("evals_result_ _evals_result stopping_history best_scores".split())
 """Attributes of boosted models that hold scores round by round."""
 
@@ -55,15 +53,7 @@ _NO_SIZE = ("samples", "records", "rows", "random_state", "seed", "n_jobs", "ver
 
 
 def named_rows(place: Place, claimed: set[int]) -> Iterator[Leftover]:
-    """Yield attributes that scikit-learn fills with a row per training record.
-
-    Parameters
-    ----------
-    place
-        An object in the file.
-    claimed
-        Takes the ids of arrays that need not be looked at again.
-    """
+    """Yield attributes that scikit-learn fills with a row per training record."""
     model = place.value
     if not isinstance(model, Inert):
         return
@@ -150,15 +140,7 @@ def _length(value: object) -> int:
 
 
 def rows(place: Place, n_records: int) -> Iterator[Leftover]:
-    """Yield a value that has an entry for every training record.
-
-    Parameters
-    ----------
-    place
-        Any value in the file.
-    n_records
-        Training records. Below `FEWEST_RECORDS` the number says nothing.
-    """
+    """Yield a value that has an entry for every training record."""
     value = place.value
     frame = _frame(place)
     if n_records < FEWEST_RECORDS or not _has_rows(value, n_records, frame is not None):
@@ -174,11 +156,6 @@ def long_values(place: Place) -> Iterator[Leftover]:
     """Yield a long value of a model that does not tell how many records it was trained on.
 
     It may have an entry per record or not: nothing in the file explains it.
-
-    Parameters
-    ----------
-    place
-        Any value in the file.
     """
     value, owner = place.value, next(place.owners(), None)
     n = 0 if isinstance(value, Inert) and not _is_pandas(value) else _length(value)

@@ -34,8 +34,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.pickles.tables import Table, index_names, table_of
 from treeaudit.readers.walk import Place, walk
 
-__all__ = ["tables"]
-
 _FEWEST, _FEWEST_OF_FRAME = 5, 2
 _MANY = 100
 _SHOWN = 5
@@ -119,17 +117,6 @@ def tables(
     root: object, n_records: int | None, claimed: set[int], boosted: Forest | None = None
 ) -> list[Leftover]:
     """Return the tables of people in a file, and what has a value for each of their rows.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
-    n_records
-        Training records of the model, where known.
-    claimed
-        Takes the ids of the tables and of all that is in them.
-    boosted
-        The model that was read, where its library keeps it as a document.
 
     Examples
     --------

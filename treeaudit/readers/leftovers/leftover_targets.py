@@ -29,8 +29,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
 
-__all__ = ["targets"]
-
 _AGREE = 0.001
 """Targets agree whose standard deviation is this share of that of everybody."""
 # Attributes of models whose trees are trained on something else than the target.
@@ -39,11 +37,6 @@ _OTHER_TARGETS = ("init_", "offset_", "one_hot_encoder_", "_baseline_prediction"
 
 def targets(places: Sequence[Place]) -> tuple[list[Leftover], bool]:
     """Return what regression trees tell about single targets, a line per model.
-
-    Parameters
-    ----------
-    places
-        Every object of the file that has a ``tree_``.
 
     Returns
     -------

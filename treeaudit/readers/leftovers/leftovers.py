@@ -29,8 +29,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.walk import Place, Walk
 
-__all__ = ["leftovers"]
-
 
 def leftovers(
     root: object,
@@ -45,23 +43,6 @@ def leftovers(
 
     All kinds are looked for, but for records where there are too few of them to
     tell an array of records from any other.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
-    n_records
-        Training records of the model, where known.
-    mentioned
-        Every name in the file.
-    unread
-        Parts of the file that nobody has read, such as members of an archive.
-    written_by
-        The library that wrote the file, and its version, where it may have
-        known flaws.
-    boosted
-        The model that was read, where its library keeps it as a document: objects around it do
-        not tell its sizes and names.
 
     Examples
     --------

@@ -5,8 +5,6 @@ import numpy as np
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["unreached"]
-
 _SIDES = {"Tree": ("left_child", "right_child"), "TreePredictor": ("left", "right")}
 
 
@@ -14,11 +12,6 @@ def unreached(tree: Inert) -> int:
     """Return how many bytes of the node table belong to nodes that no question leads to.
 
     Readers refuse trees whose tables do not have the columns that they need.
-
-    Parameters
-    ----------
-    tree
-        A ``Tree`` or a ``TreePredictor`` of scikit-learn, as stored.
     """
     nodes, sides = arrived(tree.get("nodes")), _SIDES[tree.kind]
     if not isinstance(nodes, np.ndarray) or nodes.ndim != 1 or not len(nodes):

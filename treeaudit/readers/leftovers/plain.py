@@ -7,8 +7,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = ["LONGEST_TEXT", "STANDARD", "is_plain", "is_short", "library_of"]
-
 LONGEST_TEXT = 200
 """Of a setting, a name or a note, in characters."""
 
@@ -26,13 +24,6 @@ _ATOMS = (type(None), bool, float, Global)
 
 def is_plain(value: object, most: int) -> bool:
     """Tell whether a value is a number, a date, a short text, or a few of them.
-
-    Parameters
-    ----------
-    value
-        A value of the file.
-    most
-        How many there may be.
 
     Examples
     --------

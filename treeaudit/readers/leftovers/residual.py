@@ -34,8 +34,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.pickles.tables import index_names
 from treeaudit.readers.walk import Place, is_closed, walk
 
-__all__ = ["residual"]
-
 _DEEPEST_LIST = 4  # lists and dictionaries in one attribute
 _UNBOUNDED = 1 << 62
 _ARRAYS = (np.ndarray, dict, list, tuple, set, frozenset)
@@ -71,15 +69,6 @@ _LONGEST_NAME = 80
 
 def residual(root: object, sizes: Sizes, claimed: Collection[int]) -> Iterator[Leftover]:
     """Yield the notes and the extra content of a file.
-
-    Parameters
-    ----------
-    root
-        What the file holds, as inert data.
-    sizes
-        Of the models in it.
-    claimed
-        The ids of values that other findings report.
 
     Examples
     --------

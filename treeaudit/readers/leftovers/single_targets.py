@@ -5,20 +5,9 @@ from collections.abc import Iterable
 from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.tree import Tree
 
-__all__ = ["single_targets"]
-
 
 def single_targets(trees: Iterable[Tree], *, means: bool) -> Leftovers:
     """Return the leaves of one person whose value is the target of that person.
-
-    Parameters
-    ----------
-    trees
-        Of a model that predicts a number.
-    means
-        Whether the value of a leaf is the mean of its targets. Where it is
-        something else, as a step of boosting, or where leaves do not tell how
-        many people they hold, targets count as not looked for.
 
     Examples
     --------

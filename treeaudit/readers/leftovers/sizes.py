@@ -12,8 +12,6 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["Sizes", "columns_of", "length"]
-
 _SHORTEST = 64
 _COLUMNS = ("n_features_in_", "n_features_", "_n_features_in", "_n_features", "n_features")
 _STATED = frozenset(

@@ -18,20 +18,6 @@ from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.dtypes import DType, not_described
 from treeaudit.readers.types import Array
 
-__all__ = [
-    "ARRAY_CLASSES",
-    "LateArray",
-    "Spend",
-    "array_from",
-    "arrays_from",
-    "arrived",
-    "axes_from",
-    "fill",
-    "object_array",
-    "scalar_from",
-    "shape_from",
-]
-
 Spend = Callable[[int], None]
 
 # Asked of every array: a union would be made anew each time.
@@ -64,13 +50,7 @@ def arrived(value: object) -> object:
 
 
 def shape_from(shape: object) -> tuple[int, ...]:
-    """Return the sizes of an array, each and all of them within bounds.
-
-    Raises
-    ------
-    ReadError
-        If they are no sizes.
-    """
+    """Return the sizes of an array, each and all of them within bounds."""
     sizes = (shape,) if isinstance(shape, int) else shape
     if not isinstance(sizes, _ROWS) or len(sizes) > _AXES:
         raise ReadError("an array has no usable shape")
@@ -169,13 +149,7 @@ def object_array(items: object, shape: object) -> Array:
 
 
 def axes_from(axes: object, n: int) -> tuple[int, ...]:
-    """Return the order of the axes of an array, each of them once.
-
-    Raises
-    ------
-    ReadError
-        If it is none.
-    """
+    """Return the order of the axes of an array, each of them once."""
     order = tuple(axes) if isinstance(axes, tuple | list) else ()
     if not all(axis.__class__ is int for axis in order) or sorted(order) != list(range(n)):
         raise ReadError("the axes of an array have no order")
@@ -183,13 +157,7 @@ def axes_from(axes: object, n: int) -> tuple[int, ...]:
 
 
 def fill(state: object, at: int, spend: Spend) -> Array:
-    """Return the array that numpy's own state of an array describes, for messages at a place.
-
-    Raises
-    ------
-    ReadError
-        If it is not the state that numpy writes.
-    """
+    """Return the array that numpy's own state of an array describes, for messages at a place."""
     if not isinstance(state, tuple) or len(state) != 5:
         raise ReadError(f"the array at byte {at:,} is damaged")
     version, shape, dtype, fortran, data = state

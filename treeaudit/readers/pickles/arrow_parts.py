@@ -11,21 +11,13 @@ from collections.abc import Iterator
 from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["array_length", "field_names", "stream", "texts"]
-
 _MOST = 1 << 20
 _SCHEMA, _BATCH = 1, 3
 _OFFSETS = {"large_string": 8, "large_utf8": 8, "string": 4, "utf8": 4}
 
 
 def array_length(value: object) -> int | None:
-    """Return how long an Array or a ChunkedArray of pyarrow is.
-
-    Parameters
-    ----------
-    value
-        What a pickle holds in its place.
-    """
+    """Return how long an Array or a ChunkedArray of pyarrow is."""
     return sum(n) if (n := _lengths(value)) is not None else None
 
 
@@ -92,13 +84,7 @@ def field_names(schema: object) -> list[str] | None:
 
 
 def stream(data: bytes | memoryview) -> tuple[list[str], int] | None:
-    """Return the names of the columns in a stream of Arrow, and how many rows it has.
-
-    Parameters
-    ----------
-    data
-        The bytes that polars puts into a pickle.
-    """
+    """Return the names of the columns in a stream of Arrow, and how many rows it has."""
     names: list[str] | None = None
     rows = 0
     try:

@@ -14,8 +14,6 @@ from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import is_standard, judge, may_call, may_create
 
-__all__ = ["Outer", "would_run"]
-
 # An array that comes so far is none.
 _MOST = 1_000
 _LONGEST = 1 << 20
@@ -61,19 +59,6 @@ def would_run(
     size: int | None = None,
 ) -> bool:
     r"""Tell whether pickle, at this place, would come to a name, a call or another object.
-
-    Parameters
-    ----------
-    data
-        The unpacked file.
-    at
-        Where the bytes of an array begin.
-    stack, memo
-        What pickle has made so far, at the top what describes the array; neither is changed.
-    size
-        How many bytes the array has; None where all behind it is taken for them. By chance they
-        are a text that ends behind them (a third is full of ``U``), and pickle goes on
-        with what the file holds there: names that are judged in any case.
 
     Examples
     --------

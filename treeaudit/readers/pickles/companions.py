@@ -19,8 +19,6 @@ from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.pickles.npy import read_header, read_npy
 from treeaudit.readers.unpack import open_file
 
-__all__ = ["Companions", "Stream", "is_plain", "names_companion", "read_companion"]
-
 _MODULES = frozenset(
     f"{library}.{module}"
     for library in ("joblib", "sklearn.externals.joblib")
@@ -57,13 +55,6 @@ class Stream(Protocol):
 class Companions:
     """The files beside a model that the model may name.
 
-    Parameters
-    ----------
-    folder
-        Where the model lies.
-    limits
-        How much may be read, of all companions together.
-
     Attributes
     ----------
     opened
@@ -79,17 +70,7 @@ class Companions:
         self._beyond = limits.beyond
 
     def open(self, name: object) -> bytes | mmap:
-        """Return the content of a companion, each file opened once.
-
-        Raises
-        ------
-        UnsafeModelError
-            If the name leads out of the folder.
-        ModelTooLargeError
-            If there are too many companions, or too large ones.
-        ReadError
-            If there is no such file, or it is damaged.
-        """
+        """Return the content of a companion, each file opened once."""
         if not isinstance(name, str) or not is_plain(name):
             raise UnsafeModelError(
                 f"the file wants to read {show(name)} as one of its arrays, which is no plain "
@@ -158,15 +139,7 @@ def names_companion(target: Inert) -> bool:
 
 
 def read_companion(stream: Stream, wrapper: Inert) -> object:
-    """Return the array that a companion file holds.
-
-    Raises
-    ------
-    UnsafeModelError
-        If it lies outside the folder of the model.
-    ReadError
-        If it is missing or damaged.
-    """
+    """Return the array that a companion file holds."""
     name = wrapper.get("filename")
     name = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
     if stream.companions is None:

@@ -21,12 +21,10 @@ from treeaudit.readers.pickles.arrays import (
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.keys import add_all, hashable
-from treeaudit.readers.pickles.known_names import BARE
+from treeaudit.readers.pickles.known_names import BARE, DATA_CALLS
 from treeaudit.readers.pickles.members import FETCHES, fetched
-from treeaudit.readers.pickles.names import DATA_CALLS, may_call, may_create, may_hand
+from treeaudit.readers.pickles.names import may_call, may_create, may_hand
 from treeaudit.readers.pickles.states import check_items, check_state
-
-__all__ = ["ADVICE", "call", "carry_out", "create", "excused", "is_array_class", "takes_any"]
 
 ADVICE = "do not load it with pickle or joblib"
 _LONGEST_CODE = 64
@@ -58,26 +56,7 @@ _EMPTY: dict[str, Callable[[], object]] = {
 
 
 def call(target: object, args: object, at: int, spend: Spend) -> object:
-    """Return what calling ``target`` stands for (REDUCE, INST, OBJ).
-
-    Parameters
-    ----------
-    target
-        What the file calls.
-    args
-        The arguments, as the file gives them.
-    at
-        Offset of the instruction, for messages.
-    spend
-        Takes the number of bytes that are about to be created.
-
-    Raises
-    ------
-    UnsafeModelError
-        If the call could run code.
-    ReadError
-        If target or arguments are damaged.
-    """
+    """Return what calling ``target`` stands for (REDUCE, INST, OBJ)."""
     return _make(target, args, at, spend, may_call)
 
 
@@ -176,13 +155,7 @@ def takes_any(target: Global) -> bool:
 
 
 def carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
-    """Return what one of the constructors of `names.DATA_CALLS` makes.
-
-    Raises
-    ------
-    IndexError, ValueError, TypeError, OverflowError
-        If the arguments are damaged: `call` says so.
-    """
+    """Return what one of the constructors of `names.DATA_CALLS` makes."""
     match target.name:
         case "dtype":
             code = args[0].decode("latin1") if isinstance(args[0], bytes) else args[0]

@@ -10,8 +10,6 @@ from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["DType", "not_described"]
-
 # Flags of a type whose elements refer to objects.
 _POINTERS = 0x07
 _CODE = re.compile(r"[<>|=]?(?:[biufcmMSUVO](0|[1-9]\d{0,7})|[?OV])")
@@ -42,13 +40,7 @@ class DType:
         return max(1, len(state[4])) if isinstance(state[4], dict) else 1
 
     def describe(self, state: object) -> None:
-        """Take what the file adds to the code: byte order, fields, size.
-
-        Raises
-        ------
-        ReadError
-            If it holds more than numpy needs, such as the metadata of its maker.
-        """
+        """Take what the file adds to the code: byte order, fields, size."""
         state = state if isinstance(state, tuple) else ()
         if len(state) not in (8, 9) or any(n.__class__ is not int for n in (state[0], *state[5:8])):
             raise ReadError("an array type is damaged, or not described as numpy does")
@@ -83,13 +75,7 @@ class DType:
         return False
 
     def build(self) -> np.dtype[np.generic]:
-        """Return the numpy dtype, made once.
-
-        Raises
-        ------
-        ReadError
-            If the description is not one that numpy can be trusted with.
-        """
+        """Return the numpy dtype, made once."""
         if self.made is None:
             self.made = self._build()
         return self.made

@@ -20,8 +20,6 @@ from treeaudit.readers.pickles.stencils import Elements, Stencil, blob_cost
 from treeaudit.readers.pickles.traces import Instruction, edges, trace
 from treeaudit.readers.types import Wide
 
-__all__ = ["read_alike"]
-
 _MOST_LEARNT = 256
 _MOST_FORMS = 8
 _BEGINS_FRAME, _FRAME, _MOST_CUT, _MOST_FRAMES = 0x95, 9, 1 << 16, 16

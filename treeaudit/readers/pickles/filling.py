@@ -20,8 +20,6 @@ from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.names import is_standard
 from treeaudit.readers.pickles.states import check_items, check_state
 
-__all__ = ["add", "build", "extend", "is_own", "is_set_by", "update"]
-
 # None of their classes has slots; some would take the keys of two dictionaries for attributes.
 _ESTIMATORS = frozenset("sklearn imblearn xgboost lightgbm catboost".split())
 _LISTS = frozenset(("collections.deque",))

@@ -8,17 +8,9 @@ import numpy as np
 
 from treeaudit.readers.types import Array, Flag
 
-__all__ = ["between_columns", "gaps"]
-
 
 def between_columns(tables: Sequence[tuple[int, Array]]) -> Iterator[tuple[int, int]]:
-    """Yield where bytes belong to no column and are not zero, which nearly always are none.
-
-    Parameters
-    ----------
-    tables
-        As of `Unpickled`.
-    """
+    """Yield where bytes belong to no column and are not zero, which nearly always are none."""
     for at, table in tables:
         if n := gaps(table):
             yield at - n, n

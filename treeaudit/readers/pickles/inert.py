@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["MARK", "Global", "Inert", "Text"]
-
 MARK = object()
 """Stands on the stack below the parts of what is put together."""
 

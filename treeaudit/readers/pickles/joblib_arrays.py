@@ -15,8 +15,6 @@ from treeaudit.readers.pickles.companions import Stream
 from treeaudit.readers.pickles.dtypes import DType, not_described
 from treeaudit.readers.pickles.inert import Global, Inert
 
-__all__ = ["JOBLIB", "is_wrapper", "read_array"]
-
 JOBLIB = frozenset(("joblib.numpy_pickle", "sklearn.externals.joblib.numpy_pickle"))
 _STATED = frozenset("subclass shape order dtype allow_mmap numpy_array_alignment_bytes".split())
 _ALIGNMENT = 16
@@ -28,13 +26,7 @@ def is_wrapper(target: Inert) -> bool:
 
 
 def read_array(stream: Stream, wrapper: Inert) -> object:
-    """Return the array whose bytes follow, and move behind them.
-
-    Raises
-    ------
-    ReadError
-        If the wrapper does not describe an array that fits the stream.
-    """
+    """Return the array whose bytes follow, and move behind them."""
     stated = wrapper.attributes
     dtype, shape, order = stated.get("dtype"), stated.get("shape"), stated.get("order")
     if not isinstance(dtype, DType):

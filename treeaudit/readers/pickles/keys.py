@@ -8,30 +8,12 @@ from treeaudit.errors import ReadError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickles.arrays import Spend, arrived
 
-__all__ = ["add_all", "hashable"]
-
 # The hash of a complex number is as easily forged as that of a tuple.
 _NO_KEYS = (list, dict, set, frozenset, bytearray, memoryview, np.ndarray, complex)
 
 
 def hashable(key: object, among: int, spend: Spend) -> object:
-    """Return a key that can be hashed and compared quickly and without recursion.
-
-    Parameters
-    ----------
-    key
-        What the file uses as a key.
-    among
-        How many keys are there already. Python's hash of a tuple has no secret:
-        a forged one collides with all of them, and that cost is charged.
-    spend
-        Takes the cost.
-
-    Raises
-    ------
-    ReadError
-        For keys that no model file has: long texts or integers, deep tuples, arrays.
-    """
+    """Return a key that can be hashed and compared quickly and without recursion."""
     if type(key) is str and len(key) < Most.key:
         return key
     key = arrived(key)

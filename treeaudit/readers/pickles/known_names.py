@@ -5,29 +5,6 @@ Tables only: what is not in one of them is refused, or stays a foreign name.
 
 import re
 
-__all__ = [
-    "BARE",
-    "BORROWED",
-    "CALLED",
-    "CLASS",
-    "DATA_CALLS",
-    "DATA_CLASS",
-    "EXCEPTIONS",
-    "FETCHED",
-    "FILES_WITHIN",
-    "INERT_CALLS",
-    "KEEPERS",
-    "KERAS_3",
-    "KNOWN",
-    "MENTIONED",
-    "METHODS",
-    "NOT_CALLED",
-    "PLAIN",
-    "PUTS_TOGETHER",
-    "PYTHON2",
-    "UNSAFE",
-]
-
 DATA_CALLS = {
     "numpy.dtype",
     "numpy.core.multiarray._reconstruct",

@@ -1,7 +1,5 @@
 """The classes of scikit-learn that genuine model files mention: data, as in `listed_names`."""
 
-__all__ = ["SCIKIT_LEARN"]
-
 SCIKIT_LEARN = """
 sklearn._loss._loss: CyAbsoluteError CyExponentialLoss CyHalfBinomialLoss CyHalfGammaLoss
     CyHalfMultinomialLoss CyHalfPoissonLoss CyHalfSquaredError CyHalfTweedieLoss

@@ -3,8 +3,6 @@
 A module, a colon, the names that it had in other versions of its library.
 """
 
-__all__ = ["MOVED"]
-
 MOVED = """
 joblib.numpy_pickle: joblib.numpy_pickle_compat sklearn.externals.joblib.numpy_pickle
     sklearn.externals.joblib.numpy_pickle_compat

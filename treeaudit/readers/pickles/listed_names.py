@@ -9,8 +9,6 @@ tree models of XGBoost, LightGBM, CatBoost and imbalanced-learn. `names` says wh
 from treeaudit.readers.pickles.listed_estimators import SCIKIT_LEARN
 from treeaudit.readers.pickles.listed_moves import MOVED
 
-__all__ = ["CLASSES", "FUNCTIONS"]
-
 _CLASSES = """
 catboost.core: CatBoost CatBoostClassifier CatBoostRanker CatBoostRegressor
 imblearn.base: FunctionSampler

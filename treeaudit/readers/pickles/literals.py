@@ -11,8 +11,6 @@ from treeaudit.errors import ReadError
 from treeaudit.readers.pickles.inert import Text
 from treeaudit.readers.pickles.machine import Machine
 
-__all__ = ["decimal", "decimal_float", "eight_bit", "index", "long", "quoted", "raw_unicode"]
-
 _LONG = 1024
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _FLOAT = re.compile(r"-?([0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?|inf|nan)")

@@ -18,8 +18,6 @@ from treeaudit.readers.pickles.members import FETCHES
 from treeaudit.readers.pickles.names import file_within, may_fetch, may_mention
 from treeaudit.readers.pickles.tape import Tape
 
-__all__ = ["Step"]
-
 # What an instruction may leave behind: an entry of the stack, a number. Charged by blocks.
 _STEP, _BLOCK = 40, 1 << 12
 

@@ -10,8 +10,6 @@ first, and calling that is a call of the whole name.
 from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.names import may_fetch, may_import, may_mention
 
-__all__ = ["FETCHES", "fetched"]
-
 FETCHES = frozenset(
     (
         "builtins.getattr __builtin__.getattr builtins.type __builtin__.type "
@@ -27,13 +25,6 @@ _TYPES = {"Ellipsis": "ellipsis", "NotImplemented": "NotImplementedType"}
 
 def fetched(target: Global, args: tuple[object, ...]) -> Global | Inert | None:
     """Return what ``getattr(owner, name)`` or ``type(None)`` names, or None to refuse it.
-
-    Parameters
-    ----------
-    target
-        One of `FETCHES`.
-    args
-        The arguments, as the file gives them.
 
     Examples
     --------

@@ -43,21 +43,6 @@ from treeaudit.readers.pickles.known_names import (
 )
 from treeaudit.readers.pickles.listed_names import CLASSES, FUNCTIONS
 
-__all__ = [
-    "DATA_CALLS",
-    "Kind",
-    "file_within",
-    "is_standard",
-    "judge",
-    "may_call",
-    "may_create",
-    "may_fetch",
-    "may_hand",
-    "may_import",
-    "may_mention",
-    "not_read",
-]
-
 Kind = Literal["listed", "class", "function", "unsafe"]
 """What a name is: on a list; a class that nobody listed; a function of a library that is not
 read; or what could run code."""

@@ -17,8 +17,6 @@ from treeaudit.readers.pickles.arrays import array_from, shape_from
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.types import Array
 
-__all__ = ["Header", "read_header", "read_npy"]
-
 _MAGIC = b"\x93NUMPY"
 _UNIT = re.compile(r"\[\d{0,6}[a-zA-Zμ]{1,7}\]")
 _TOKEN = re.compile(
@@ -62,18 +60,6 @@ class Header:
 def read_npy(data: Buffer) -> Array:
     """Return the array of a .npy file, without copying it.
 
-    Parameters
-    ----------
-    data
-        The file.
-
-    Raises
-    ------
-    UnsafeModelError
-        If it holds a pickle in place of an array.
-    ReadError
-        If it is damaged.
-
     Examples
     --------
     >>> import io
@@ -97,13 +83,7 @@ def read_npy(data: Buffer) -> Array:
 
 
 def read_header(data: Buffer) -> Header:
-    """Return what a .npy file says of its array.
-
-    Raises
-    ------
-    ReadError
-        If it is no .npy file, or its header is damaged.
-    """
+    """Return what a .npy file says of its array."""
     head = bytes(data[:12])
     if head[:6] != _MAGIC or len(head) < 12 or head[6] not in (1, 2, 3):
         raise ReadError("an array file (.npy) does not begin like one")

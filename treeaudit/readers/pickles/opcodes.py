@@ -24,8 +24,6 @@ from treeaudit.readers.pickles.literals import (
 )
 from treeaudit.readers.pickles.machine import Machine, Step
 
-__all__ = ["STEPS"]
-
 _SHORT = 4096
 
 

@@ -45,8 +45,6 @@ from treeaudit.readers.pickles.machine import Machine
 from treeaudit.readers.pickles.opcodes import STEPS
 from treeaudit.readers.types import Array
 
-__all__ = ["Unpickled", "read_pickle"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unpickled:
@@ -81,26 +79,6 @@ def read_pickle(
     companions: Companions | None = None,
 ) -> Unpickled:
     """Read one pickle as inert data.
-
-    Parameters
-    ----------
-    data
-        The unpacked file.
-    offset
-        Where the pickle begins.
-    limits
-        What reading may cost.
-    companions
-        Opens the files beside it that joblib 0.9 kept arrays in; none unless given.
-
-    Raises
-    ------
-    UnsafeModelError
-        If loading it the usual way would run code.
-    ModelTooLargeError
-        If it goes over a limit.
-    ReadError
-        If it is damaged.
 
     Examples
     --------

@@ -17,8 +17,6 @@ from treeaudit.readers.pickles.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
 
-__all__ = ["matches", "parse", "read"]
-
 
 def matches(content: Content) -> bool:
     """Tell whether the content can be a pickle or a joblib file."""

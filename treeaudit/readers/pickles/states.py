@@ -15,8 +15,6 @@ from treeaudit.readers.pickles.inert import Global, Inert
 from treeaudit.readers.pickles.known_names import KNOWN
 from treeaudit.readers.pickles.names import is_standard
 
-__all__ = ["check_items", "check_state", "is_free"]
-
 _COLLECTIONS = frozenset("append extend add insert update pop popitem setdefault".split())
 # Public methods of the estimators of scikit-learn, XGBoost, LightGBM and CatBoost, without
 # the names that one of them gives to an attribute: `copy`, `refit`, `perplexity`.
@@ -71,22 +69,6 @@ _RUN_BY_SCIPY = re.compile(
 
 def check_state(cls: Global, state: object, at: int) -> None:
     """Refuse a state that would put the file's own value in the place of a method.
-
-    Parameters
-    ----------
-    cls
-        The class of the object that the state belongs to.
-    state
-        What the file would set on it: a dictionary, or a tuple with dictionaries.
-    at
-        Offset in the file, for messages; 0 where a file has none.
-
-    Raises
-    ------
-    UnsafeModelError
-        If a key shadows a method or cannot be told, as in a state of a kind that no pickler writes.
-    ReadError
-        If an attribute has a name that is no text.
 
     Examples
     --------

@@ -12,12 +12,10 @@ from treeaudit.readers.pickles.construct import carry_out, takes_any
 from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.inert import MARK, Global, Inert
 from treeaudit.readers.pickles.joblib_arrays import is_wrapper
-from treeaudit.readers.pickles.names import DATA_CALLS
+from treeaudit.readers.pickles.known_names import DATA_CALLS
 from treeaudit.readers.pickles.states import is_free
 from treeaudit.readers.pickles.stencils import Column, Columns, Stencil, Step
 from treeaudit.readers.pickles.traces import Instruction, number
-
-__all__ = ["stencil"]
 
 _ARRAYS = ("_frombuffer", "_reconstruct", "scalar")
 _OPEN = {"number": b"(K.|M..|J.{4})", "recall": b"(h.|j.{4})", "G": b"(G.{8})"}
@@ -36,17 +34,6 @@ def stencil(
     cost: int,
 ) -> Stencil | None:
     """Return the stencil of elements that are written like one of them.
-
-    Parameters
-    ----------
-    written
-        The instructions of the element, which the interpreter has read.
-    open_
-        Which of them differ from element to element: numbers, and numbers of stored objects.
-    memo, base
-        What was stored, the numbers from `base` on by the element itself.
-    cost
-        What the interpreter charged for it beside instructions and the bytes of arrays.
 
     Returns
     -------

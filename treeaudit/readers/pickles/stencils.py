@@ -27,8 +27,6 @@ from treeaudit.readers.pickles.dtypes import DType
 from treeaudit.readers.pickles.traces import number
 from treeaudit.readers.types import Array
 
-__all__ = ["SHORT", "Column", "Columns", "Elements", "Stencil", "Step", "blob_cost"]
-
 _MOST = 256
 
 SHORT = 4096

@@ -13,8 +13,6 @@ from treeaudit.readers.pickles.arrays import arrived
 from treeaudit.readers.pickles.arrow_parts import array_length, field_names, stream, texts
 from treeaudit.readers.pickles.inert import Inert
 
-__all__ = ["Table", "index_names", "table_of"]
-
 _DATA = ("pandas", "polars", "pyarrow", "scipy")
 _LOOKED_AT = 50
 _OPTIONS = 20
@@ -54,11 +52,6 @@ class Table:
 def table_of(value: object) -> Table | None:
     """Return what a value is as a table; None where it is none.
 
-    Parameters
-    ----------
-    value
-        A value of the file, late arrays resolved.
-
     Examples
     --------
     >>> found = table_of([[1, 2.5], [3, 4.5]])
@@ -81,13 +74,7 @@ def table_of(value: object) -> Table | None:
 
 
 def index_names(value: object) -> list[str] | None:
-    """Return the texts of an index of pandas, an array of texts, or a list of names.
-
-    Parameters
-    ----------
-    value
-        A value of the file, late arrays resolved.
-    """
+    """Return the texts of an index of pandas, an array of texts, or a list of names."""
     found = _labels(value)
     if found is None or not all(isinstance(one, str) for one in found):
         return None

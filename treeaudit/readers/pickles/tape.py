@@ -6,8 +6,6 @@ from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Most, text_bytes
 from treeaudit.readers.types import Array
 
-__all__ = ["Tape"]
-
 _LONG_TEXT = 4096
 
 

@@ -4,8 +4,6 @@ import struct
 from dataclasses import dataclass
 from mmap import mmap
 
-__all__ = ["CONSTANTS", "Instruction", "edges", "number", "trace"]
-
 CONSTANTS: dict[str, object] = {"N": None, "\x88": True, "\x89": False, ")": ()}
 """Instructions that put always the same on the stack."""
 

@@ -17,8 +17,6 @@ from treeaudit.readers.skops.skops_nodes import Graph
 from treeaudit.readers.skops.zip_archive import Archive, begins_archive, member_names
 from treeaudit.readers.unpack import Content
 
-__all__ = ["SCHEMA", "Parsed", "matches", "parse"]
-
 SCHEMA = "schema.json"
 """The member that says what the others are."""
 # Bytes of Python objects per character that begins one, measured on CPython 3.11 to 3.14.
@@ -62,24 +60,7 @@ class Parsed:
 
 
 def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
-    """Return what a skops file holds, as inert data.
-
-    Parameters
-    ----------
-    content
-        The mapped file.
-    limits
-        What reading may cost.
-
-    Raises
-    ------
-    UnsafeModelError
-        If loading it could run code.
-    ModelTooLargeError
-        If it goes over a limit.
-    ReadError
-        If it is damaged.
-    """
+    """Return what a skops file holds, as inert data."""
     archive = Archive(content.data, limits)
     archive.open([SCHEMA])
     packed = len(content.data)

@@ -8,11 +8,9 @@ from treeaudit.model.source import Source
 from treeaudit.readers.leftovers.extra import extra, few
 from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.limits import Limits
-from treeaudit.readers.skops.skops_file import matches, parse
+from treeaudit.readers.skops.skops_file import parse
 from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
-
-__all__ = ["matches", "read"]
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:

@@ -21,8 +21,6 @@ from treeaudit.readers.pickles.names import (
     not_read,
 )
 
-__all__ = ["Node", "check_names"]
-
 Node = dict[str, Any]
 
 _ADVICE = "do not load it with skops"
@@ -37,17 +35,7 @@ _MENTIONED = frozenset(
 
 
 def check_names(nodes: Iterable[Node]) -> list[Global]:
-    """Pass every name of the objects of a schema through the gate, and return them.
-
-    Raises
-    ------
-    UnsafeModelError
-        If one could run code.
-    UnsupportedModelError
-        If one is a function of a library that is not read.
-    ReadError
-        If one is no text.
-    """
+    """Pass every name of the objects of a schema through the gate, and return them."""
     # Whatever `Graph` would build: a dictionary of the model may have such keys too.
     built = (node for node in nodes if isinstance(node.get("__loader__"), str))
     usual, mentioned = dict[object, list[Global]](), list[Global]()

@@ -22,8 +22,6 @@ from treeaudit.readers.pickles.npy import read_npy
 from treeaudit.readers.pickles.states import check_items, check_state
 from treeaudit.readers.skops.zip_archive import Archive
 
-__all__ = ["Graph"]
-
 Node = dict[str, Any]
 _PENDING = object()
 _BARE = Global("builtins", "object", 0, True)
@@ -32,17 +30,7 @@ _CONSTANTS = {("NoneType", "null"): None, ("bool", "true"): True, ("bool", "fals
 
 
 class Graph:
-    """Builds inert records from nodes whose names passed the gate.
-
-    Parameters
-    ----------
-    archive
-        Where the arrays are, opened.
-    limits
-        What building may cost.
-    protocol
-        What the schema states: which form its nodes have.
-    """
+    """Builds inert records from nodes whose names passed the gate."""
 
     def __init__(self, archive: Archive, limits: Limits, protocol: object) -> None:
         self._archive = archive

@@ -16,8 +16,6 @@ from treeaudit.readers.inflate import inflated
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.unpack import spooled
 
-__all__ = ["Archive", "begins_archive", "member_names"]
-
 _LOCAL_HEADER, _ENTRY, _END, _LARGE_END = 30, 46, 22, 56 + 20
 _DESCRIBED = 8
 _METHODS = {zipfile.ZIP_STORED: "", zipfile.ZIP_DEFLATED: "deflate", zipfile.ZIP_BZIP2: "bz2"}
@@ -88,22 +86,7 @@ class _Place:
 
 
 class Archive:
-    """The members of an archive that somebody asked for.
-
-    Parameters
-    ----------
-    data
-        The mapped file.
-    limits
-        How much it may unpack to.
-
-    Raises
-    ------
-    UnsafeModelError
-        If a member has a path that leads elsewhere.
-    ReadError
-        If the archive is damaged, or a member stands in it twice.
-    """
+    """The members of an archive that somebody asked for."""
 
     def __init__(self, data: bytes | mmap, limits: Limits = LIMITS) -> None:
         self._data = data
@@ -171,22 +154,7 @@ class Archive:
         return memoryview(self._unpacked)[place.unpacked : place.unpacked + place.entry.file_size]
 
     def open(self, names: Iterable[str]) -> None:
-        """Unpack members and check that they are whole and stand apart.
-
-        Parameters
-        ----------
-        names
-            All that will be read. What was opened before is let go.
-
-        Raises
-        ------
-        UnsupportedModelError
-            If one is encrypted or compressed in a way that is not known.
-        ModelTooLargeError
-            If they would unpack to too much.
-        ReadError
-            If one is missing or damaged.
-        """
+        """Unpack members and check that they are whole and stand apart."""
         places: dict[str, _Place] = {}
         total = packed = 0
         for name in dict.fromkeys(names):
