@@ -16,7 +16,7 @@ import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.forests import LABELS
-from treeaudit.defenses.strip import without_leftovers
+from treeaudit.defenses.strip import without_extras
 from treeaudit.inference.budget import Budget
 from treeaudit.inference.likely import infer_likely, records_of, table_error
 from treeaudit.model.forest import Forest, Noise
@@ -77,7 +77,7 @@ def of_draws(name: str, table: pd.DataFrame, seed: int) -> tuple[float, ...]:
     people, fresh = table.iloc[order[:N]], table.iloc[order[-N:]]
     values = people.drop(columns=label)
     grown = RandomForestClassifier(100, random_state=seed).fit(values, people[label])
-    forest = without_leftovers(load(grown))
+    forest = without_extras(load(grown))
     return measured(people, fresh, label, forest, {})
 
 

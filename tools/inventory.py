@@ -4,7 +4,7 @@
 scikit-learn (imbalanced-learn, XGBoost, LightGBM) has and pickles it; run it
 under each version. ``python tools/inventory.py collect FOLDER...`` reads the
 pickles of all versions, and any other folder of honest models, with treeaudit
-itself and writes ``treeaudit/readers/leftovers/attributes.txt``. ``python tools/inventory.py own``
+itself and writes ``treeaudit/readers/residual/attributes.txt``. ``python tools/inventory.py own``
 writes the trainers of this package into it anew, from what they state, and
 ``python tools/inventory.py boosters FOLDER...`` adds what pickles of XGBoost and LightGBM hold.
 """
@@ -19,7 +19,7 @@ import warnings
 from pathlib import Path
 
 _WORD = re.compile(r"[A-Za-z_-]{2,40}")
-OUT = Path(__file__).parents[1] / "treeaudit/readers/leftovers/attributes.txt"
+OUT = Path(__file__).parents[1] / "treeaudit/readers/residual/attributes.txt"
 
 
 def fit(folder: Path) -> None:
@@ -89,7 +89,7 @@ def _stated(cls) -> dict[str, dict[str, object]]:
 def collect(folders: list[Path]) -> None:
     from treeaudit.errors import ReadError
     from treeaudit.readers.limits import LIMITS
-    from treeaudit.readers.pickles import pickled
+    from treeaudit.readers.pickle import pickled
     from treeaudit.readers.skops import skops_file
     from treeaudit.readers.unpack import open_file
 
@@ -147,7 +147,7 @@ def boosters(folders: list[Path]) -> None:
     """Add the attributes of wrappers and boosters in the pickles of some folders."""
     from treeaudit.errors import ReadError
     from treeaudit.readers.limits import LIMITS
-    from treeaudit.readers.pickles import pickled
+    from treeaudit.readers.pickle import pickled
     from treeaudit.readers.unpack import open_file
 
     first, *lines = OUT.read_text(encoding="utf-8").splitlines()
@@ -201,7 +201,7 @@ _OF_THEIR_OWN = ("Tree", "TreePredictor", "newObj")
 
 
 def _note(root: object, known: dict[str, dict[str, set[str]]], words: set[str]) -> None:
-    from treeaudit.readers.pickles.inert import Inert
+    from treeaudit.readers.pickle.inert import Inert
     from treeaudit.readers.walk import Walk
 
     libraries = ("sklearn", "_loss", "imblearn", "xgboost", "lightgbm", "treeaudit", "scipy")
@@ -222,8 +222,8 @@ def _codes(part: object, depth: int) -> set[str]:
     """Say the forms of a value: o object, n text in a row, d dictionary, a digit for axes."""
     import numpy as np
 
-    from treeaudit.readers.pickles.arrays import arrived
-    from treeaudit.readers.pickles.inert import Inert
+    from treeaudit.readers.pickle.arrays import arrived
+    from treeaudit.readers.pickle.inert import Inert
 
     part = arrived(part)
     if isinstance(part, Inert):

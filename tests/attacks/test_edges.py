@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import grow
 from treeaudit.attacks.attribute_inference.what_if import Edges
-from treeaudit.readers.pickles.traces import edges
+from treeaudit.readers.pickle.traces import edges
 
 VALUES = np.array([-30.0, -0.5, 0, 0.5, 1, 2, 3, 4, 7.5, 99, np.nan])
 

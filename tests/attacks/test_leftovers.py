@@ -10,8 +10,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.details import plain_data
-from treeaudit.model.leftovers import KINDS as EVERY
-from treeaudit.model.leftovers import Leftover, Leftovers
+from treeaudit.model.extras import KINDS as EVERY
+from treeaudit.model.extras import Extra, Extras
 from treeaudit.model.source import Source
 
 IDS = ("TA202", "TA203", "TA204", "TA205", "TA206")
@@ -30,13 +30,13 @@ def forest(cancer):
     return model.fit(*cancer)
 
 
-def scan_with(*found: Leftover) -> ta.Report:
+def scan_with(*found: Extra) -> ta.Report:
     tree = ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], n_records=[50])
     model = ta.Forest(
         trees=(tree,),
         schema=ta.Schema.numeric(1),
         n_records=50,
-        leftovers=Leftovers(found=found, looked_for=EVERY),
+        leftovers=Extras(found=found, looked_for=EVERY),
         counts_are="absent",
     )
     return ta.scan(model, attacks=IDS)
@@ -109,8 +109,8 @@ def test_foreign_code_is_low_and_carried_code_medium(cancer) -> None:
     finding = ta.scan(OwnTree(max_depth=2).fit(*cancer))["TA205"]
     assert finding.severity == "low"
     assert "OwnTree" in finding.summary
-    carried = Leftover(kind="code", where="cloudpickle", n=3, says="the file carries code")
-    named = Leftover(kind="calls", where="__main__.T", n=1, says="loading imports __main__")
+    carried = Extra(kind="code", where="cloudpickle", n=3, says="the file carries code")
+    named = Extra(kind="calls", where="__main__.T", n=1, says="loading imports __main__")
     assert scan_with(named, carried)["TA205"].severity == "medium"
 
 
@@ -132,7 +132,7 @@ def test_every_kind_has_one_attack() -> None:
         "flaws": ("TA205", "low"),
     }
     for kind, (attack, severity) in expected.items():
-        report = scan_with(Leftover(kind=kind, where="here", n=7, says="it is here"))
+        report = scan_with(Extra(kind=kind, where="here", n=7, says="it is here"))
         assert [f.id for f in report.findings if f.status == "found"] == [attack]
         assert report[attack].severity == severity
 
@@ -149,8 +149,8 @@ def test_details_hold_stable_numbers_for_checks() -> None:
     for attack, names in numbers.items():
         assert set(plain_data(empty[attack].details)) == names | {"leftovers"}
     found = scan_with(
-        *(Leftover(kind=kind, where=f"a {kind}", n=7, says="it is here") for kind in KINDS),
-        *(Leftover(kind=kind, where=f"b {kind}", n=9, says="it is here") for kind in KINDS),
+        *(Extra(kind=kind, where=f"a {kind}", n=7, says="it is here") for kind in KINDS),
+        *(Extra(kind=kind, where=f"b {kind}", n=9, says="it is here") for kind in KINDS),
     )
     counts = {
         name: getattr(found[attack].details, name)
@@ -167,8 +167,8 @@ def test_details_hold_stable_numbers_for_checks() -> None:
 
 def test_the_worst_is_said_in_full_and_the_others_are_named() -> None:
     found = (
-        Leftover(kind="extremes", where="data_min_", n=6, says="six smallest values"),
-        Leftover(kind="column-values", where="bins", n=90, says="ninety bins"),
+        Extra(kind="extremes", where="data_min_", n=6, says="six smallest values"),
+        Extra(kind="column-values", where="bins", n=90, says="ninety bins"),
     )
     finding = scan_with(*found)["TA204"]
     assert finding.summary == "Ninety bins (bins); also smallest and largest values of columns."
@@ -176,7 +176,7 @@ def test_the_worst_is_said_in_full_and_the_others_are_named() -> None:
 
 
 def test_an_order_of_findings_changes_nothing() -> None:
-    found = [Leftover(kind=k, where=k, n=1, says=k) for k in ("labels", "seeds", "records")]
+    found = [Extra(kind=k, where=k, n=1, says=k) for k in ("labels", "seeds", "records")]
     one, other = scan_with(*found), scan_with(*reversed(found))
     for attack in IDS:
         first, second = one[attack], other[attack]
@@ -189,7 +189,7 @@ def reason_of(**source) -> str:
     model = ta.Forest(
         trees=(tree,),
         schema=ta.Schema.numeric(1),
-        leftovers=Leftovers(looked_for=EVERY - {"targets"}),
+        leftovers=Extras(looked_for=EVERY - {"targets"}),
         counts_are="absent",
         source=Source(estimator="XGBRegressor", **source),
     )

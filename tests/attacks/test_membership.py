@@ -14,7 +14,7 @@ import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
 from treeaudit.attacks.groups import split_groups
-from treeaudit.attacks.membership_inference import references
+from treeaudit.attacks.membership_inference import scores
 from treeaudit.attacks.membership_inference.attack import _CHECKS, _severity, membership_scores
 from treeaudit.attacks.membership_inference.details import area, separation, strongest
 from treeaudit.findings.details import plain_data
@@ -304,12 +304,12 @@ def test_models_trained_to_compare_warn_nobody() -> None:
 def test_lira_by_hand(trees, expected, monkeypatch) -> None:
     answers = iter([np.array([0.5, 0.5]), np.array([0.9, 0.9])])
     told = (np.array([0.9]), np.array([0.9]))
-    monkeypatch.setattr(references, "_shadow_rows", lambda *_: 1)
-    monkeypatch.setattr(references, "loss", lambda *_: told)
-    monkeypatch.setattr(references, "_shadow", lambda *_, **__: next(answers))
+    monkeypatch.setattr(scores, "_shadow_rows", lambda *_: 1)
+    monkeypatch.setattr(scores, "loss", lambda *_: told)
+    monkeypatch.setattr(scores, "_shadow", lambda *_, **__: next(answers))
     one = SimpleNamespace(values=np.zeros((2, 1)), known_labels=np.zeros(2, dtype=int))
     first = np.array([0])
     people = SimpleNamespace(train=one, test=one, members=first, control=first, reference=first)
-    members, control = references.lira(SimpleNamespace(n_trees=trees), people, 0, shadows=2)
+    members, control = scores.lira(SimpleNamespace(n_trees=trees), people, 0, shadows=2)
     assert members == pytest.approx([expected], abs=1e-4)
     assert control == pytest.approx([expected], abs=1e-4)

@@ -98,7 +98,7 @@ def test_the_same_tree_stored_by_scikit_learn_1_2(cancer_tree, protocol) -> None
     buffer = io.BytesIO()
     OldPickler(buffer, protocol).dump(cancer_tree)
     from treeaudit.readers.limits import LIMITS
-    from treeaudit.readers.pickles import pickled
+    from treeaudit.readers.pickle import pickled
     from treeaudit.readers.unpack import unpack
 
     old = pickled.read(unpack(buffer.getvalue()), ta.Source(), None, LIMITS)

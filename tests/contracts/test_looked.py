@@ -18,7 +18,7 @@ from treeaudit.attacks.residual.attack import (
     ReproducibleDraws,
     TrainingData,
 )
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.readers import READERS
 
 BESIDE = (TrainingData, ReproducibleDraws, ExactValues, CodeInside, ExtraContent)
@@ -236,14 +236,14 @@ def test_every_format_of_a_report_is_here() -> None:
 def test_every_reader_says_what_it_looks_for(read, form) -> None:
     forest = read(form)
     assert forest.source.format == form
-    assert forest.leftovers.looked_for == READS[form][1]
-    assert not {one.kind for one in forest.leftovers.found} & {"unseen", "extra"}
+    assert forest.extras.looked_for == READS[form][1]
+    assert not {one.kind for one in forest.extras.found} & {"unseen", "extra"}
 
 
 @pytest.mark.parametrize("form", READS)
 def test_rows_beside_the_trees_are_found(read, form) -> None:
     forest = read(form, X)
-    assert READS[form][2] in {one.kind for one in forest.leftovers.found}
+    assert READS[form][2] in {one.kind for one in forest.extras.found}
     attack = "TA202" if READS[form][2] == "records" else "TA206"
     report = scanned(forest, attack)
     assert report[attack].status == "found"
@@ -255,9 +255,9 @@ def test_rows_beside_the_trees_are_found(read, form) -> None:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_kind_that_nobody_looked_for_passes_nothing(read, form, kind) -> None:
     forest = read(form)
-    blind = Leftovers(
-        found=tuple(one for one in forest.leftovers.found if one.kind != kind),
-        looked_for=forest.leftovers.looked_for - {kind},
+    blind = Extras(
+        found=tuple(one for one in forest.extras.found if one.kind != kind),
+        looked_for=forest.extras.looked_for - {kind},
     )
     forest = dataclasses.replace(forest, leftovers=blind)
     for attack in BESIDE:
@@ -278,19 +278,19 @@ def test_a_kind_that_nobody_looked_for_passes_nothing(read, form, kind) -> None:
 @pytest.mark.parametrize("attack", BESIDE)
 def test_a_part_that_nobody_could_read_passes_nothing(read, attack) -> None:
     forest = read("pmml")
-    left = Leftover(kind="unseen", where="Extension", n=1, says="nothing explains it")
-    found = Leftovers(found=(*forest.leftovers.found, left), looked_for=KINDS)
+    left = Extra(kind="unseen", where="Extension", n=1, says="nothing explains it")
+    found = Extras(found=(*forest.extras.found, left), looked_for=KINDS)
     report = scanned(dataclasses.replace(forest, leftovers=found), attack.id)
     # Code is what a file names, not what it holds.
     assert (report.verdict == "pass") == (attack is CodeInside)
 
 
 def test_a_number_below_its_threshold_does_not_pass_where_not_all_was_seen(read) -> None:
-    seed = Leftover(kind="seeds", where="random_state", n=2, says="two seeds")
+    seed = Extra(kind="seeds", where="random_state", n=2, says="two seeds")
     policy = ta.Policy(name="some", values={"max-seeds": 5})
     verdicts = []
     for looked_for in (KINDS, KINDS - {"unseen"}):
-        leftovers = Leftovers(found=(seed,), looked_for=looked_for)
+        leftovers = Extras(found=(seed,), looked_for=looked_for)
         forest = dataclasses.replace(read("pmml"), leftovers=leftovers)
         verdicts.append(ta.scan(forest, policy=policy).verdict)
     assert verdicts == ["pass", "review"]
@@ -308,7 +308,7 @@ def saved_again(model, path):
 
 def test_writing_a_model_anew_clears_nothing(tmp_path) -> None:
     again = saved_again(bagged(random_state=3), tmp_path)
-    (left,) = again.leftovers.found
+    (left,) = again.extras.found
     assert (left.kind, left.where) == ("seeds", "source.parameters.random_state")
     report = ta.scan(again, policy=ta.Policy(name="mine", values={"max-seeds": 0}))
     assert report["TA203"].status == "found"
@@ -332,8 +332,8 @@ def test_our_own_form_lists_values_in_its_schema_alone(tmp_path) -> None:
         folder = tmp_path / feature.name / str(feature.low)
         folder.mkdir(parents=True)
         again = saved_again(ta.Forest(trees=(tree,), schema=schema, n_records=900), folder)
-        assert [(one.kind, one.n) for one in again.leftovers.found] == found
-        assert {"column-values", "extremes", "first-round-counts"} <= again.leftovers.looked_for
+        assert [(one.kind, one.n) for one in again.extras.found] == found
+        assert {"column-values", "extremes", "first-round-counts"} <= again.extras.looked_for
 
 
 def test_class_counts_of_a_first_round_that_were_not_written_were_not_looked_for(tmp_path) -> None:
@@ -344,7 +344,7 @@ def test_class_counts_of_a_first_round_that_were_not_written_were_not_looked_for
     model = GradientBoostingClassifier(init=LogisticRegression(), n_estimators=2)
     boosted = ta.load(model.fit(rows, labels))
     again = saved_again(boosted, tmp_path)
-    assert "first-round-counts" not in again.leftovers.looked_for
+    assert "first-round-counts" not in again.extras.looked_for
     (result,) = scanned(again, "TA204").results
     assert isinstance(result, ta.Skipped)
     certain = {c.name: c for c in ta.scan(again).checks}["max-certain-share"]
@@ -352,7 +352,7 @@ def test_class_counts_of_a_first_round_that_were_not_written_were_not_looked_for
 
 
 def test_a_seed_that_draws_no_rows_is_none(tmp_path) -> None:
-    assert saved_again(plain(), tmp_path).leftovers.found == ()
+    assert saved_again(plain(), tmp_path).extras.found == ()
 
 
 def test_the_seed_of_catboost_is_told_by_our_own_form(tmp_path) -> None:
@@ -362,10 +362,10 @@ def test_the_seed_of_catboost_is_told_by_our_own_form(tmp_path) -> None:
     ).fit(X, Y)
     model.save_model(str(tmp_path / "m.json"), format="json")
     again = saved_again(tmp_path / "m.json", tmp_path)
-    assert [(one.kind, one.where) for one in again.leftovers.found] == [
+    assert [(one.kind, one.where) for one in again.extras.found] == [
         ("seeds", "source.parameters.random_seed")
     ]
-    assert ta.defend(again, min_leaf=5).leftovers.found == ()
+    assert ta.defend(again, min_leaf=5).extras.found == ()
 
 
 def bundle(path, form):
@@ -382,7 +382,7 @@ def bundle(path, form):
 @pytest.mark.parametrize("form", ["pickle", "skops"])
 def test_a_model_that_was_not_chosen_passes_nothing(tmp_path, form) -> None:
     forest = ta.load(bundle(tmp_path, form), select="['a']")
-    (left,) = (one for one in forest.leftovers.found if one.kind == "unseen")
+    (left,) = (one for one in forest.extras.found if one.kind == "unseen")
     assert (left.where, left.says) == (
         "['b']",
         "another model, which was not audited: scan it with --select \"['b']\"",
@@ -395,7 +395,7 @@ def test_a_model_that_was_not_chosen_passes_nothing(tmp_path, form) -> None:
 def test_a_member_is_not_the_whole_model(tmp_path) -> None:
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(bagged()))
     forest = ta.load(tmp_path / "m.pkl", select="estimators_[0]")
-    assert "the file itself" in [one.where for one in forest.leftovers.found]
+    assert "the file itself" in [one.where for one in forest.extras.found]
 
 
 def test_a_model_of_another_library_beside_the_one_is_named(tmp_path) -> None:
@@ -403,7 +403,7 @@ def test_a_model_of_another_library_beside_the_one_is_named(tmp_path) -> None:
     held = {"a": plain(), "b": xgb.XGBClassifier(n_estimators=2, max_depth=2).fit(X, Y)}
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(held))
     for select, other in ((None, "['b']"), ("['b']", "['a']")):
-        found = ta.load(tmp_path / "m.pkl", select=select).leftovers.found
+        found = ta.load(tmp_path / "m.pkl", select=select).extras.found
         assert [one.where for one in found if one.kind == "unseen"] == [other]
 
 
@@ -411,13 +411,13 @@ def test_the_exact_values_of_a_schema_from_the_data_are_not_clear(tmp_path) -> N
     from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
     model = PrivateTreeClassifier(epsilon=1.0, schema="from-data")
-    found = ta.load(model.fit(X, Y)).leftovers.found
+    found = ta.load(model.fit(X, Y)).extras.found
     assert ("extremes", 2 * X.shape[1]) in [(one.kind, one.n) for one in found]
 
 
 def test_a_model_made_by_hand_was_looked_at_by_nobody(figure_3) -> None:
     made = ta.Forest(trees=figure_3.trees, schema=figure_3.schema)
-    assert made.leftovers == Leftovers()
+    assert made.extras == Extras()
     report = ta.scan(made)
     for attack in BESIDE:
         with pytest.raises(KeyError, match="nobody looked"):
@@ -449,25 +449,25 @@ def test_clear_without_looking_cannot_be_made() -> None:
 
 
 def test_found_without_looking_cannot_be_made() -> None:
-    left = Leftover(kind="labels", where="x", n=1, says="x")
+    left = Extra(kind="labels", where="x", n=1, says="x")
     with pytest.raises(ta.DataError, match="nobody looked for: labels"):
-        Leftovers(found=(left,), looked_for=frozenset({"seeds"}))
+        Extras(found=(left,), looked_for=frozenset({"seeds"}))
     with pytest.raises(ta.DataError, match="no kind of leftover called hair"):
-        Leftovers(looked_for=frozenset({"hair"}))
+        Extras(looked_for=frozenset({"hair"}))
 
 
 def test_two_parts_of_a_file_were_looked_at_where_both_were() -> None:
-    one = Leftovers(looked_for=frozenset({"seeds", "labels"}))
-    other = Leftovers(looked_for=frozenset({"labels", "calls"}))
+    one = Extras(looked_for=frozenset({"seeds", "labels"}))
+    other = Extras(looked_for=frozenset({"labels", "calls"}))
     assert one.beside(other).looked_for == {"labels"}
     assert one.only(frozenset({"calls"})).looked_for == KINDS - {"calls"}
 
 
 def test_a_repaired_model_is_known_to_hold_nothing_but_what_predictions_need() -> None:
-    from treeaudit.defenses import without_leftovers
+    from treeaudit.defenses import without_extras
 
     forest = ta.load(plain())
-    bare = dataclasses.replace(forest, leftovers=Leftovers())
+    bare = dataclasses.replace(forest, leftovers=Extras())
     needed = {"column-values", "extremes", "first-round-counts"}
-    assert without_leftovers(forest).leftovers.looked_for == KINDS
-    assert without_leftovers(bare).leftovers.looked_for == KINDS - needed
+    assert without_extras(forest).extras.looked_for == KINDS
+    assert without_extras(bare).extras.looked_for == KINDS - needed

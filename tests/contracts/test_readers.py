@@ -8,7 +8,7 @@ from treeaudit.readers import FORMATS, READERS, Format, Reader
 from treeaudit.readers.unpack import unpack
 from treeaudit.reports.to_json import json_schema
 
-NAMED = [pytest.param(one, id=one.module) for one in READERS]
+NAMED = [pytest.param(one, id=one.title) for one in READERS]
 
 
 @pytest.mark.parametrize("one", NAMED)

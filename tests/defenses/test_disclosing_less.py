@@ -20,7 +20,7 @@ from treeaudit.defenses import (
     Strip,
 )
 from treeaudit.defenses.tree_edits import recount
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.source import Member, Source
 
 INF = np.inf
@@ -41,8 +41,8 @@ class TestStrip:
     def test_only_shares_of_leaves_stay(self, figure_3) -> None:
         full = dataclasses.replace(
             figure_3,
-            leftovers=Leftovers(
-                found=(Leftover(kind="seeds", where="random_state", n=1, says="…"),),
+            leftovers=Extras(
+                found=(Extra(kind="seeds", where="random_state", n=1, says="…"),),
                 looked_for=frozenset({"seeds"}),
             ),
             source=Source(parameters={"random_state": 7, "tree__random_state": 7, "max_depth": 2}),
@@ -51,8 +51,8 @@ class TestStrip:
         tree = bare.trees[0]
         assert tree.n_records is None
         assert bare.n_records is None
-        assert bare.leftovers.found == ()
-        assert bare.leftovers.looked_for == KINDS - {
+        assert bare.extras.found == ()
+        assert bare.extras.looked_for == KINDS - {
             "column-values",
             "extremes",
             "first-round-counts",

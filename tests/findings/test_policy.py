@@ -17,7 +17,7 @@ from treeaudit.findings.judging import check_names, verdict_of
 from treeaudit.findings.judging import judge as judge_with
 from treeaudit.findings.numbers import People
 from treeaudit.findings.policy import BUILT_IN, read_policy
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
+from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.reports.formats import render
 
 
@@ -495,7 +495,7 @@ def test_rounding_is_seen_in_every_node(figure_3, counts, to, measured, verdict)
 
 def test_a_file_with_everybodys_label_inside_does_not_pass(figure_3) -> None:
     """Whatever its leaves: the labels of all training rows are worse than any leaf."""
-    left = Leftover(kind="labels", where="_sample_weight", n=9, says="one number per person")
+    left = Extra(kind="labels", where="_sample_weight", n=9, says="one number per person")
     merged = ta.Forest(
         trees=(
             ta.Tree(
@@ -510,9 +510,9 @@ def test_a_file_with_everybodys_label_inside_does_not_pass(figure_3) -> None:
         schema=figure_3.schema,
     )
     assert ta.scan(merged).verdict == "review"
-    read = dataclasses.replace(merged, leftovers=Leftovers(looked_for=KINDS))
+    read = dataclasses.replace(merged, leftovers=Extras(looked_for=KINDS))
     assert ta.scan(read).verdict == "pass"
-    found = Leftovers(found=(left,), looked_for=KINDS)
+    found = Extras(found=(left,), looked_for=KINDS)
     report = ta.scan(dataclasses.replace(merged, leftovers=found))
     assert report.verdict == "fail"
     assert [c.name for c in report.checks if c.status == "fail"] == ["max-training-rows-inside"]

@@ -118,7 +118,7 @@ def _by_dill(models: list[Any]) -> list[bytes]:
 def seeds() -> list[bytes]:
     """Train small models and store them in every form."""
     from treeaudit import load
-    from treeaudit.writers.own_json import to_dict
+    from treeaudit.writers.native_json import to_dict
 
     models, stored = _models(), []
     for model in models:

@@ -32,7 +32,7 @@ from tests.fuzz.runs import File, alone, main
 from treeaudit import Forest, ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import averages, predict_shares
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 __all__ = ["answers_differ", "compare", "compared", "difference"]
 

@@ -72,7 +72,7 @@ def _text(text: str) -> bytes:
 
 def ubjson(data: bytes, draw: random.Random) -> bytes:
     """Change a field, an entry of an array, or how something is written."""
-    from treeaudit.readers.boosters.ubjson import parse
+    from treeaudit.readers.xgboost.ubjson import parse
 
     try:
         root = _as_pairs(parse(data))

@@ -25,7 +25,7 @@ from tests.fuzz.sandbox import sandboxed
 from treeaudit import Forest, scan
 from treeaudit.errors import TreeauditError
 from treeaudit.findings.policy import Policy
-from treeaudit.model.leftovers import KINDS
+from treeaudit.model.extras import KINDS
 from treeaudit.readers import load_all
 
 __all__ = ["Compare", "File", "Run", "alone", "main", "settled", "sift"]
@@ -94,9 +94,9 @@ def read(path: Path) -> tuple[str, list[Forest]]:
                 pass
     except TreeauditError:
         return "refused", []
-    kinds = {one.kind for forest in forests for one in forest.leftovers.found}
+    kinds = {one.kind for forest in forests for one in forest.extras.found}
     # What nobody looked for is skipped, which is no pass.
-    kinds |= {kind for forest in forests for kind in KINDS - forest.leftovers.looked_for}
+    kinds |= {kind for forest in forests for kind in KINDS - forest.extras.looked_for}
     return ("named" if kinds & _FORBIDDEN else "clean"), forests
 
 

@@ -38,4 +38,4 @@ def file_is_listed_or_gone(clean: Path, held: Path) -> bool:
 
 def _found(path: Path) -> set[tuple[str, str, int]]:
     """Return what is found beside the trees of a file."""
-    return {(one.kind, one.where, one.n) for one in ta.load(path).leftovers}
+    return {(one.kind, one.where, one.n) for one in ta.load(path).extras}

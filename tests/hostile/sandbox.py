@@ -112,17 +112,6 @@ def _warm_up() -> None:
     import threading  # noqa: F401
     import zlib
 
-    import treeaudit.readers.boosters.lightgbm_dump
-    import treeaudit.readers.boosters.wrappers
-    import treeaudit.readers.estimators.behind
-    import treeaudit.readers.estimators.first_tree
-    import treeaudit.readers.estimators.multiclass
-    import treeaudit.readers.estimators.no_model
-    import treeaudit.readers.estimators.precision
-    import treeaudit.readers.estimators.rounds
-    import treeaudit.readers.leftovers.group_sizes
-    import treeaudit.readers.leftovers.leftover_draws  # noqa: F401
-
     with contextlib.suppress(ImportError):
         import lz4.frame  # noqa: F401
     for codec in ("utf-8", "latin1", "ascii", "raw_unicode_escape", "utf-16", "utf-32", "cp437"):

@@ -43,7 +43,7 @@ def found(path: Path, content: bytes | str) -> int:
     """Return how much of a file is named as unexplained or not looked at; -1 if it is refused."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     try:
-        left = load(path).leftovers.found
+        left = load(path).extras.found
     except ReadError:
         return -1
     return sum(one.n for one in left if one.kind in ("extra", "unseen"))
@@ -149,7 +149,7 @@ def _plain(value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def booster() -> Any:
-    from treeaudit.readers.boosters.ubjson import parse
+    from treeaudit.readers.xgboost.ubjson import parse
 
     asked = {"objective": "binary:logistic", "max_depth": 2, "base_score": 0.5, "nthread": 1}
     trained = xgboost.train(asked, xgboost.DMatrix(FRAME, Y), 2)

@@ -14,7 +14,7 @@ from tests.hostile.build import MARK, NODE, PROTO, STOP, get, model, push, store
 from tests.hostile.forged import EXTRA, FORGED
 from tests.outcome import read_whole, refusal
 from treeaudit import ReadError, UnsafeModelError
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 
 @pytest.mark.parametrize("name", FORGED)
@@ -32,7 +32,7 @@ def test_bytes_that_change_nothing_are_named(name: str, tmp_path: Path) -> None:
     data, n = EXTRA[name]
     path = tmp_path / "model"
     path.write_bytes(data)
-    found = [one for one in read_whole(path).leftovers.found if one.kind == "extra"]
+    found = [one for one in read_whole(path).extras.found if one.kind == "extra"]
     assert sum(one.n for one in found if one.where.startswith("byte ")) == n
 
 
@@ -102,4 +102,4 @@ def test_array_bytes_that_are_instructions_run_in_pickle_alone(tmp_path: Path) -
 def test_what_is_good_stays_good(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(stored(model(tree(stump().astype(NODE)))))
-    assert [one for one in read_whole(path).leftovers.found if one.kind == "extra"] == []
+    assert [one for one in read_whole(path).extras.found if one.kind == "extra"] == []

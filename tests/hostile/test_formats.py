@@ -24,7 +24,7 @@ Change = Callable[[Any], None]
 def hidden(path: Path, content: bytes | str) -> int:
     """Return how many bytes of a file nothing explains."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return sum(one.n for one in load(path).leftovers.found if one.kind == "extra")
+    return sum(one.n for one in load(path).extras.found if one.kind == "extra")
 
 
 def _trees(model: Any) -> Any:

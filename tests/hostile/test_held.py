@@ -242,4 +242,4 @@ def test_a_generator_that_holds_itself(tmp_path: Path) -> None:
     report = scanned(
         changed(TREE, "random_state", Stated(function, state, *args)), tmp_path / "m.pkl"
     )
-    assert [one.kind for one in report.forest.leftovers.found] == ["seeds"]
+    assert [one.kind for one in report.forest.extras.found] == ["seeds"]

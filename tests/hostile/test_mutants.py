@@ -32,7 +32,7 @@ from tests.hostile.build import (
     tree,
 )
 from treeaudit import ReadError, UnsafeModelError, load
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(200, 3))
@@ -146,7 +146,7 @@ def test_a_cache_of_joblib_is_a_setting_that_is_named(protocol: int, tmp_path: P
     steps = make_pipeline(StandardScaler(), TREE, memory=Memory(tmp_path, verbose=0)).fit(X, Y)
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(steps, protocol))
-    found = [one for one in load(path).leftovers.found if one.kind == "extra"]
+    found = [one for one in load(path).extras.found if one.kind == "extra"]
     assert [one.where for one in found] == ["memory"]
 
 

@@ -103,7 +103,7 @@ def test_a_class_that_nobody_listed_is_named_and_no_pass(extra: Code, tmp_path: 
     path = tmp_path / "model"
     path.write_bytes(stored(model(extra=extra)))
     forest = read_whole(path)
-    (found,) = [one for one in forest.leftovers.found if one.kind in ("calls", "extra")][:1]
+    (found,) = [one for one in forest.extras.found if one.kind in ("calls", "extra")][:1]
     assert found.where.startswith(("some_package", "sklearn"))
     checks = {check.name: check.status for check in scan(forest).checks}
     assert checks["max-calls"] == "fail" or checks["max-extra-bytes"] != "pass"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from tests.strategies import examples, one_in
-from treeaudit.defenses.strip import without_leftovers
+from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import DataError
 from treeaudit.inference.bootstrap import (
     BootstrapSolution,
@@ -140,7 +140,7 @@ def test_draws_are_those_of_the_library(default) -> None:
 
 
 def test_without_seeds_there_are_no_draws(default) -> None:
-    assert not_reproducible(without_leftovers(load(default))) == (
+    assert not_reproducible(without_extras(load(default))) == (
         "its trees were trained on draws of the people"
     )
     for one in (default, *default.estimators_):

@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.inference.tables import trained
 from tests.strategies import examples
 from treeaudit.audit.scan import scan
-from treeaudit.defenses.strip import without_leftovers
+from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import DataError
 from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.evidence import (
@@ -62,7 +62,7 @@ def drawn(seed: int, n: int = 30, trees: int = 12) -> tuple[Forest, np.ndarray, 
     values, labels = table(seed, n)
     grown = RandomForestClassifier(trees, random_state=seed)
     grown.fit(pd.DataFrame(values, columns=NAMES), labels)
-    return without_leftovers(load(grown)), values, labels
+    return without_extras(load(grown)), values, labels
 
 
 def with_noise(
@@ -103,7 +103,7 @@ def test_trees_that_ask_nothing_name_nobody(tmp_path) -> None:
 
     people = pd.DataFrame({"a": np.ones(12), "b": np.ones(12), "ill": np.arange(12) % 2})
     grown = RandomForestClassifier(3, random_state=0).fit(people[["a", "b"]], people["ill"])
-    forest = without_leftovers(load(grown))
+    forest = without_extras(load(grown))
     assert not_likely(forest) == "no tree asks anything"
     people.to_csv(tmp_path / "people.csv", index=False)
     report = scan(forest, train=tmp_path / "people.csv", target="ill")

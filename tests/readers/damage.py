@@ -36,7 +36,7 @@ def sentence_or_model(reader: ModuleType, data: bytes) -> ReadError | None:
             if tree.label is not None:
                 assert (tree.label < len(forest.schema.classes)).all()
         texts = [*forest.schema.names, *forest.warnings, forest.counts_reason, forest.source.inside]
-        texts += [leftover.says for leftover in forest.leftovers.found]
+        texts += [leftover.says for leftover in forest.extras.found]
         "".join(texts).encode()
     except ReadError as refused:
         text = str(refused)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import treeaudit.readers as readers
-from treeaudit.readers.pickles.listed_names import CLASSES
+from treeaudit.readers.pickle.listed_names import CLASSES
 from treeaudit.trainers.algorithms import ALGORITHMS
 
 FILES = {path.stem: path for path in Path(readers.__file__).parent.rglob("*.py")}
@@ -87,7 +87,7 @@ def test_the_modules_are_few_enough_to_review() -> None:
     code = [name for name in REACHED if name not in ("limits", *TABLES)]
     lines = sum(len(FILES[name].read_text().splitlines()) for name in code)
     assert lines < 5500
-    assert importlib.import_module("treeaudit.readers.pickles.pickle_vm")
+    assert importlib.import_module("treeaudit.readers.pickle.pickle_vm")
 
 
 def test_the_lists_of_names_are_data() -> None:

@@ -11,14 +11,14 @@ from hypothesis.extra import numpy as nps
 
 from tests.strategies import examples
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.pickles.arrays import (
+from treeaudit.readers.pickle.arrays import (
     array_from,
     object_array,
     scalar_from,
     shape_from,
 )
-from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 from treeaudit.writers.pickle_bytes import type_alone
 
 PLAIN = st.one_of(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from treeaudit.readers.leftovers import attributes
-from treeaudit.readers.leftovers.attributes import attributes_of, is_name, is_option
+from treeaudit.readers.residual import attributes
+from treeaudit.readers.residual.attributes import attributes_of, is_name, is_option
 
 
 def test_a_class_has_what_its_line_says() -> None:

@@ -8,14 +8,14 @@ import pytest
 
 import treeaudit as ta
 from tests.contracts.test_looked import PMML, X, Y, lightgbm_model, plain, xgboost_model
-from treeaudit.model.leftovers import KINDS
-from treeaudit.readers.leftovers.single_targets import single_targets
+from treeaudit.model.extras import KINDS
+from treeaudit.readers.residual.single_targets import single_targets
 
 TABLE = "<InlineTable><row><age>33</age></row><row><age>54</age></row></InlineTable>"
 
 
 def kinds_of(path):
-    return [one.kind for one in ta.load(path).leftovers.found]
+    return [one.kind for one in ta.load(path).extras.found]
 
 
 def test_rows_of_a_verification_are_counted(tmp_path) -> None:
@@ -29,7 +29,7 @@ def test_a_plain_pmml_passes_as_before(tmp_path) -> None:
     (tmp_path / "m.pmml").write_text(PMML.replace("<!--here-->", ""))
     report = ta.scan(tmp_path / "m.pmml")
     assert report.verdict == "pass"
-    assert ta.load(tmp_path / "m.pmml").leftovers.found == ()
+    assert ta.load(tmp_path / "m.pmml").extras.found == ()
 
 
 def test_another_model_of_the_file_is_named(tmp_path) -> None:
@@ -38,7 +38,7 @@ def test_another_model_of_the_file_is_named(tmp_path) -> None:
         PMML[start:end].replace("<TreeModel", f'<TreeModel modelName="{name}"', 1) for name in "ab"
     )
     (tmp_path / "m.pmml").write_text(PMML[:start] + models + "</PMML>")
-    left = ta.load(tmp_path / "m.pmml", select="a").leftovers.found
+    left = ta.load(tmp_path / "m.pmml", select="a").extras.found
     assert any("'b'" in one.where and one.kind == "unseen" for one in left)
 
 
@@ -98,7 +98,7 @@ def test_places_in_our_own_form(tmp_path, path) -> None:
         at = at[step]
     at["rows"] = X.tolist()
     (tmp_path / "m.json").write_text(json.dumps(document))
-    (left,) = ta.load(tmp_path / "m.json").leftovers.found
+    (left,) = ta.load(tmp_path / "m.json").extras.found
     assert left.kind == "extra"
     assert left.where.endswith("rows")
 
@@ -110,7 +110,7 @@ def test_targets_of_single_people_are_told_by_our_own_form(tmp_path) -> None:
         tree = DecisionTreeRegressor(min_samples_leaf=least, random_state=0).fit(X, X[:, 0])
         ta.save(ta.load(tree), tmp_path / "m.json", force=True)
         assert kinds_of(tmp_path / "m.json") == kinds
-        assert "targets" in ta.load(tmp_path / "m.json").leftovers.looked_for
+        assert "targets" in ta.load(tmp_path / "m.json").extras.looked_for
 
 
 def test_leaves_that_do_not_tell_how_many_they_hold_were_not_looked_at() -> None:
@@ -126,7 +126,7 @@ def test_few_records_are_not_told_from_any_other_array() -> None:
     report = ta.scan(few)
     assert report["TA202"].details.rows == 20
     few.rows_ = X[:20, 0]
-    assert "records" not in ta.load(few).leftovers.looked_for
+    assert "records" not in ta.load(few).extras.looked_for
     with pytest.raises(KeyError, match="in a model of 20 people an array"):
         ta.scan(few)["TA202"]
 

@@ -22,7 +22,7 @@ def written(tmp_path, **columns):
 
 
 def unexplained(path) -> list[str]:
-    return [one.where for one in ta.load(path).leftovers.found if one.kind == "extra"]
+    return [one.where for one in ta.load(path).extras.found if one.kind == "extra"]
 
 
 @pytest.mark.parametrize(

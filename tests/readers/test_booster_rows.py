@@ -10,11 +10,13 @@ from tests.libraries import library
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers import load
-from treeaudit.readers.boosters import lightgbm_dump, lightgbm_rows, xgboost_rows
-from treeaudit.readers.boosters.lightgbm_dump_rows import read_row
-from treeaudit.readers.boosters.lightgbm_text import parse
-from treeaudit.readers.boosters.lightgbm_tree import RawTree, read_tree
 from treeaudit.readers.boosters.shelf import Shelf
+from treeaudit.readers.lightgbm import dump as lightgbm_dump
+from treeaudit.readers.lightgbm import rows as lightgbm_rows
+from treeaudit.readers.lightgbm.dump_rows import read_row
+from treeaudit.readers.lightgbm.text import parse
+from treeaudit.readers.lightgbm.tree import RawTree, read_tree
+from treeaudit.readers.xgboost import rows as xgboost_rows
 
 pytestmark = pytest.mark.libraries
 

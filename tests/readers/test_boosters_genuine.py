@@ -20,7 +20,7 @@ OF_DOCUMENTS = ("learner", "Config", "the head", "Tree", "behind", "parameters",
 
 
 def left_in(path, *kinds):
-    found = ta.load(path).leftovers.found
+    found = ta.load(path).extras.found
     return [one for one in found if one.kind in kinds and one.where.startswith(OF_DOCUMENTS)]
 
 
@@ -45,7 +45,7 @@ def test_what_a_library_writes_is_known(name) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FILES if "reg-pois" in name or "bag" in name])
 def test_seeds_of_draws_are_named(name) -> None:
-    stated = [one.where for one in ta.load(FOLDER / name).leftovers.found if one.kind == "seeds"]
+    stated = [one.where for one in ta.load(FOLDER / name).extras.found if one.kind == "seeds"]
     assert bool(stated) == ("0.90" not in name)
 
 
@@ -95,7 +95,7 @@ def test_weights_of_dart_are_read_wherever_they_stand() -> None:
 
 def changed(path, document):
     from treeaudit.model.source import Source
-    from treeaudit.readers.boosters.xgboost_forest import to_forest
+    from treeaudit.readers.xgboost.forest import to_forest
 
     return to_forest(document, Source())
 
@@ -249,5 +249,5 @@ def test_unknown_fields_of_a_lightgbm_dump(tmp_path, path, where) -> None:
         at = at[step]
     at[path[-1]] = [33, 54]
     (tmp_path / "m.json").write_text(json.dumps(document))
-    found = [one for one in ta.load(tmp_path / "m.json").leftovers.found if one.kind == "extra"]
+    found = [one for one in ta.load(tmp_path / "m.json").extras.found if one.kind == "extra"]
     assert [(one.where, one.n) for one in found] == [(where, 20)]

@@ -11,9 +11,9 @@ from tests.libraries import library
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters import catboost_model
-from treeaudit.readers.boosters.catboost_columns import ColumnTable
-from treeaudit.readers.boosters.catboost_trees import stored_trees
+from treeaudit.readers.catboost import model as catboost_model
+from treeaudit.readers.catboost.columns import ColumnTable
+from treeaudit.readers.catboost.trees import stored_trees
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import open_file, unpack
 
@@ -107,7 +107,7 @@ def test_class_counts_of_the_first_tree(shape, rate, data, tmp_path):
     tree, at = forest.trees[0], forest.apply(x)[:, 0]
     assert forest.counts_are == "likely"
     assert forest.trees[1].counts is None
-    assert forest.leftovers.found[0].kind == "first-round-counts"
+    assert forest.extras.found[0].kind == "first-round-counts"
     for leaf in tree.leaves:
         really = np.bincount(y[at == leaf], minlength=2)
         assert tree.counts[leaf].tolist() == really.tolist()
@@ -174,7 +174,7 @@ def test_one_hot_categories(mixed, tmp_path):
         assert len(set(zip(ours[:, i], theirs[:, i], strict=True))) == len(set(ours[:, i]))
         there = np.bincount(ours[:, i], minlength=tree.n_nodes)
         assert there[tree.leaves].tolist() == tree.n_records[tree.leaves].tolist()
-    assert any("cat_features_hash" in leftover.where for leftover in forest.leftovers.found)
+    assert any("cat_features_hash" in leftover.where for leftover in forest.extras.found)
 
 
 def test_statistics_of_categories_are_told(mixed, tmp_path):
@@ -184,7 +184,7 @@ def test_statistics_of_categories_are_told(mixed, tmp_path):
     forest = read(stored(model, tmp_path, pool))
     assert "statistics that CatBoost computes" in forest.warnings[0]
     assert any(name.startswith("statistic ") for name in forest.schema.names[3:])
-    labels = [leftover for leftover in forest.leftovers.found if leftover.kind == "category-counts"]
+    labels = [leftover for leftover in forest.extras.found if leftover.kind == "category-counts"]
     assert labels
     assert labels[0].n >= 6
     theirs = model.calc_leaf_indexes(pool)
@@ -338,7 +338,7 @@ def test_damaged_free_trees(path, to, small):
 def test_what_is_no_list_is_named(path, to, small):
     content = unpack(change(small[0], *path, to=to))
     forest = catboost_model.read(content, Source(), None, LIMITS)
-    assert any(path[-1] in one.where for one in forest.leftovers.found)
+    assert any(path[-1] in one.where for one in forest.extras.found)
 
 
 @pytest.mark.parametrize("to", ["x", 5, [], {"t": "x"}, {"t": None}, {"t": {"hash_map": "x"}}])
@@ -394,7 +394,7 @@ def test_numbers_of_any_size_are_explained(data, tmp_path, unit) -> None:
     x, _ = data
     y = np.random.default_rng(0).normal(size=len(x)) * unit
     forest = read(stored(fit(x, y, "CatBoostRegressor"), tmp_path))
-    assert [one.where for one in forest.leftovers.found if one.kind == "extra"] == []
+    assert [one.where for one in forest.extras.found if one.kind == "extra"] == []
 
 
 @pytest.mark.parametrize("name", ["leaf_values", "leaf_weights"])

@@ -11,8 +11,8 @@ from tests.libraries import library
 from tests.readers.damage import spoil
 from treeaudit.errors import ReadError
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters import catboost_model
-from treeaudit.readers.boosters.catboost_text import trees_of_text
+from treeaudit.readers.catboost import model as catboost_model
+from treeaudit.readers.catboost.text import trees_of_text
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import unpack
 

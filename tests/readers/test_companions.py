@@ -137,7 +137,7 @@ def test_a_missing_companion_is_named(tmp_path: Path) -> None:
 
 
 def test_companions_need_a_folder(tmp_path: Path) -> None:
-    from treeaudit.readers.pickles.pickle_vm import read_pickle
+    from treeaudit.readers.pickle.pickle_vm import read_pickle
 
     data = dump(TREE, tmp_path / "model.pkl").read_bytes()
     with pytest.raises(ReadError, match=r"name the model file itself, with that file beside it"):

@@ -13,8 +13,8 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from tests.strategies import examples
 from treeaudit import ReadError, load
-from treeaudit.readers.estimators import counts
-from treeaudit.readers.estimators.counts import (
+from treeaudit.readers.sklearn import counts
+from treeaudit.readers.sklearn.counts import (
     class_weights,
     each_is_one,
     each_weighs_one,

@@ -26,16 +26,16 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.strategies import examples
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import LIMITS, Limits
-from treeaudit.readers.pickles import elements
-from treeaudit.readers.pickles.arrays import LateArray
-from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.filling import build
-from treeaudit.readers.pickles.gaps import between_columns, gaps
-from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.machine import Machine, Step
-from treeaudit.readers.pickles.opcodes import STEPS
-from treeaudit.readers.pickles.stencils import Stencil
-from treeaudit.readers.pickles.traces import edges, trace
+from treeaudit.readers.pickle import elements
+from treeaudit.readers.pickle.arrays import LateArray
+from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.filling import build
+from treeaudit.readers.pickle.gaps import between_columns, gaps
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.machine import Machine, Step
+from treeaudit.readers.pickle.opcodes import STEPS
+from treeaudit.readers.pickle.stencils import Stencil
+from treeaudit.readers.pickle.traces import edges, trace
 
 ONE_BY_ONE: list[Step | None] = [build if code == ord("b") else s for code, s in enumerate(STEPS)]
 KEPT = ("at", "instructions", "paid", "budget", "frame_end", "announced")

@@ -22,8 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from treeaudit.readers import every, load_all
 from treeaudit.readers.choice import matching
-from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.pickle_vm import read_pickle
+from treeaudit.readers.sklearn.found import Found
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -109,7 +109,7 @@ def test_models_hang_anywhere(tmp_path, name) -> None:
 
 
 def _named(forest):
-    return [one.where for one in forest.leftovers.found if one.kind == "unseen"]
+    return [one.where for one in forest.extras.found if one.kind == "unseen"]
 
 
 def test_what_only_calls_itself_a_member_is_another_model(tmp_path) -> None:
@@ -196,7 +196,7 @@ def test_a_model_that_cannot_be_read_forbids_a_pass(tmp_path) -> None:
     model = catboost.CatBoostClassifier(iterations=2, verbose=False, allow_writing_files=False)
     for held in (beside(model.fit(X, Y)), {"a": TREE, "c": model}):
         (one,) = load_all(kept(tmp_path, held))
-        (left,) = (left for left in one.leftovers.found if left.kind == "unseen")
+        (left,) = (left for left in one.extras.found if left.kind == "unseen")
         assert "could not be read" in left.says
         assert "model.save_model('model.json', format='json')" in left.says
         policy = ta.Policy(name="mine", values={"max-extra-bytes": 0})

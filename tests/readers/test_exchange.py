@@ -13,7 +13,7 @@ LONG = "33,yes;" * 100
 
 
 def left(path):
-    return [(one.kind, one.where, one.n) for one in ta.load(path).leftovers.found]
+    return [(one.kind, one.where, one.n) for one in ta.load(path).extras.found]
 
 
 def pmml(tmp_path, old="<!--here-->", new=""):
@@ -290,7 +290,7 @@ def test_another_ensemble_of_an_onnx_file_is_named(tmp_path) -> None:
     made = hidden_in_onnx("another ensemble")
     (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
     forest = ta.load(tmp_path / "m.onnx", select=made.graph.node[0].name)
-    assert any("not audited" in one.says for one in forest.leftovers.found)
+    assert any("not audited" in one.says for one in forest.extras.found)
 
 
 def test_an_operator_of_its_own_is_code(tmp_path) -> None:
@@ -313,5 +313,5 @@ def test_neighbours_of_an_imputer_are_not_clear_in_onnx(tmp_path) -> None:
     x[::9, 1] = np.nan
     model = make_pipeline(KNNImputer(), DecisionTreeClassifier(min_samples_leaf=20)).fit(x, Y)
     (tmp_path / "m.onnx").write_bytes(to_onnx(model, x[:1]).SerializeToString())
-    found = ta.load(tmp_path / "m.onnx").leftovers.found
+    found = ta.load(tmp_path / "m.onnx").extras.found
     assert any("200 × 3" in one.says and one.kind == "records" for one in found)

@@ -27,10 +27,10 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.strategies import examples
-from treeaudit.readers.pickles.as_pickle import would_run
-from treeaudit.readers.pickles.gaps import between_columns
-from treeaudit.readers.pickles.inert import MARK, Global, Inert
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.as_pickle import would_run
+from treeaudit.readers.pickle.gaps import between_columns
+from treeaudit.readers.pickle.inert import MARK, Global, Inert
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 X, Y = load_iris(return_X_y=True)
 

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit import Forest, ModelTooLargeError, ReadError, UnsupportedModelError, load
-from treeaudit.readers.pickles import pickled
+from treeaudit.readers.pickle import pickled
 
 RANDOM = np.random.default_rng(0)
 N = 400

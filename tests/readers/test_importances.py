@@ -17,9 +17,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.readers import load
-from treeaudit.readers.estimators.column import CannotUndoError
-from treeaudit.readers.estimators.importances import by_importances
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.pickle_vm import read_pickle
+from treeaudit.readers.sklearn.column import CannotUndoError
+from treeaudit.readers.sklearn.importances import by_importances
 
 RNG = np.random.default_rng(0)
 NAMES = [f"c{i}" for i in range(8)]
@@ -88,7 +88,7 @@ def test_a_pipeline_with_it_takes_its_training_people(model, scaled, tmp_path) -
     path = tmp_path / "m.pkl"
     path.write_bytes(pickle.dumps(pipeline.fit(X, Y)))
     forest = load(path)
-    assert not [one for one in forest.leftovers if one.kind == "extra"]
+    assert not [one for one in forest.extras if one.kind == "extra"]
     assert not [said for said in forest.warnings if "SelectFromModel" in said]
     kept = list(pipeline[-2].get_feature_names_out(NAMES))
     assert ta.scan(path, train=X.assign(y=Y), target="y").forest.schema.names == kept
@@ -99,4 +99,4 @@ def test_a_booster_that_selects_is_a_model_of_its_own_and_explains_its_names(tmp
     boosted = lgb.LGBMClassifier(n_estimators=2, num_leaves=3, verbose=-1)
     path = tmp_path / "m.pkl"
     path.write_bytes(pickle.dumps(make_pipeline(SelectFromModel(boosted), tree).fit(X, Y)))
-    assert not [one for one in load(path).leftovers if one.kind == "extra"]
+    assert not [one for one in load(path).extras if one.kind == "extra"]

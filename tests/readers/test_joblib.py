@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, Rando
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treeaudit import Forest, Tree, load
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 X, Y = load_iris(return_X_y=True)
 LABELS = np.array(["setosa", "versicolor", "virginica"], dtype=object)[Y]

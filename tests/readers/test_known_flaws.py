@@ -5,7 +5,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import load
-from treeaudit.readers.leftovers.known_flaws import FLAWS, flaws
+from treeaudit.readers.residual.known_flaws import FLAWS, flaws
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_skops_file_tells_the_version_that_wrote_it(tmp_path) -> None:
     model = DecisionTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
     whole = tmp_path / "model.skops"
     io.dump(model, whole)
-    assert not [one for one in load(whole).leftovers.found if one.kind == "flaws"]
+    assert not [one for one in load(whole).extras.found if one.kind == "flaws"]
     old = tmp_path / "old.skops"
     with zipfile.ZipFile(whole) as source, zipfile.ZipFile(old, "w") as target:
         for name in source.namelist():
@@ -62,7 +62,7 @@ def test_a_skops_file_tells_the_version_that_wrote_it(tmp_path) -> None:
             if name == "schema.json":
                 data = json.dumps(json.loads(data) | {"_skops_version": "0.11.0"}).encode()
             target.writestr(name, data)
-    found = [one for one in load(old).leftovers.found if one.kind == "flaws"]
+    found = [one for one in load(old).extras.found if one.kind == "flaws"]
     assert [one.where for one in found] == [
         "skops 0.11.0 (CVE-2025-54412)",
         "skops 0.11.0 (CVE-2025-54886)",

@@ -19,7 +19,7 @@ TOLD = ("column-values", "extremes", "extra", "unseen")
 def told(step, x=X):
     tree = DecisionTreeClassifier(max_depth=2, min_samples_leaf=50)
     model = make_pipeline(step, SimpleImputer(), tree).fit(x, Y)
-    return [(one.kind, one.n) for one in ta.load(model).leftovers.found if one.kind in TOLD]
+    return [(one.kind, one.n) for one in ta.load(model).extras.found if one.kind in TOLD]
 
 
 def test_knots_at_quantiles_are_values_of_columns() -> None:

@@ -55,7 +55,7 @@ def vote(member, first=None):
 def left(tmp_path, model, kinds=("records", "unseen", "category-counts", "extra")):
     path = tmp_path / "m.pkl"
     path.write_bytes(pickle.dumps(model))
-    return path, [(one.kind, one.n) for one in load(path).leftovers if one.kind in kinds]
+    return path, [(one.kind, one.n) for one in load(path).extras if one.kind in kinds]
 
 
 PER_CLASS = {

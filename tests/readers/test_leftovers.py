@@ -34,10 +34,10 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.leftovers.leftovers import leftovers
-from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.model.extras import Extra
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.pickle_vm import read_pickle
+from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.unpack import open_file
 from treeaudit.readers.walk import Walk
 
@@ -53,11 +53,11 @@ def people(cancer):
     return x, y, x[:, 0] * 3 + np.random.default_rng(0).normal(size=len(x))
 
 
-def found(model, n_records=PEOPLE) -> dict[str, list[Leftover]]:
+def found(model, n_records=PEOPLE) -> dict[str, list[Extra]]:
     """Pickle a model, read it as data, and sort what it gives away by kind."""
     file = read_pickle(pickle.dumps(model))
-    kinds: dict[str, list[Leftover]] = {}
-    for one in leftovers(file.root, n_records, file.mentioned).found:
+    kinds: dict[str, list[Extra]] = {}
+    for one in find_extras(file.root, n_records, file.mentioned).found:
         kinds.setdefault(one.kind, []).append(one)
     return kinds
 
@@ -94,7 +94,7 @@ def test_an_ordinary_tree_gives_nothing_else_away(cancer, people) -> None:
         buffer = io.BytesIO()
         joblib.dump(model, buffer)
         file = read_pickle(buffer.getvalue())
-        assert leftovers(file.root, PEOPLE, file.mentioned).found == ()
+        assert find_extras(file.root, PEOPLE, file.mentioned).found == ()
 
 
 # -- labels ------------------------------------------------------------------------
@@ -511,7 +511,7 @@ def test_foreign_classes_are_named(people) -> None:
 def test_code_of_its_own(people) -> None:
     cloudpickle = pytest.importorskip("cloudpickle")
     file = read_pickle(cloudpickle.dumps({"f": lambda row: row}))
-    kinds = [one.kind for one in leftovers(file.root, None, file.mentioned).found]
+    kinds = [one.kind for one in find_extras(file.root, None, file.mentioned).found]
     assert "code" in kinds
 
 
@@ -523,7 +523,7 @@ def test_pickles_inside_a_joblib_file_are_told_where_there_is_code(people) -> No
         buffer = io.BytesIO()
         joblib.dump(model.fit(x, labels), buffer)
         file = read_pickle(buffer.getvalue())
-        says = [one.says for one in leftovers(file.root, PEOPLE, file.mentioned).found]
+        says = [one.says for one in find_extras(file.root, PEOPLE, file.mentioned).found]
         assert any("GHSA-m62q-453p-gv66" in text for text in says) == told
 
 
@@ -534,10 +534,10 @@ def test_what_is_too_deep_is_said_not_passed_over() -> None:
     deep: list = []
     for _ in range(5000):
         deep = [deep]
-    assert [one.kind for one in leftovers(deep, None, ()).found] == ["unseen"]
+    assert [one.kind for one in find_extras(deep, None, ()).found] == ["unseen"]
     loop: list = []
     loop.append(loop)
-    assert leftovers(loop, None, ()).found == ()
+    assert find_extras(loop, None, ()).found == ()
 
 
 NASTY = (
@@ -576,7 +576,7 @@ def test_doctored_models_never_break_the_search(people) -> None:
         for _ in range(3):
             state = draw.choice(states)
             state[draw.choice(list(state))] = draw.choice(NASTY)
-        for one in leftovers(file.root, draw.choice([None, PEOPLE, 2**60]), file.mentioned).found:
+        for one in find_extras(file.root, draw.choice([None, PEOPLE, 2**60]), file.mentioned).found:
             assert one.n >= 0
             (one.where + one.says).encode()
 
@@ -604,4 +604,4 @@ def test_files_of_many_versions(name) -> None:
         pytest.skip("TREEAUDIT_MODELS does not name a folder with model files")
     (path, *_) = sorted(Path(folder).glob(f"{name}.*"))
     file = read_pickle(open_file(path).data)
-    assert {one.kind for one in leftovers(file.root, None, file.mentioned).found} == OLD[name]
+    assert {one.kind for one in find_extras(file.root, None, file.mentioned).found} == OLD[name]

@@ -15,12 +15,14 @@ from treeaudit.errors import TreeauditError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers import read
-from treeaudit.readers.boosters import lightgbm_model, lightgbm_plain, lightgbm_text
-from treeaudit.readers.boosters.lightgbm_block import Block, CheckedBlock, check_block
-from treeaudit.readers.boosters.lightgbm_lines import fields_of, tree_of
-from treeaudit.readers.boosters.lightgbm_plain import read_alike
-from treeaudit.readers.boosters.lightgbm_rows import checked, uneven
-from treeaudit.readers.boosters.lightgbm_tree import read_tree
+from treeaudit.readers.lightgbm import model as lightgbm_model
+from treeaudit.readers.lightgbm import plain as lightgbm_plain
+from treeaudit.readers.lightgbm import text as lightgbm_text
+from treeaudit.readers.lightgbm.block import Block, CheckedBlock, check_block
+from treeaudit.readers.lightgbm.lines import fields_of, tree_of
+from treeaudit.readers.lightgbm.plain import read_alike
+from treeaudit.readers.lightgbm.rows import checked, uneven
+from treeaudit.readers.lightgbm.tree import read_tree
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.unpack import unpack
 

@@ -13,10 +13,10 @@ from tests.libraries import library
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters import lightgbm_model
+from treeaudit.readers.lightgbm import model as lightgbm_model
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
 
 pytestmark = pytest.mark.libraries
@@ -190,7 +190,7 @@ def test_linear_leaves_keep_their_structure_and_no_value() -> None:
 
 def test_feature_infos_give_extremes_and_categories() -> None:
     for form, forest in forms(train(categorical=[1])).items():
-        (leftover,) = forest.leftovers.found
+        (leftover,) = forest.extras.found
         assert (leftover.kind, leftover.where) == ("column-values", "feature_infos")
         seen = len(np.unique(X[:, 1]))
         assert leftover.n in (8 + seen, 9 + seen), form  # -1 stands for missing

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.readers.pickles.known_names import DATA_CALLS
-from treeaudit.readers.pickles.listed_names import FUNCTIONS
-from treeaudit.readers.pickles.names import (
+from treeaudit.readers.pickle.known_names import DATA_CALLS
+from treeaudit.readers.pickle.listed_names import FUNCTIONS
+from treeaudit.readers.pickle.names import (
     judge,
     may_call,
     may_create,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.pickles.npy import read_header, read_npy
+from treeaudit.readers.pickle.npy import read_header, read_npy
 
 
 def saved(array: Any, version: tuple[int, int] | None = None) -> bytes:

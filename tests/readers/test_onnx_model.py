@@ -10,11 +10,11 @@ from tests.libraries import library
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
-from treeaudit.readers.exchange import onnx_model
-from treeaudit.readers.exchange.onnx_columns import from_leaf_table, from_node_table
-from treeaudit.readers.exchange.onnx_graph import read_graph
-from treeaudit.readers.exchange.onnx_trees import Ensemble
 from treeaudit.readers.limits import LIMITS
+from treeaudit.readers.onnx import model as onnx_model
+from treeaudit.readers.onnx.columns import from_leaf_table, from_node_table
+from treeaudit.readers.onnx.graph import read_graph
+from treeaudit.readers.onnx.trees import Ensemble
 from treeaudit.readers.unpack import unpack
 
 pytestmark = pytest.mark.libraries

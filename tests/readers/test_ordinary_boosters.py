@@ -29,7 +29,7 @@ def people(asked: str):
 
 
 def unexplained(path):
-    return [one.says for one in ta.load(path).leftovers.found if one.kind == "extra"]
+    return [one.says for one in ta.load(path).extras.found if one.kind == "extra"]
 
 
 @pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
@@ -101,7 +101,7 @@ def wrapped(tmp_path, model):
     path.write_bytes(pickle.dumps(model))
     return [
         (one.where, one.says)
-        for one in ta.load(path).leftovers.found
+        for one in ta.load(path).extras.found
         if one.kind in ("extra", "unseen")
     ]
 

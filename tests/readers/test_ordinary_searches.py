@@ -101,7 +101,7 @@ def found(tmp_path):
         path = tmp_path / "model.pkl"
         path.write_bytes(pickle.dumps(model))
         kinds = ("extra", "unseen", "records")
-        return [one.where for one in ta.load(path).leftovers.found if one.kind in kinds]
+        return [one.where for one in ta.load(path).extras.found if one.kind in kinds]
 
     return told
 

@@ -89,7 +89,7 @@ LEDGER = {"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove"}
     ids=str,
 )
 def test_more_than_a_setting_is_named(changes: dict[str, object], where: str, tmp_path) -> None:
-    found = _load(tmp_path, **changes).leftovers.found
+    found = _load(tmp_path, **changes).extras.found
     assert {one.kind for one in found} == {"extra"}
     assert where in {one.where for one in found}
 
@@ -99,15 +99,15 @@ def test_more_than_a_setting_is_named(changes: dict[str, object], where: str, tm
 )
 def test_a_plain_short_entry_is_a_note(note: object, tmp_path) -> None:
     model = _load(tmp_path, about=note, source={"note": note})
-    found = {one.where: one.kind for one in model.leftovers.found}
+    found = {one.where: one.kind for one in model.extras.found}
     assert found == {"about": "notes", "source.note": "notes"}
 
 
 def test_settings_are_explained(tmp_path) -> None:
     settings = {"depth": 3, "share": 0.5, "criterion": "gini", "oob": True, "x": None}
     settings |= {"base_score": [0.5]}
-    assert _load(tmp_path, source={"parameters": settings}).leftovers.found == ()
-    assert _load(tmp_path, privacy=LEDGER).leftovers.found == ()
+    assert _load(tmp_path, source={"parameters": settings}).extras.found == ()
+    assert _load(tmp_path, privacy=LEDGER).extras.found == ()
 
 
 def test_seeds_are_told_where_rows_were_drawn(tmp_path) -> None:
@@ -118,4 +118,4 @@ def test_seeds_are_told_where_rows_were_drawn(tmp_path) -> None:
         ("unknown", ["random_state", "bagging_seed"]),
     ):
         model = _load(tmp_path, records_are=records_are, source={"parameters": seeds})
-        assert [one.where.rpartition(".")[2] for one in model.leftovers.found] == found
+        assert [one.where.rpartition(".")[2] for one in model.extras.found] == found

@@ -14,7 +14,7 @@ from tests.strategies import examples
 from treeaudit import ReadError, load
 from treeaudit.readers import columns, links
 from treeaudit.readers.columns import gathered, unfilled
-from treeaudit.readers.estimators import counts, grove, node_table
+from treeaudit.readers.sklearn import counts, grove, node_table
 
 X, Y = make_classification(300, 6, n_informative=5, n_redundant=0, flip_y=0.3, random_state=0)
 SMALL: dict[str, Any] = {
@@ -36,7 +36,7 @@ def _told(model: object) -> Any:
         held = [getattr(forest.trees[0], name) for name in ARRAYS]
     except ReadError as error:
         return str(error)
-    beside = (forest.counts_are, forest.counts_reason, forest.n_records, forest.leftovers.found)
+    beside = (forest.counts_are, forest.counts_reason, forest.n_records, forest.extras.found)
     return beside, [None if one is None else (one.dtype, one.tobytes()) for one in held]
 
 

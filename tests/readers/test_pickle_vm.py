@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.strategies import examples
 from treeaudit import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import LIMITS, Limits
-from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 SCALARS = (
     st.none()

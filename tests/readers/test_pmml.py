@@ -12,10 +12,10 @@ import pytest
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.source import Source
-from treeaudit.readers.exchange import pmml
-from treeaudit.readers.exchange.pmml_document import parse
-from treeaudit.readers.exchange.pmml_parts import Document, Node
 from treeaudit.readers.limits import LIMITS
+from treeaudit.readers.pmml import reader as pmml
+from treeaudit.readers.pmml.document import parse
+from treeaudit.readers.pmml.parts import Document, Node
 from treeaudit.readers.unpack import open_file, unpack
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -458,7 +458,7 @@ def test_what_changes_values_before_the_trees_is_named(old, new):
     assert old in text
     forest = read(text.replace(old, new))
     assert "values are replaced before a tree asks about them" in forest.warnings[0]
-    assert not forest.leftovers.found
+    assert not forest.extras.found
 
 
 def segment_of_ten(yes):

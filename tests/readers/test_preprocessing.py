@@ -24,9 +24,9 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from treeaudit.findings.details import plain_data
 from treeaudit.people.records import read_records
-from treeaudit.readers.estimators.preprocessing import plan_of
 from treeaudit.readers.limits import Most
-from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.sklearn.preprocessing import plan_of
 from treeaudit.table.reconstruction import rule_text
 
 JOBS = ["Sales", "Tech", "Farm", "Army"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.exchange.protobuf import (
+from treeaudit.readers.onnx.protobuf import (
     BYTES,
     FIXED32,
     FIXED64,

@@ -16,8 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import read_whole, refusal
 from treeaudit import Forest, UnsafeModelError, UnsupportedModelError, load
-from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 X, Y = load_iris(return_X_y=True)
 

@@ -92,7 +92,7 @@ def test_a_booster_inside_a_model_with_trees_is_a_model_of_its_own(kind, tmp_pat
         assert alone.n_trees == read[place].n_trees == 2
         assert alone.schema.classes == ("ill", "well")
     # Who reads one model is told of the others.
-    assert {one.where for one in load(path).leftovers if one.kind == "unseen"} == {*places}
+    assert {one.where for one in load(path).extras if one.kind == "unseen"} == {*places}
     assert not any(place in said for said in read[""].warnings for place in places)
 
 
@@ -132,7 +132,7 @@ def test_what_is_made_of_boosters_alone_is_read_member_by_member(kind, tmp_path)
     for one in read:
         assert one.schema.classes == classes
         assert list(one.schema.names) == names
-        assert not [left for left in one.leftovers if left.kind in ("unseen", "extra")]
+        assert not [left for left in one.extras if left.kind in ("unseen", "extra")]
 
 
 def test_one_class_against_the_rest_is_called_by_it(tmp_path) -> None:
@@ -160,7 +160,7 @@ def test_a_changed_target_is_said(tmp_path) -> None:
     model = TransformedTargetRegressor(inner, func=np.log1p, inverse_func=np.expm1)
     (read,) = load_all(kept(tmp_path, model, np.exp(X.a)))
     assert "the numbers in its leaves are in units of the changed target" in read.warnings
-    assert not [left for left in read.leftovers if left.kind in ("unseen", "extra")]
+    assert not [left for left in read.extras if left.kind in ("unseen", "extra")]
 
 
 def test_a_private_model_inside_a_vote_is_named_and_forbids_a_pass(tmp_path) -> None:
@@ -169,7 +169,7 @@ def test_a_private_model_inside_a_vote_is_named_and_forbids_a_pass(tmp_path) -> 
     private = PrivateTreeClassifier(schema=schema, epsilon=1.0, max_depth=2)
     path = kept(tmp_path, vote(private))
     (read,) = load_all(path)
-    assert [one.where for one in read.leftovers if one.kind == "unseen"] == ["estimators_[1]"]
+    assert [one.where for one in read.extras if one.kind == "unseen"] == ["estimators_[1]"]
     with pytest.raises(UnsupportedModelError, match="is a member of another model: save it alone"):
         load(path, select="estimators_[1]")
     assert audit_all(Request(model=path))[0].verdict != "pass"

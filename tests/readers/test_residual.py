@@ -59,7 +59,7 @@ def small() -> DecisionTreeClassifier:
 
 def beyond(model: object) -> dict[str, tuple[str, int]]:
     """Return the notes and the extra content of a model, by their paths."""
-    found = load(model).leftovers.found
+    found = load(model).extras.found
     return {one.where: (one.kind, one.n) for one in found if one.kind in ("notes", "extra")}
 
 
@@ -245,7 +245,7 @@ def test_a_model_inside_extra_content_is_looked_at_as_a_model() -> None:
 def test_what_another_finding_reports_is_not_listed_again() -> None:
     model = RandomForestClassifier(20, oob_score=True, random_state=0).fit(N, Y)
     held = {"model": model, "y": (Y == "yes").astype(int), "x": N.to_numpy()}
-    assert {one.kind for one in load(held["model"]).leftovers.found} >= {"out-of-bag"}
+    assert {one.kind for one in load(held["model"]).extras.found} >= {"out-of-bag"}
     assert beyond(held) == {}
 
 
@@ -276,7 +276,7 @@ def test_deep_and_self_referring_content_ends() -> None:
         deep = [deep]
     found = beyond({"model": TREE, "around": around})
     assert [kind for kind, _ in found.values()] == ["extra"]
-    assert load({"model": TREE, "deep": deep}).leftovers.found
+    assert load({"model": TREE, "deep": deep}).extras.found
 
 
 MATERIAL = st.one_of(

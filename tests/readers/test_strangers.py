@@ -183,7 +183,7 @@ def test_a_model_behind_a_bound_method_is_a_model_of_the_file(tmp_path: Path) ->
     model.backup_ = other.score
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(model))
-    assert {left.kind for left in load(path).leftovers} == {"unseen"}
+    assert {left.kind for left in load(path).extras} == {"unseen"}
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -362,7 +362,7 @@ def test_other_containers(data: bytes, kind: str, tmp_path: Path) -> None:
 
 def test_a_memmapped_array_is_an_array(tmp_path: Path) -> None:
     """To rebuild a memmap opens no file, to call it does."""
-    from treeaudit.readers.pickles.pickle_vm import read_pickle
+    from treeaudit.readers.pickle.pickle_vm import read_pickle
 
     array = np.memmap(tmp_path / "array", dtype="f8", mode="w+", shape=(3,))
     root = read_pickle(pickle.dumps(array)).root
@@ -533,7 +533,7 @@ def test_a_model_in_a_class_of_the_author_is_audited(protocol: int, tmp_path: Pa
         path.write_bytes(pickle.dumps(value, protocol))
         forest = load(path)
         assert forest.source.inside == inside
-        assert {one.where for one in forest.leftovers if one.kind == "calls"} == {
+        assert {one.where for one in forest.extras if one.kind == "calls"} == {
             "tests.readers.test_strangers.Wrapper"
         }
 
@@ -551,7 +551,7 @@ def test_a_pipeline_with_a_function_of_the_author_is_audited(tmp_path: Path) -> 
     model = make_pipeline(FunctionTransformer(shortened), DecisionTreeClassifier(max_depth=2))
     path = tmp_path / "model"
     path.write_bytes(pickle.dumps(model.fit(X, Y)))
-    names = [one.where for one in load(path).leftovers if one.kind == "calls"]
+    names = [one.where for one in load(path).extras if one.kind == "calls"]
     assert names == ["tests.readers.test_strangers.shortened"]
 
 
@@ -613,7 +613,7 @@ def test_an_objective_of_ones_own_is_named_as_code(library, tmp_path) -> None:
     model = kind(n_estimators=3, n_jobs=1, objective=own_objective).fit(x, labels)
     path = tmp_path / "model.pkl"
     path.write_bytes(pickle.dumps(model))
-    assert "calls" in {one.kind for one in load(path).leftovers}
+    assert "calls" in {one.kind for one in load(path).extras}
     if library == "lightgbm":
         model.booster_.save_model(tmp_path / "model.txt")
         assert load(tmp_path / "model.txt").n_trees == 3

@@ -13,12 +13,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import read_whole
 from treeaudit import scan
-from treeaudit.model.leftovers import Leftover
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.arrow_parts import stream
-from treeaudit.readers.pickles.inert import Inert
-from treeaudit.readers.pickles.pickle_vm import read_pickle
-from treeaudit.readers.pickles.tables import index_names, table_of
+from treeaudit.model.extras import Extra
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.arrow_parts import stream
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.pickle.pickle_vm import read_pickle
+from treeaudit.readers.pickle.tables import index_names, table_of
 
 GENUINE = Path(__file__).with_name("genuine_tables")
 VERSIONS = ["pandas-1.5", "pandas-2.3", "pandas-3.1", "pandas-3.1-arrow"]
@@ -35,8 +35,8 @@ WHOLE = {
 }
 
 
-def _told(path: Path) -> dict[str, Leftover]:
-    found = [one for one in read_whole(path).leftovers.found if one.kind in ("records", "labels")]
+def _told(path: Path) -> dict[str, Extra]:
+    found = [one for one in read_whole(path).extras.found if one.kind in ("records", "labels")]
     assert len({one.where for one in found}) == len(found)
     return {one.where: one for one in found}
 
@@ -78,7 +78,7 @@ def test_the_columns_of_pandas_are_read_inertly(version: str) -> None:
 def test_the_usual_bundle_is_read_like_its_model(version: str) -> None:
     """The columns as an index of pandas, a date, and metrics."""
     path = GENUINE / f"notes-{version}.pkl"
-    kinds = {one.kind for one in read_whole(path).leftovers.found}
+    kinds = {one.kind for one in read_whole(path).extras.found}
     assert kinds <= {"seeds", "notes", "extra"}
     assert {check.name: check.status for check in scan(path).checks}["max-calls"] == "pass"
 
@@ -157,10 +157,10 @@ WITH_NAMES = {
 }
 
 
-def _found(path: Path, **held: Any) -> list[Leftover]:
+def _found(path: Path, **held: Any) -> list[Extra]:
     path.write_bytes(pickle.dumps({"model": _named(), **held}))
     kinds = ("records", "labels")
-    return [one for one in read_whole(path).leftovers.found if one.kind in kinds]
+    return [one for one in read_whole(path).extras.found if one.kind in kinds]
 
 
 @pytest.mark.parametrize("shape", NUMBERED)
@@ -199,7 +199,7 @@ def test_rows_in_an_attribute_that_no_model_has(tmp_path: Path) -> None:
     model = _named()
     model.backup_ = SOME
     (tmp_path / "m").write_bytes(pickle.dumps(model))
-    (one,) = [one for one in read_whole(tmp_path / "m").leftovers.found if one.kind == "records"]
+    (one,) = [one for one in read_whole(tmp_path / "m").extras.found if one.kind == "records"]
     assert one.where == "backup_"
 
 
@@ -218,7 +218,7 @@ def test_names_of_the_file_are_no_commands_of_the_terminal(tmp_path: Path) -> No
     model.feature_names_in_ = np.array(names, dtype=object)
     held = {"model": model, "X": dict(zip(names, X[:, :2].T.tolist(), strict=True))}
     (tmp_path / "m").write_bytes(pickle.dumps(held))
-    (one,) = [one for one in read_whole(tmp_path / "m").leftovers.found if one.kind == "records"]
+    (one,) = [one for one in read_whole(tmp_path / "m").extras.found if one.kind == "records"]
     assert one.says.isprintable()
     assert len(one.says) < 200
 
@@ -230,7 +230,7 @@ def test_rows_beside_a_booster_which_tells_no_number(library: str, tmp_path: Pat
     kind = module.XGBClassifier if library == "xgboost" else module.LGBMClassifier
     model = kind(n_estimators=3, n_jobs=1).fit(X, Y)
     (tmp_path / "m").write_bytes(pickle.dumps({"model": model, "X": SOME}))
-    found = [one for one in read_whole(tmp_path / "m").leftovers.found if one.kind == "records"]
+    found = [one for one in read_whole(tmp_path / "m").extras.found if one.kind == "records"]
     assert [one.where for one in found] == ["['X']"]
 
 
@@ -270,7 +270,7 @@ def test_a_search_holds_no_table_of_people(tmp_path: Path) -> None:
     grid = {"max_depth": [1, 2, 3, 4], "min_samples_leaf": [5, 10, 20, 30, 40, 50]}
     search = GridSearchCV(DecisionTreeClassifier(), grid, cv=2).fit(X, Y)
     (tmp_path / "m").write_bytes(pickle.dumps({"model": search, "tried": search.cv_results_}))
-    kinds = {one.kind for one in read_whole(tmp_path / "m").leftovers.found}
+    kinds = {one.kind for one in read_whole(tmp_path / "m").extras.found}
     assert "records" not in kinds
 
 

@@ -46,7 +46,7 @@ def _same(one: Tree, other: Tree) -> bool:
 def test_trees_in_a_row_are_those_read_alone(model, monkeypatch) -> None:
     row = load(model)
     in_order = list(row.trees)
-    monkeypatch.setattr("treeaudit.readers.estimators.node_table.in_rows", _alone)
+    monkeypatch.setattr("treeaudit.readers.sklearn.node_table.in_rows", _alone)
     apart = load(model)
     backwards = [apart.trees[i] for i in reversed(range(apart.n_trees))][::-1]
     assert all(map(_same, in_order, backwards))
@@ -56,7 +56,7 @@ def test_trees_in_a_row_are_those_read_alone(model, monkeypatch) -> None:
     )
     assert (apart.n_records, apart.records_are) == (row.n_records, row.records_are)
     assert apart.class_weights == row.class_weights
-    assert apart.leftovers.found == row.leftovers.found
+    assert apart.extras.found == row.extras.found
 
 
 def _alone(sizes):

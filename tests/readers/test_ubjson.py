@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.boosters.ubjson import parse
 from treeaudit.readers.limits import LIMITS
+from treeaudit.readers.xgboost.ubjson import parse
 
 
 def length(n: int) -> bytes:

@@ -9,10 +9,10 @@ import pytest
 
 from tests.libraries import library
 from treeaudit.errors import ReadError
-from treeaudit.readers.boosters import ubjson
-from treeaudit.readers.boosters.ubjson import parse
-from treeaudit.readers.boosters.ubjson_alike import FEW, alike
 from treeaudit.readers.limits import LIMITS
+from treeaudit.readers.xgboost import ubjson
+from treeaudit.readers.xgboost.ubjson import parse
+from treeaudit.readers.xgboost.ubjson_alike import FEW, alike
 
 
 def length(n):

@@ -12,11 +12,11 @@ from tests.libraries import library
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters import xgboost_model
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 from treeaudit.readers.unpack import unpack
+from treeaudit.readers.xgboost import model as xgboost_model
 
 pytestmark = pytest.mark.libraries
 xgb = library("xgboost")
@@ -155,7 +155,7 @@ def test_weighted_covers_are_not_called_people(params, weight) -> None:
     booster = train(params, weight=weight)
     for forest in forms(booster).values():
         check(booster, forest, people=False)
-        assert not forest.leftovers.found
+        assert not forest.extras.found
 
 
 @pytest.mark.parametrize("weight", [2, 0.5])
@@ -180,15 +180,15 @@ def test_other_losses_are_silent(objective) -> None:
     "more", [{}, {"lambda": 0}, {"lambda": 4, "eta": 0.05}, {"base_score": 0.2}]
 )
 def test_first_round_leaves_give_class_counts(params, more) -> None:
-    from treeaudit.readers.boosters.xgboost_cover import class_counts, people
-    from treeaudit.readers.boosters.xgboost_forest import read_trees
-    from treeaudit.readers.boosters.xgboost_schema import read_booster
+    from treeaudit.readers.xgboost.cover import class_counts, people
+    from treeaudit.readers.xgboost.forest import read_trees
+    from treeaudit.readers.xgboost.schema import read_booster
 
     booster = train({**params, **more})
     forest = read(booster.save_raw("json"))
     first = forest.source.parameters["n_outputs"]
-    assert len(forest.leftovers.found) == first
-    assert {leftover.kind for leftover in forest.leftovers.found} == {"first-round-counts"}
+    assert len(forest.extras.found) == first
+    assert {leftover.kind for leftover in forest.extras.found} == {"first-round-counts"}
     stored = read_booster(json.loads(booster.save_raw("json")))
     trees = read_trees(stored)
     n = people(trees, stored.outputs, stored.loss)
@@ -198,13 +198,13 @@ def test_first_round_leaves_give_class_counts(params, more) -> None:
         there = np.bincount(ours[:, i], weights=mine, minlength=forest.trees[i].n_nodes)
         found = class_counts(trees[i], n[i], stored.loss.probability(i))
         assert found.tolist() == there[forest.trees[i].leaves].tolist()
-    for leftover in forest.leftovers.found:
+    for leftover in forest.extras.found:
         assert leftover.n == N
 
 
 @pytest.mark.parametrize("more", [{"alpha": 1}, {"max_delta_step": 0.2}])
 def test_bent_leaf_weights_give_no_class_counts(more) -> None:
-    assert not read(train({**LOGISTIC, **more}).save_raw("ubj")).leftovers.found
+    assert not read(train({**LOGISTIC, **more}).save_raw("ubj")).extras.found
 
 
 @pytest.mark.parametrize("onehot", [1, 100])
@@ -471,5 +471,5 @@ def test_a_start_of_any_size_is_explained(unit) -> None:
     x, y = rng.normal(size=(200, 3)), unit * (1 + rng.normal(size=200) / 9)
     booster = xgb.train({"max_depth": 2, "nthread": 1}, xgb.DMatrix(x, y), 3)
     for form in ("ubj", "json"):
-        found = read(booster.save_raw(form)).leftovers.found
+        found = read(booster.save_raw(form)).extras.found
         assert [one.where for one in found if one.kind == "extra"] == []

@@ -46,9 +46,9 @@ def test_leftovers_alone_are_taken_out() -> None:
     forest = RandomForestClassifier(
         20, oob_score=True, min_samples_leaf=20, max_depth=2, random_state=0
     ).fit(x, y)
-    assert {one.kind for one in ta.load(forest).leftovers.found} == {"out-of-bag", "seeds"}
+    assert {one.kind for one in ta.load(forest).extras.found} == {"out-of-bag", "seeds"}
     done = repair(forest, RepairRequest())
-    assert done.forest.leftovers.found == ()
+    assert done.forest.extras.found == ()
     # Without people the trees together are not judged.
     missed = [check.name for check in done.after.report.checks if check.status != "pass"]
     assert missed == [

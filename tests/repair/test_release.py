@@ -125,7 +125,7 @@ def test_nothing_smuggled_survives(tmp_path, name) -> None:
                 if form in one]  # fmt: skip
     assert len(clean.read_bytes()) < 15_000
     report = ta.scan(clean)
-    assert report.forest.leftovers.found == ()
+    assert report.forest.extras.found == ()
     # What several trees say together is not judged without the people.
     assert report.verdict == ("pass" if report.forest.n_trees == 1 else "review")
     model = SMUGGLED[name]
@@ -152,7 +152,7 @@ def test_other_forms(tmp_path, suffix) -> None:
     again = ta.load(clean)
     assert again.schema.classes == (0, 1)
     assert again.source.parameters["max_leaf_nodes"] == 8
-    assert again.leftovers.found == ()
+    assert again.extras.found == ()
 
 
 def test_names_stay_and_seeds_go(tmp_path) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from tests.strategies import examples, forests
 from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, compare, scan
 from treeaudit.findings.baseline import accepted_report
-from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.tree import CategorySets
 from treeaudit.repair.suggestion import with_fix
 from treeaudit.reports.advice import next_steps
@@ -75,7 +75,7 @@ def flat(sizes, counts=None, classes=("no", "yes"), name="age", **more) -> Fores
         value=np.arange(n + 1) if classes is None else None,
     )
     schema = Schema.numeric([name], classes)
-    looked = Leftovers(looked_for=KINDS)
+    looked = Extras(looked_for=KINDS)
     return Forest(trees=(tree,), schema=schema, n_records=sum(sizes), leftovers=looked, **more)
 
 

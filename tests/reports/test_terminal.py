@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.ledgers import ledger_of
 from tests.reports.test_html import small_and_large
-from treeaudit.model.leftovers import KINDS, Leftovers
+from treeaudit.model.extras import KINDS, Extras
 from treeaudit.reports.formats import to_text
 from treeaudit.reports.terminal import print_report
 
@@ -106,7 +106,7 @@ def test_a_private_model_is_held_against_its_epsilon() -> None:
         schema=schema,
         counts_are="label-only",
         privacy=ledger_of(0.5),
-        leftovers=Leftovers(looked_for=KINDS),
+        leftovers=Extras(looked_for=KINDS),
     )
     text = " ".join(str(ta.scan(model)).split())
     assert "REVIEW" in text

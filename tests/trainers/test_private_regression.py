@@ -29,7 +29,7 @@ from treeaudit.trainers.private_regressors import (
 )
 from treeaudit.trainers.splits import DEVIATION, Edges, Nodes
 from treeaudit.trainers.training_rows import NUMBERS, STEPS, in_bounds
-from treeaudit.writers.own_json import to_dict
+from treeaudit.writers.native_json import to_dict
 
 EACH = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)
 CERTAIN = 1e9

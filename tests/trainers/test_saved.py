@@ -13,7 +13,7 @@ from tools.inventory import stated_by
 from treeaudit.dp import Budget
 from treeaudit.errors import PrivacyError
 from treeaudit.model.schema_file import schema_text
-from treeaudit.readers.leftovers.attributes import attributes_of, is_option
+from treeaudit.readers.residual.attributes import attributes_of, is_option
 from treeaudit.trainers import PrivateSearch, save_trained
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.private_tree import PrivateTreeClassifier

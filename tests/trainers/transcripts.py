@@ -35,7 +35,7 @@ from treeaudit.trainers import (
     private_trees,
     smooth_sensitivity_forest,
 )
-from treeaudit.writers.own_json import to_dict
+from treeaudit.writers.native_json import to_dict
 
 __all__ = ["Transcript", "fitted_alike", "replayed"]
 

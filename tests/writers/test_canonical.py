@@ -167,7 +167,7 @@ def settled(path: Path, data: bytes) -> ta.Forest:
     forest = ta.load(path)
     assert content(forest, path.suffix) == data
     assert canonical(forest).value is True, canonical(forest)
-    beside = [one for one in forest.leftovers.found if one.kind in ("extra", "seeds")]
+    beside = [one for one in forest.extras.found if one.kind in ("extra", "seeds")]
     assert [one for one in beside if one.where not in NOTED] == []
     return forest
 
@@ -362,7 +362,7 @@ def test_old_boosters_are_written_as_their_version_loads_them(tmp_path, path) ->
     again = ta.load(clean)
     assert content(again, path.suffix) == data
     assert canonical(again).value is True
-    assert [one for one in again.leftovers.found if one.kind in ("extra", "seeds")] == []
+    assert [one for one in again.extras.found if one.kind in ("extra", "seeds")] == []
     before, after = forest.source.stored.document, again.source.stored.document
     if path.suffix == ".pkl":
         # JSON, and no UBJSON, in the place of the handle.

@@ -50,9 +50,9 @@ from treeaudit.defenses import (
     PruneLeaves,
     Strip,
 )
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.gaps import between_columns
-from treeaudit.readers.pickles.pickle_vm import read_pickle
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.gaps import between_columns
+from treeaudit.readers.pickle.pickle_vm import read_pickle
 from treeaudit.repair.attempts import applied
 from treeaudit.writers import pickle_bytes, suffixes_of, to_estimator
 
@@ -100,7 +100,7 @@ def test_what_is_released_answers_alike(model, data, tmp_path) -> None:
     rows = np.abs(others(data, 300))
     assert np.array_equal(answers(again, rows), answers(fitted, rows))
     assert again.get_params().keys() == fitted.get_params().keys()
-    left = ta.load(path).leftovers.found
+    left = ta.load(path).extras.found
     assert [one.where for one in left if one.kind in ("extra", "unseen", "seeds")] == []
 
 
@@ -124,7 +124,7 @@ def test_above_leaves_stands_what_they_weigh_together(model, y, k, tmp_path) -> 
     forest = ta.release(forest) if k == 1 else applied(forest, [MergeSiblings(min_leaf=k)])
     path = ta.save(forest, tmp_path / "safe.pkl")
     kinds = ("extra", "unseen")
-    assert [one for one in ta.load(path).leftovers.found if one.kind in kinds] == []
+    assert [one for one in ta.load(path).extras.found if one.kind in kinds] == []
 
 
 def test_the_best_of_a_search_over_stacks(tmp_path) -> None:
@@ -289,7 +289,7 @@ def test_nearly_every_file_of_the_corpus_can_be_released(tmp_path) -> None:
         except ta.UnsupportedModelError as error:
             refused[one["model"].partition("/")[2]] = str(error)
             continue
-        left = [a for a in ta.load(clean).leftovers.found if a.kind in ("extra", "unseen")]
+        left = [a for a in ta.load(clean).extras.found if a.kind in ("extra", "unseen")]
         unexplained |= {one["path"]: left} if left else {}
     assert refused.keys() == {"cloud_lambda_pipe", "dt_user_subclass"}
     # The boosting starts from a model of its own, which is kept, and named.
@@ -311,7 +311,7 @@ def test_settings_of_members_hold_no_people(tmp_path) -> None:
     content = ta.save(ta.release(path), tmp_path / "clean.pkl").read_bytes()
     assert sum(np.float64(one).byteswap().tobytes() in content for one in secret) <= 1
     assert not any(repr(one).encode() in content for one in secret)
-    left = ta.load(tmp_path / "clean.pkl").leftovers.found
+    left = ta.load(tmp_path / "clean.pkl").extras.found
     assert [one for one in left if one.kind in ("extra", "unseen")] == []
     rows = others(CANCER, 300)
     assert np.array_equal(pickle.loads(content).predict_proba(rows), wood.predict_proba(rows))
@@ -334,7 +334,7 @@ def test_what_was_read_from_a_skops_file(i, suffix, tmp_path) -> None:
         twice = ta.save(ta.release(path), tmp_path / "twice.skops")
         assert twice.read_bytes() == path.read_bytes()
     assert np.array_equal(answers(again, rows), answers(fitted, rows))
-    left = ta.load(path).leftovers.found
+    left = ta.load(path).extras.found
     assert [one.where for one in left if one.kind in ("extra", "unseen", "seeds")] == []
 
 
@@ -362,7 +362,7 @@ def test_a_column_of_texts_whose_gaps_were_filled(strategy, suffix, tmp_path) ->
         again = joblib.load(path)
         if same:
             assert np.array_equal(again.predict_proba(table), model.predict_proba(table))
-        left = ta.load(path).leftovers.found
+        left = ta.load(path).extras.found
         assert [one.where for one in left if one.kind in ("extra", "unseen")] == []
         rebuilt = to_estimator(safe)
         assert np.array_equal(rebuilt.predict(table), again.predict(table))
@@ -377,7 +377,7 @@ def test_a_column_of_texts_whose_gaps_were_filled_in_a_skops_file(tmp_path) -> N
     path = ta.save(ta.release(tmp_path / "model.skops"), tmp_path / "clean.skops")
     again = skops.load(path, trusted=skops.get_untrusted_types(file=path))
     assert np.array_equal(again.predict_proba(table), model.predict_proba(table))
-    left = ta.load(path).leftovers.found
+    left = ta.load(path).extras.found
     assert [one.where for one in left if one.kind in ("extra", "unseen")] == []
 
 
@@ -413,7 +413,7 @@ def test_xgboost_in_its_own_forms(suffix, booster, tmp_path) -> None:
     expected = start + sum(t.value[leaves[:, i]] for i, t in enumerate(forest.trees))
     assert np.allclose(found, expected, rtol=1e-5, atol=1e-5)
     again = ta.load(path)
-    assert [one for one in again.leftovers.found if one.kind == "extra"] == []
+    assert [one for one in again.extras.found if one.kind == "extra"] == []
     assert min(int(t.n_records[t.is_leaf].min()) for t in again.trees) >= 12
     assert ta.load(ta.save(forest, tmp_path / "safe.treeaudit.json")).source.format == (
         "treeaudit-json"
@@ -429,7 +429,7 @@ def test_xgboost_in_its_pickle(tmp_path) -> None:
     again, rows = pickle.loads(path.read_bytes()), others(IRIS, 300)
     assert np.array_equal(again.predict_proba(rows), fitted.predict_proba(rows))
     assert b"1928374655" not in path.read_bytes()
-    assert {one.kind for one in ta.load(path).leftovers.found}.isdisjoint({"seeds"})
+    assert {one.kind for one in ta.load(path).extras.found}.isdisjoint({"seeds"})
 
 
 @pytest.mark.libraries
@@ -451,7 +451,7 @@ def test_lightgbm_as_text(codes, tmp_path) -> None:
     leaves = forest.apply(rows)
     assert np.allclose(found, sum(t.value[leaves[:, i]] for i, t in enumerate(forest.trees)))
     again = ta.load(path)
-    assert {one.kind for one in again.leftovers.found} <= {"column-values"}
+    assert {one.kind for one in again.extras.found} <= {"column-values"}
     assert b"1928374655" not in path.read_bytes()
     # The extremes of columns are needed by nobody.
     assert b"[" not in path.read_bytes().partition(b"Tree=0")[0]
@@ -469,7 +469,7 @@ def test_lightgbm_in_its_pickle(tmp_path) -> None:
 
 
 def test_whole_numbers_of_ubjson_are_written_as_xgboost_writes_them() -> None:
-    from treeaudit.readers.boosters.ubjson import parse
+    from treeaudit.readers.xgboost.ubjson import parse
     from treeaudit.writers.ubjson_bytes import dumps
 
     every = [0, 1, 127, 128, 255, 256, 40_000, 1 << 30, 1 << 40, -1, -128, -129, -70_000]

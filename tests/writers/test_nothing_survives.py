@@ -177,10 +177,10 @@ def test_leftovers_beside_the_trees_are_gone(tmp_path) -> None:
     x, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
     made = RandomForestClassifier(20, oob_score=True, random_state=SEED).fit(x, y)
     forest = ta.load(made)
-    assert {one.kind for one in forest.leftovers.found} == {"out-of-bag", "seeds"}
+    assert {one.kind for one in forest.extras.found} == {"out-of-bag", "seeds"}
     safe = ta.defend(forest, min_leaf=3)
-    assert safe.leftovers.found == ()
-    assert ta.load(ta.save(safe, tmp_path / "safe.pkl")).leftovers.found == ()
+    assert safe.extras.found == ()
+    assert ta.load(ta.save(safe, tmp_path / "safe.pkl")).extras.found == ()
 
 
 @LINKS
@@ -215,4 +215,4 @@ def test_no_seed_of_a_forest_without_labels_or_of_a_voter(made, tmp_path) -> Non
     assert holds(pickle.dumps(fitted), *seeds)
     path = ta.save(ta.defend(fitted, min_leaf=5), tmp_path / "safe.pkl")
     assert not holds(path.read_bytes(), *seeds)
-    assert ta.load(path).leftovers.found == ()
+    assert ta.load(path).extras.found == ()

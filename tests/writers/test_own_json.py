@@ -17,7 +17,7 @@ from treeaudit import DataError, Feature, Forest, Schema, Source, Tree, load, sa
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Answers, Noise
 from treeaudit.model.tree import CategorySets
-from treeaudit.writers.own_json import to_dict
+from treeaudit.writers.native_json import to_dict
 
 OF_OLD = {
     *("PrivateTreeClassifier", "PrivateForestClassifier", "DPDFClassifier", "DiffPID3Classifier"),

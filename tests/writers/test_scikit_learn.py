@@ -75,7 +75,7 @@ def test_class_and_parameters_are_those_of_the_model(model, data) -> None:
     assert changed.pop("random_state", None) is None
     assert changed.keys() <= {"estimators"}
     assert clone(again).get_params().keys() == fitted.get_params().keys()
-    left = {one.kind for one in ta.load(again).leftovers.found}
+    left = {one.kind for one in ta.load(again).extras.found}
     assert left <= {"targets", "first-round-counts"}
 
 
@@ -156,7 +156,7 @@ def test_after_a_repair_as_the_forest(model, repair) -> None:
 def test_leaves_of_numbers_tell_nobody_s(model) -> None:
     safe = MergeSiblings(min_leaf=8).apply(ta.load(fit(model, DIABETES)))
     made = to_estimator(safe)
-    assert ta.load(made).leftovers.found == ()
+    assert ta.load(made).extras.found == ()
     if hasattr(made, "feature_importances_"):
         assert np.isnan(made.feature_importances_).any()
 

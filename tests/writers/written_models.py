@@ -93,7 +93,7 @@ def written(folder: Path, python: str) -> list[Written]:
             },
         )
         sizes = tuple(sum(t.n_nodes for t in one.trees) for one in (before, again))
-        left = tuple(one.where for one in again.leftovers.found if one.kind == "extra")
+        left = tuple(one.where for one in again.extras.found if one.kind == "extra")
         about[path.parent.name, path.suffix] = (how, sizes, left)
     found = []
     for line in run(python, "ask", folder).splitlines():

@@ -28,7 +28,7 @@ def no_labels(forest: Forest) -> str | None:
     number = forest.answers in ("path", "leaf") or forest.trees[0].value is not None
     if forest.schema.classes is None and number:
         return "not applicable: the model predicts a number and holds no labels"
-    asked = forest.leftovers.looked_for
+    asked = forest.extras.looked_for
     # A random forest of a boosting library holds labels in every tree.
     sums = forest.answers == "sum" and not grown_at_once(forest)
     sums = sums and any(tree.n_records is not None for tree in forest.trees)

@@ -98,7 +98,7 @@ def _sections(contents: "Contents") -> "list[tuple[str, RenderableType]]":
     if contents.arrays:
         sections.append(("arrays", _arrays(contents)))
     if contents.leftovers:
-        sections.append(("gives away", _leftovers(contents)))
+        sections.append(("gives away", _extras(contents)))
     if contents.names:
         sections.append(("names", _names(contents)))
     return sections
@@ -159,7 +159,7 @@ def _arrays(contents: "Contents") -> "Table":
     return grid
 
 
-def _leftovers(contents: "Contents") -> "Table":
+def _extras(contents: "Contents") -> "Table":
     from rich.text import Text
 
     from treeaudit.reports.plain_text import plain

@@ -17,7 +17,7 @@ from treeaudit.defenses.merge_dominated import MergeDominated
 from treeaudit.defenses.merge_siblings import MergeSiblings
 from treeaudit.defenses.prune_leaves import PruneLeaves
 from treeaudit.defenses.round_counts import RoundCounts
-from treeaudit.defenses.strip import Strip, without_leftovers
+from treeaudit.defenses.strip import Strip, without_extras
 
 __all__ = [
     "DEFENSES",
@@ -37,7 +37,7 @@ __all__ = [
     "PruneLeaves",
     "RoundCounts",
     "Strip",
-    "without_leftovers",
+    "without_extras",
 ]
 
 DEFENSES: tuple[type[Defense], ...] = (

@@ -8,12 +8,12 @@ import numpy as np
 
 from treeaudit.arrays import Float
 from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree, weights_of
+from treeaudit.model.extras import KINDS, Extras, Kind
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import KINDS, Kind, Leftovers
 from treeaudit.model.tree import Tree
-from treeaudit.readers.leftovers.documents import is_plain
-from treeaudit.readers.leftovers.form_parts import is_seed
-from treeaudit.readers.leftovers.single_targets import single_targets
+from treeaudit.readers.residual.documents import is_plain
+from treeaudit.readers.residual.form_parts import is_seed
+from treeaudit.readers.residual.single_targets import single_targets
 
 _NEEDED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
 """What a writer needs for predictions."""
@@ -45,7 +45,7 @@ class Strip(Defense):
         What was stripped cannot be audited any more: checks of group sizes are
         then skipped, which is never a pass.
         """
-        return without_counts(without_leftovers(forest), _SHARES)
+        return without_counts(without_extras(forest), _SHARES)
 
 
 def without_counts(forest: Forest, reason: str) -> Forest:
@@ -62,7 +62,7 @@ def without_counts(forest: Forest, reason: str) -> Forest:
     )
 
 
-def without_leftovers(forest: Forest) -> Forest:
+def without_extras(forest: Forest) -> Forest:
     """Return the model without its seeds and without what lay beside its trees.
 
     What predictions need is kept, as no writer can leave it out. Whether a leaf
@@ -78,8 +78,8 @@ def without_leftovers(forest: Forest) -> Forest:
         forest = tree_by_tree(forest, lambda tree, _: replace(tree, spread=None))
     return replace(
         forest,
-        leftovers=forest.leftovers.only(_NEEDED).beside(
-            Leftovers(looked_for=KINDS)
+        extras=forest.extras.only(_NEEDED).beside(
+            Extras(looked_for=KINDS)
             if forest.schema.classes is not None
             else single_targets(forest.trees, means=False)
         ),

@@ -149,11 +149,7 @@ def sample_share(forest: Forest) -> float:
     """Return how many of the people each tree of a boosting drew; 0 where that is not told."""
     # What CatBoost calls a subsample may be weights of everybody.
     says = forest.source.library in ("LightGBM", "XGBoost", "scikit-learn")
-    if (
-        not says
-        or forest.answers != "sum"
-        or any(x.kind == "seeds" for x in forest.leftovers.found)
-    ):
+    if not says or forest.answers != "sum" or any(x.kind == "seeds" for x in forest.extras.found):
         return 0.0
     parameters = forest.source.parameters
     shares = [parameters.get("subsample")]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int
 from treeaudit.errors import DataError
-from treeaudit.model.leftovers import Leftovers
+from treeaudit.model.extras import Extras
 from treeaudit.model.routing import apply_all
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Member, Source
@@ -244,7 +244,7 @@ class Forest(Told):
         The ledger of a differentially private model, or None.
     warnings
         What the reader noticed, one sentence each.
-    leftovers
+    extras
         What else the file holds about people, and which kinds of it were looked
         for: none in a model that no reader has read.
     others
@@ -281,7 +281,7 @@ class Forest(Told):
     privacy: Mapping[str, Any] | None = None
     source: Source = field(default_factory=Source)
     warnings: tuple[str, ...] = ()
-    leftovers: Leftovers = field(default_factory=Leftovers)
+    extras: Extras = field(default_factory=Extras)
     others: Mapping[str, str] = field(default_factory=dict)
     members: tuple[Member, ...] = ()
     tree_classes: tuple[tuple[Label, ...], ...] | None = None

@@ -1,20 +1,18 @@
 """A file or a fitted estimator in, a `Forest` out. No code of the file runs.
 
-Adding a format: one module with the two functions of `Reader`, and its name in
-`READERS`.
+Adding a format: one module with the two functions of `Reader`, and a line in `READERS`.
 """
 
 import gc
 import mmap
 import os
-import pickle
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
+from pickle import PicklingError, dumps
 from typing import Protocol
 
 from treeaudit.errors import (
@@ -24,19 +22,26 @@ from treeaudit.errors import (
     UnsafeModelError,
     UnsupportedModelError,
 )
+from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import Forest, LazyTrees
-from treeaudit.model.leftovers import KINDS, Leftover, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
+from treeaudit.readers import native_json
+from treeaudit.readers.catboost import model as catboost
 from treeaudit.readers.detect import name_of
-from treeaudit.readers.leftovers.extra import extra, few
+from treeaudit.readers.lightgbm import model as lightgbm
 from treeaudit.readers.limits import Limits, show
+from treeaudit.readers.onnx import model as onnx
+from treeaudit.readers.pickle import pickled
+from treeaudit.readers.pmml import reader as pmml
+from treeaudit.readers.residual.extra import extra, few
+from treeaudit.readers.skops import skops_model
 from treeaudit.readers.unpack import Content, open_file, unpack
+from treeaudit.readers.xgboost import model as xgboost
 
 __all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "load_all", "read"]
 
 _MOST_MODELS = 200
-_HEAD = 4096
 
 
 class Reader(Protocol):
@@ -78,63 +83,32 @@ class Format:
 
     Attributes
     ----------
-    module
-        Its name below `treeaudit.readers`.
+    reader
+        The module, see `Reader`.
     names
         What `treeaudit.Source.format` may be for such a file.
     title
-        What people call them.
-    marks
-        Bytes of which one stands in the beginning of every such file: a module is not imported
-        for a file that it would not take. None where nothing of the kind holds.
+        The name of the format in messages.
     """
 
-    module: str
+    reader: Reader
     names: tuple[str, ...]
     title: str
-    marks: tuple[bytes, ...] | None = None
-
-    @property
-    def reader(self) -> Reader:
-        """The module, imported when it is its turn."""
-        module: Reader = import_module(f"{__name__}.{self.module}")
-        return module
 
     def matches(self, content: Content) -> bool:
-        """Tell whether the content is of this kind, see `Reader.matches`."""
-        if self.marks is not None:
-            head = bytes(content.data[:_HEAD])
-            if not any(mark in head for mark in self.marks):
-                return False
+        """Return whether the content is of this kind, see `Reader.matches`."""
         return self.reader.matches(content)
 
 
 READERS: tuple[Format, ...] = (
-    Format(
-        "pickles.pickled",
-        ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle"),
-        "pickle, joblib",
-    ),
-    Format("own_json", ("treeaudit-json",), "treeaudit's own JSON", (b'"treeaudit-model"',)),
-    Format("skops.skops_model", ("sklearn-skops",), "skops", (b"PK\x03\x04",)),
-    Format(
-        "boosters.xgboost_model",
-        ("xgboost-json", "xgboost-ubjson", "xgboost-binary"),
-        "XGBoost",
-        (
-            *(b"learner", b"Config", b"Model", b'version"', b"version[", b"version{"),
-            *(b"gbtree", b"dart", b"gblinear"),
-        ),
-    ),
-    Format(
-        "boosters.lightgbm_model",
-        ("lightgbm-text", "lightgbm-json"),
-        "LightGBM",
-        (b"tree", b"average_output"),
-    ),
-    Format("boosters.catboost_model", ("catboost-json",), "CatBoost"),
-    Format("exchange.pmml", ("pmml",), "PMML"),
-    Format("exchange.onnx_model", ("onnx",), "ONNX"),
+    Format(pickled, ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle"), "pickle, joblib"),
+    Format(native_json, ("treeaudit-json",), "treeaudit's own JSON"),
+    Format(skops_model, ("sklearn-skops",), "skops"),
+    Format(xgboost, ("xgboost-json", "xgboost-ubjson", "xgboost-binary"), "XGBoost"),
+    Format(lightgbm, ("lightgbm-text", "lightgbm-json"), "LightGBM"),
+    Format(catboost, ("catboost-json",), "CatBoost"),
+    Format(pmml, ("pmml",), "PMML"),
+    Format(onnx, ("onnx",), "ONNX"),
 )
 """Every kind of file, in the order in which they are asked."""
 
@@ -229,16 +203,16 @@ def load_all(
 def _beside(forest: Forest, said: Mapping[str, str]) -> Forest:
     """Name the other models of the file that were not audited, with what is said of them."""
 
-    def left(name: str, where: str) -> Leftover:
+    def left(name: str, where: str) -> Extra:
         how = f"with --select {show(name, 80)}" if name else "without --select"
         says = said.get(name, f"another model, which was not audited: scan it {how}")
-        return Leftover(kind="unseen", where=where, n=1, says=says)
+        return Extra(kind="unseen", where=where, n=1, says=says)
 
     if not forest.others:
         return forest
     found = few(left(name, where) for name, where in forest.others.items())
-    asked = Leftovers(found=found, looked_for=KINDS)
-    return replace(forest, leftovers=forest.leftovers.beside(asked))
+    asked = Extras(found=found, looked_for=KINDS)
+    return replace(forest, extras=forest.extras.beside(asked))
 
 
 def _read(model: object, select: str | None, max_bytes: int | None) -> Forest:
@@ -292,8 +266,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             end = content.streams[-1] if content.streams else len(content.packed)
             if rest := content.packed[end:]:
                 left = extra(f"what follows the {content.compression} stream", rest)
-                beside = Leftovers(found=(left,), looked_for=KINDS)
-                forest = replace(forest, leftovers=forest.leftovers.beside(beside))
+                beside = Extras(found=(left,), looked_for=KINDS)
+                forest = replace(forest, extras=forest.extras.beside(beside))
             if source.path is None:
                 in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)
                 return replace(forest, source=in_memory)
@@ -334,8 +308,8 @@ def _pickled(model: object) -> bytes:
             "a Tree alone does not say what its columns are: wrap it in a Forest with a Schema"
         )
     try:
-        return pickle.dumps(model, protocol=5)
-    except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
+        return dumps(model, protocol=5)
+    except (PicklingError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(model, list | tuple) or type(model).__module__.startswith("treeaudit."):
             raise UnsupportedModelError(
                 f"a {type(model).__name__} is no model: give one path, fitted estimator or Forest"

@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import Leftover
 from treeaudit.model.source import Source
 from treeaudit.readers import read
 from treeaudit.readers.detect import name_of
-from treeaudit.readers.leftovers.leftover_code import is_foreign
-from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.outline import Part, of_forest, outline
-from treeaudit.readers.pickles import pickled
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.pickle_vm import Unpickled
+from treeaudit.readers.pickle import pickled
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.pickle_vm import Unpickled
+from treeaudit.readers.residual.code import is_foreign
+from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.skops import skops_file
 from treeaudit.readers.types import Array
 from treeaudit.readers.unpack import Content, open_file
@@ -96,7 +96,7 @@ class Contents:
     no_model: str | None = None
     refused: str | None = None
     arrays: tuple[StoredArray, ...] = ()
-    leftovers: tuple[Leftover, ...] = ()
+    leftovers: tuple[Extra, ...] = ()
     names: tuple[Name, ...] = ()
 
 
@@ -166,7 +166,7 @@ def _of_model(contents: Contents, forest: Forest) -> Contents:
         contents,
         versions=() if version is None else (f"{library} {version}".strip(),),
         outline=of_forest(forest),
-        leftovers=forest.leftovers.found,
+        leftovers=forest.extras.found,
     )
 
 
@@ -179,7 +179,7 @@ def _of_pickle(contents: Contents, unpickled: Unpickled, n_records: int | None) 
         versions=_versions(unpickled.root),
         outline=outline(unpickled.root),
         arrays=_arrays(unpickled.root),
-        leftovers=leftovers(unpickled.root, n_records, unpickled.mentioned).found,
+        leftovers=find_extras(unpickled.root, n_records, unpickled.mentioned).found,
         names=_names(unpickled.mentioned),
     )
 

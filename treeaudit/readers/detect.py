@@ -108,7 +108,7 @@ def could_run(data: bytes | mmap) -> bool:
     >>> could_run(b"catboost\nnumpy\nscipy\n")
     False
     """
-    from treeaudit.readers.pickles.names import judge
+    from treeaudit.readers.pickle.names import judge
 
     for found in _BY_NAME.finditer(data):
         module, name = found[1].decode(), found[2].decode()

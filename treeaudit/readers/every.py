@@ -4,23 +4,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from treeaudit.readers.estimators.ensembles import SEARCHES, bare_trees, children
-from treeaudit.readers.estimators.found import Found, elements, is_tree
-from treeaudit.readers.estimators.models import (
+from treeaudit.readers.limits import Allowance, Deepest
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.ensembles import SEARCHES, bare_trees, children
+from treeaudit.readers.sklearn.found import Found, elements, is_tree
+from treeaudit.readers.sklearn.models import (
     PASSED,
     allowance,
     members_of,
     models_in,
     tree_models,
 )
-from treeaudit.readers.estimators.read_apart import (
+from treeaudit.readers.sklearn.read_apart import (
     is_booster,
     is_of_another_library,
     is_read_apart,
 )
-from treeaudit.readers.limits import Allowance, Deepest
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Walk, walk
 

@@ -12,7 +12,7 @@ from mmap import mmap
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError
-from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickle.inert import Global, Inert
 
 Buffer = bytes | bytearray | memoryview | mmap
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.model.forest import Forest
-from treeaudit.readers.estimators.found import elements
 from treeaudit.readers.limits import clean, show
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.found import elements
 
 _DEEPEST = 12
 _MOST_PARTS = 20
@@ -67,7 +67,7 @@ def outline(root: object) -> Part:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from treeaudit.readers.pickles.pickle_vm import read_pickle
+    >>> from treeaudit.readers.pickle.pickle_vm import read_pickle
     >>> pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier())
     >>> found = outline(read_pickle(pickle.dumps(pipeline)).root)
     >>> found.kind, [(part.name, part.kind) for part in found.parts]

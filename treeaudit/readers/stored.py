@@ -4,25 +4,25 @@ from dataclasses import replace
 from itertools import islice
 
 from treeaudit.errors import SeveralModelsError, UnsupportedModelError
+from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.choice import choose, matching
-from treeaudit.readers.estimators.behind import over_data
-from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.estimators.models import find_model, inner_models, members_of
-from treeaudit.readers.estimators.no_model import what_it_is
-from treeaudit.readers.estimators.read_apart import (
+from treeaudit.readers.every import elsewhere, of_other_libraries, usual
+from treeaudit.readers.limits import Most
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.behind import over_data
+from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.models import find_model, inner_models, members_of
+from treeaudit.readers.sklearn.no_model import what_it_is
+from treeaudit.readers.sklearn.read_apart import (
     as_seen,
     is_of_another_library,
     is_read_apart,
     library_of,
 )
-from treeaudit.readers.estimators.scikit_learn import to_forest
-from treeaudit.readers.every import elsewhere, of_other_libraries, usual
-from treeaudit.readers.limits import Most
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.sklearn.scikit_learn import to_forest
 from treeaudit.readers.trained import from_inert, held_by, is_trainer, keeps_scores
 
 
@@ -45,8 +45,8 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
         forest = as_seen(forest, found)
     else:
         # Its trees lie in the record that is walked through: nothing of them is beside it.
-        beside = Leftovers(looked_for=KINDS)
-        forest = replace(to_forest(found, source, n_bytes), leftovers=beside)
+        beside = Extras(looked_for=KINDS)
+        forest = replace(to_forest(found, source, n_bytes), extras=beside)
         # Members over other columns or classes, and of other libraries, are models of their own.
         joined = {one.inside for one in forest.members} or {found.inside}
         members = members_of(found)
@@ -101,13 +101,13 @@ def _of_another_library(found: Found, source: Source) -> Forest | None:
 def _read(value: Inert, source: Source) -> Forest | None:
     match library_of(value):
         case "xgboost":
-            from treeaudit.readers.boosters import xgboost_model
+            from treeaudit.readers.xgboost import model as xgboost
 
-            return xgboost_model.from_inert(value, source)
+            return xgboost.from_inert(value, source)
         case "lightgbm":
-            from treeaudit.readers.boosters import lightgbm_model
+            from treeaudit.readers.lightgbm import model as lightgbm
 
-            return lightgbm_model.from_inert(value, source)
+            return lightgbm.from_inert(value, source)
         case "catboost":
             raise UnsupportedModelError(
                 f"the file holds a {value.kind} of CatBoost in binary form: load it with CatBoost "

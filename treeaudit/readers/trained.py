@@ -13,11 +13,11 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.estimators.ensembles import steps_of
 from treeaudit.readers.limits import Deepest
-from treeaudit.readers.own_json import checked_forest
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.native_json import checked_forest
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.sklearn.ensembles import steps_of
 from treeaudit.readers.walk import Walk
 
 _PROMISED = (

@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 
 from treeaudit.readers.limits import Deepest, Most, clean, show
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
 
 _T = TypeVar("_T")
 _SETTINGS = frozenset({type(None), bool, int, float, str})

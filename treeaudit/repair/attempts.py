@@ -11,8 +11,9 @@ from treeaudit.arrays import Flag
 from treeaudit.attacks import ATTACKS, all_checks, offered_attacks
 from treeaudit.attacks.needs import TEST
 from treeaudit.audit.scan import scan
-from treeaudit.defenses import Defense, IntersectK, without_leftovers
+from treeaudit.defenses import Defense, IntersectK
 from treeaudit.defenses.defense import parameters, weights_of
+from treeaudit.defenses.strip import without_extras
 from treeaudit.dp.claims import promises
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
@@ -294,7 +295,7 @@ def applied(forest: Forest, defenses: Sequence[Defense]) -> Forest:
         made = defense.apply(made)
         # Several that follow ask for each tree more than once.
         made = replace(made, trees=tuple(made.trees))
-    made = without_leftovers(made)
+    made = without_extras(made)
     if not defenses:
         return made
     note = f"repaired, not the file as it is: {'; '.join(defense.step for defense in defenses)}"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from treeaudit.defenses import without_leftovers
+from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import ReadError, SeveralModelsError, UnsafeModelError, UnsupportedModelError
+from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import Leftover
 from treeaudit.readers import load
 from treeaudit.writers import content_by, is_written_whole, suffixes_of, writer_for
 
@@ -51,7 +51,7 @@ def release(model: object) -> Forest:
         forest = load(model)
     except SeveralModelsError as error:
         forest = one_of(model, error)
-    forest = without_leftovers(forest)
+    forest = without_extras(forest)
     return replace(forest, source=replace(forest.source, digest=None, n_bytes=None))
 
 
@@ -78,14 +78,14 @@ def left_out(before: Forest | Sequence[Forest], after: Forest | Sequence[Forest]
     """Say in one line what a file held that the file written from it does not hold."""
     read = [before] if isinstance(before, Forest) else before
     again = [after] if isinstance(after, Forest) else after
-    stays = {(one.kind, one.where) for forest in again for one in forest.leftovers.found}
+    stays = {(one.kind, one.where) for forest in again for one in forest.extras.found}
     written = {forest.source.inside for forest in again}
     others = {where for forest in read for where in forest.others.values()}
-    gone = [one for forest in read for one in forest.leftovers.found
+    gone = [one for forest in read for one in forest.extras.found
             if (one.kind, one.where) not in stays
             and not (one.kind == "unseen" and one.where in written)]  # fmt: skip
     gone = list({(one.kind, one.where): one for one in gone}.values())
-    groups: dict[str, list[Leftover]] = {}
+    groups: dict[str, list[Extra]] = {}
     for one in gone:
         groups.setdefault(_INDEX.sub("[*]", one.where), []).append(one)
     names: dict[str, None] = dict.fromkeys(

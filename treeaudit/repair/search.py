@@ -176,7 +176,7 @@ class _Search:
         """Try what is far apart, then beside the best."""
         forest = self._forest
         # What passes without its leftovers is not merged.
-        if forest.leftovers.found:
+        if forest.extras.found:
             place = _Place(anew=False, k=0, trees=forest.n_trees)
             if self._passes(_Made(place=place, defenses=(), accuracy=self._accuracy)):
                 return self._tried

@@ -169,7 +169,7 @@ def _is_written(forest: Forest, repaired: Forest) -> bool:
 def _released(report: Report, wanted: RepairRequest, people: _People) -> Report:
     """Return the report with the promise of `release`, if the file that it writes fares better."""
     forest, policy = report.forest, report.policy
-    if not forest.leftovers.found and forest.source.canonical is not False:
+    if not forest.extras.found and forest.source.canonical is not False:
         return report
     counting = wanted.counting(forest)
     if _no_better(counting.audited(release(forest), policy), report):

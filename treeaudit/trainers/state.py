@@ -13,9 +13,9 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.own_json import forest_of
+from treeaudit.readers.native_json import forest_of
 from treeaudit.trainers.fit_checks import FROM_DATA, plain_numbers
-from treeaudit.writers.own_json import to_dict
+from treeaudit.writers.native_json import to_dict
 
 _NARROW = {"i": (np.int8, np.int16, np.int32)}
 _ARRAYS = ("parent", "feature", "missing", "counts", "label", "value")

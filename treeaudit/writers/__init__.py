@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 WRITERS: Mapping[str, str] = {
-    ".json": "own_json.to_json",
+    ".json": "native_json.to_json",
     ".pkl": "scikit_learn.to_pickle",
     ".pickle": "scikit_learn.to_pickle",
     ".joblib": "scikit_learn.to_joblib",
@@ -139,7 +139,7 @@ def _writers_of(forest: Forest) -> Mapping[str, str]:
 
 def suffixes_of(forest: Forest) -> list[str]:
     """Return the suffixes of the files that can hold a model of this kind."""
-    from treeaudit.readers.estimators.ensembles import FORESTS, TREES
+    from treeaudit.readers.sklearn.ensembles import FORESTS, TREES
 
     own = {name: one for name, one in _writers_of(forest).items() if WRITERS.get(name) != one}
     if own:

@@ -7,9 +7,9 @@ import numpy as np
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.found import Found
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import GONE, Kept
 from treeaudit.writers.node_tables import people_of

@@ -6,8 +6,8 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.boosters.wrappers import booster_in
-from treeaudit.readers.boosters.xgboost_model import is_ubjson
-from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.xgboost.model import is_ubjson
 from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.lightgbm_text import to_lightgbm_text
 from treeaudit.writers.xgboost_document import document_of, json_of

@@ -12,16 +12,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.defenses import without_leftovers
+from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.stored_booster import StoredBooster
-from treeaudit.readers.estimators.ensembles import SEARCHES
-from treeaudit.readers.estimators.found import Found
 from treeaudit.readers.every import usual
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert, Text
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert, Text
+from treeaudit.readers.sklearn.ensembles import SEARCHES
+from treeaudit.readers.sklearn.found import Found
 from treeaudit.readers.stored import stored_model
 from treeaudit.writers.kept import Change, Changes, Kept, texts_of_index
 
@@ -64,7 +64,7 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
         if one.estimator is not found.estimator:
             with suppress(ReadError):
                 other = stored_model(found.root, one.inside, Source(), _ENOUGH)
-                _join(every, changes_of(without_leftovers(other)))
+                _join(every, changes_of(without_extras(other)))
     names = forest.schema.names if forest.schema.named else ()
     kept = Kept(every)
     made = _Bundle(kept, model, tuple(map(str, names))).written(found.root)

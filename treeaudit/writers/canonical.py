@@ -11,7 +11,7 @@ The forms that are compared, each fixed within a major release:
 - skops: members without times, in the order of the schema; numbers of nodes in that order.
 - XGBoost: entries sorted by name, without blanks; numbers of 32 bits by their shortest text.
 - LightGBM: the lines that `treeaudit.writers.lightgbm_text` writes, in its order.
-- treeaudit's own JSON: without blanks, in the order of `treeaudit.writers.own_json`.
+- treeaudit's own JSON: without blanks, in the order of `treeaudit.writers.native_json`.
 
 Compressed files are not canonical. What stays free is what the model consists of: thresholds,
 numbers and order of its nodes, class counts, names, and the settings of the allow-list.
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from treeaudit.defenses import without_leftovers
+from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.writers import content_by, writer_for
@@ -102,7 +102,7 @@ def canonical(forest: Forest) -> Canonical:
     if sha256(content).hexdigest() != source.sha256:
         return Canonical(value=None, reason="the file was changed since it was read")
     try:
-        made = content_by(writer_for(forest, suffix), without_leftovers(forest))
+        made = content_by(writer_for(forest, suffix), without_extras(forest))
     except (KeyError, UnsupportedModelError) as error:
         return Canonical(value=None, reason=f"the model cannot be written again: {error}")
     same = content == (made.encode() if isinstance(made, str) else made)

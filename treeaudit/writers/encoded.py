@@ -11,11 +11,11 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.estimators.grove import Budget, Grove
-from treeaudit.readers.estimators.histogram_boosting import read_histogram_boosting
-from treeaudit.readers.estimators.scikit_learn import to_forest
-from treeaudit.readers.estimators.tree_ensembles import read_trees
+from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.grove import Budget, Grove
+from treeaudit.readers.sklearn.histogram_boosting import read_histogram_boosting
+from treeaudit.readers.sklearn.scikit_learn import to_forest
+from treeaudit.readers.sklearn.tree_ensembles import read_trees
 from treeaudit.writers.places import places_in
 
 _ENOUGH = 1 << 62

@@ -7,9 +7,9 @@ import numpy as np
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
-from treeaudit.readers.estimators.ensembles import FORESTS, TREES
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.ensembles import FORESTS, TREES
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.node_tables import answers_of, grown, predictor
 from treeaudit.writers.templates import Live, fitted, members_like, state_draws, with_parameters

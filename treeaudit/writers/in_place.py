@@ -9,17 +9,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.defenses import without_leftovers
+from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.words import an
 from treeaudit.readers.boosters.stored_booster import StoredBooster
-from treeaudit.readers.estimators.found import Found, Seen, elements, is_tree, names_in
-from treeaudit.readers.estimators.models import members_of
-from treeaudit.readers.estimators.scikit_learn import to_forest
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.found import Found, Seen, elements, is_tree, names_in
+from treeaudit.readers.sklearn.models import members_of
+from treeaudit.readers.sklearn.scikit_learn import to_forest
 from treeaudit.writers.beside_trees import beside_trees
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.boosters import booster_changes
@@ -100,7 +100,7 @@ def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Changes:
             f"is audited alone and would stay as it is: choose it with --select, or {JSON}"
         )
     alone = to_forest(apart, Source(), _ENOUGH)
-    return _repaired(without_leftovers(alone), alone, apart, range(alone.n_trees))
+    return _repaired(without_extras(alone), alone, apart, range(alone.n_trees))
 
 
 def _repaired(forest: Forest, whole: Forest, member: Found, numbers: Sequence[int]) -> Changes:

@@ -13,15 +13,15 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.readers.estimators.found import elements
-from treeaudit.readers.leftovers.attributes import attributes_of, is_name
-from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.inert import Global, Inert, Text
-from treeaudit.readers.pickles.listed_names import FUNCTIONS
-from treeaudit.readers.pickles.tables import index_names
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.inert import Global, Inert, Text
+from treeaudit.readers.pickle.listed_names import FUNCTIONS
+from treeaudit.readers.pickle.tables import index_names
+from treeaudit.readers.residual.attributes import attributes_of, is_name
+from treeaudit.readers.residual.documents import is_plain
+from treeaudit.readers.sklearn.found import elements
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM
 

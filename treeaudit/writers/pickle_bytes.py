@@ -26,9 +26,9 @@ import numpy as np
 from treeaudit.arrays import Array
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.inert import Global, Inert
 
 HEAD = b"\x80\x04"
 """The first two bytes; the third begins no frame, as that of a pickle by Python does."""

@@ -6,7 +6,7 @@ from typing import Any
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
-from treeaudit.readers.estimators.found import Found
+from treeaudit.readers.sklearn.found import Found
 from treeaudit.writers import skops_bytes
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.encoded import encoded

@@ -14,9 +14,9 @@ import numpy as np
 from treeaudit.arrays import Array
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.writers.pickle_bytes import type_alone
 
 Node = dict[str, Any]

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.readers.leftovers.documents import is_plain
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.inert import Global, Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.residual.documents import is_plain
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import as_fitted
 from treeaudit.writers.pickle_bytes import type_alone

@@ -10,9 +10,9 @@ from treeaudit.arrays import Float, Wide
 from treeaudit.defenses.tree_edits import averaged, summed
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.tree import Tree
-from treeaudit.readers.estimators.node_table import read_nodes
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.node_table import read_nodes
 from treeaudit.readers.types import Table
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.node_tables import Answers, impurity_of, stored_weight

@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 
-from treeaudit.readers.boosters.ubjson import shortest
+from treeaudit.readers.xgboost.ubjson import shortest
 
 _WHOLE = {"i": ">b", "I": ">h", "l": ">i", "L": ">q"}
 _MARKS = {"i1": "i", "u1": "U", "i2": "I", "i4": "l", "i8": "L", "f4": "d", "f8": "D"}
@@ -15,7 +15,7 @@ def dumps(value: object) -> bytes:
 
     Examples
     --------
-    >>> from treeaudit.readers.boosters.ubjson import parse
+    >>> from treeaudit.readers.xgboost.ubjson import parse
     >>> parse(dumps({"a": [1, None, "x"], "b": {"c": 300}}))
     {'a': [1, None, 'x'], 'b': {'c': 300}}
     """

@@ -9,13 +9,13 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.source import Source
 from treeaudit.model.words import an
-from treeaudit.readers.estimators.answers import last_step
-from treeaudit.readers.estimators.ensembles import children
-from treeaudit.readers.estimators.found import Found
-from treeaudit.readers.estimators.models import members_of
-from treeaudit.readers.estimators.scikit_learn import to_forest
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.answers import last_step
+from treeaudit.readers.sklearn.ensembles import children
+from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.models import members_of
+from treeaudit.readers.sklearn.scikit_learn import to_forest
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.templates import Live, labels_of, with_parameters
 

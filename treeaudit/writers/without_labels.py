@@ -9,8 +9,8 @@ from treeaudit.arrays import Float
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.templates import Live, fitted, members_like, with_parameters
 

@@ -11,12 +11,12 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
-from treeaudit.readers.boosters.xgboost_fields import keys_of
-from treeaudit.readers.boosters.xgboost_forest import read_trees, to_forest
-from treeaudit.readers.boosters.xgboost_schema import Booster, read_booster
-from treeaudit.readers.boosters.xgboost_tree import StoredTree
-from treeaudit.readers.estimators.behind import over_data
-from treeaudit.readers.leftovers.documents import known_fields
+from treeaudit.readers.residual.documents import known_fields
+from treeaudit.readers.sklearn.behind import over_data
+from treeaudit.readers.xgboost.fields import keys_of
+from treeaudit.readers.xgboost.forest import read_trees, to_forest
+from treeaudit.readers.xgboost.schema import Booster, read_booster
+from treeaudit.readers.xgboost.tree import StoredTree
 from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import is_seed

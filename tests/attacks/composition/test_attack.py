@@ -27,7 +27,7 @@ from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.joint import solve
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.policy import BUILT_IN
-from treeaudit.model.leftovers import Leftover
+from treeaudit.model.extras import Extra
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 8, (120, 5)).astype(float)
@@ -98,8 +98,8 @@ def test_train_is_what_it_asks_for() -> None:
 def test_fewer_trees_are_solved_only_where_they_are_told_of(monkeypatch, kind, solved) -> None:
     """Where all together give back nothing and not everything was used, nothing is told."""
     case = six_people()
-    found = (Leftover(kind="seeds", where="random_state", n=1, says="x"),) if kind != "none" else ()
-    leftovers = replace(case.forest.leftovers, found=found, looked_for=frozenset({"seeds"}))
+    found = (Extra(kind="seeds", where="random_state", n=1, says="x"),) if kind != "none" else ()
+    leftovers = replace(case.forest.extras, found=found, looked_for=frozenset({"seeds"}))
     forest = replace(case.forest, trees=case.forest.trees[:1] * 6, leftovers=leftovers)
     train = replace(case.train, node=np.tile(case.train.node[:, :1], 6))
     asked: list[int] = []
@@ -121,8 +121,8 @@ def test_seeds_beside_the_trees_are_not_used_and_nothing_passes() -> None:
     reason = report.checks[0].reason
     assert "seeds in the file" in reason
     case = six_people()
-    seeds = Leftover(kind="seeds", where="random_state", n=1, says="who is in which tree")
-    leftovers = replace(case.forest.leftovers, found=(seeds,), looked_for=frozenset({"seeds"}))
+    seeds = Extra(kind="seeds", where="random_state", n=1, says="who is in which tree")
+    leftovers = replace(case.forest.extras, found=(seeds,), looked_for=frozenset({"seeds"}))
     found = run_attack(
         Composition(), replace(case, forest=replace(case.forest, leftovers=leftovers))
     )

@@ -302,7 +302,7 @@ def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
     # A tree of a boosting that answers everybody alike has nothing to tell.
     if silent and not adds_steps(forest):
         unseen.append(f"{silent:,} of {forest.n_trees:,} trees tell nothing of their leaves")
-    if any(one.kind == "seeds" for one in forest.leftovers.found):
+    if any(one.kind == "seeds" for one in forest.extras.found):
         unseen.append("seeds in the file tell who is in which tree (TA203): take them out first")
     return tuple(unseen)
 

@@ -66,7 +66,7 @@ def _needless(forest: Forest) -> str | None:
     if forest.n_trees == 1:
         return "not applicable: a single tree says no more than its leaves (TA101, TA102)"
     steps = forest.answers == "sum" and not grown_at_once(forest)
-    kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.leftovers)
+    kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.extras)
     if draws_samples(forest) or (forest.records_are == "bootstrap" and not kept and not steps):
         return (
             "not applicable: nobody tells who was drawn for which tree, so that all trees make "

@@ -1,6 +1,6 @@
 """What a file holds beside its trees (TA202 to TA206).
 
-Readers note in `Forest.leftovers` what they find and what they looked for; the
+Readers note in `Forest.extras` what they find and what they looked for; the
 attacks here sort it by what an attacker can do with it and say how to take it
 out. A kind that nobody looked for is never clear.
 """
@@ -33,8 +33,8 @@ from treeaudit.findings.findings import (
 from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
+from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
 
 _NAMES: Mapping[Kind, str] = {
     "labels": "the labels in row order",
@@ -57,7 +57,7 @@ _NAMES: Mapping[Kind, str] = {
 # What was not examined may hold anything but code, of which names alone are run.
 _BLIND: frozenset[Kind] = frozenset({"extra", "unseen"})
 
-# Kinds of which `Leftover.n` counts people.
+# Kinds of which `Extra.n` counts people.
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
 
 # Odd labels and names of columns, which every copy of the model holds.
@@ -72,7 +72,7 @@ def _listed(kinds: Iterable[Kind]) -> tuple[str, ...]:
 
 
 def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
-    if not case.forest.leftovers.looked_for:
+    if not case.forest.extras.looked_for:
         return "nobody looked: the model was put together in Python; scan the file it is written to"
     n = case.forest.n_records
     if list(missing) == ["records"] and n is not None and n < FEWEST_RECORDS:
@@ -100,12 +100,12 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
     return f"parts of the file were not audited ({places}): {step}"
 
 
-def _count(found: list[Leftover], kinds: tuple[Kind, ...]) -> int:
+def _count(found: list[Extra], kinds: tuple[Kind, ...]) -> int:
     numbers = [one.n for one in found if one.kind in kinds]
     return People(max(numbers, default=0)) if _PEOPLE.issuperset(kinds) else sum(numbers)
 
 
-def _summary(found: list[Leftover], grades: Mapping[Kind, Severity]) -> str:
+def _summary(found: list[Extra], grades: Mapping[Kind, Severity]) -> str:
     first = max(found, key=lambda one: SEVERITIES.index(grades[one.kind]))
     text = f"{first.says[:1].upper()}{first.says[1:]} ({first.where})"
     others = dict.fromkeys(one.kind for one in found if one.kind != first.kind)
@@ -173,10 +173,10 @@ class _ResidualAttack:
     def run(self, case: Case) -> Finding | Skipped:
         """Return the finding with the numbers of ``counted``.
 
-        If `Leftover.n` counts people the number is that of the largest entry, for
+        If `Extra.n` counts people the number is that of the largest entry, for
         they are the same people; otherwise it is the sum.
         """
-        grades, leftovers = self.grades, case.forest.leftovers
+        grades, leftovers = self.grades, case.forest.extras
         held = [one for least, one in leftovers.groups if least < case.k]
         found = [one for one in (*leftovers.found, *held) if one.kind in grades]
         hiding = frozenset() if "calls" in grades else _BLIND - set(grades)

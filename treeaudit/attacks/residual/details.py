@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from treeaudit.findings.details import Details
 from treeaudit.findings.numbers import People
-from treeaudit.model.leftovers import Leftover
+from treeaudit.model.extras import Extra
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class TrainingDataDetails(ResidualDetails):
     labels: People
     rows: People
     targets: People
-    leftovers: tuple[Leftover, ...]
+    leftovers: tuple[Extra, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class DrawDetails(ResidualDetails):
     """
 
     seeds: int
-    leftovers: tuple[Leftover, ...]
+    leftovers: tuple[Extra, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class ValueDetails(ResidualDetails):
 
     exact_values: int
     first_round_counts: People
-    leftovers: tuple[Leftover, ...]
+    leftovers: tuple[Extra, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class CodeDetails(ResidualDetails):
     calls: int
     code: int
     flaws: int
-    leftovers: tuple[Leftover, ...]
+    leftovers: tuple[Extra, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,4 +109,4 @@ class ExtraDetails(ResidualDetails):
     extra_bytes: int
     note_bytes: int
     unread_parts: int
-    leftovers: tuple[Leftover, ...]
+    leftovers: tuple[Extra, ...]

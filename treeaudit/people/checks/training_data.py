@@ -23,8 +23,8 @@ from treeaudit.people.checks.bootstrap_counts import (
 from treeaudit.people.checks.leaf_values import other_value
 from treeaudit.people.coding.codes import class_apart, own_classes
 from treeaudit.people.records import Records
-from treeaudit.readers.estimators.ensembles import children
-from treeaudit.readers.estimators.found import Found
+from treeaudit.readers.sklearn.ensembles import children
+from treeaudit.readers.sklearn.found import Found
 
 _SUMS = ("XGBoost", "CatBoost")
 """Libraries that keep the weight in a leaf, which is people if no row had one."""

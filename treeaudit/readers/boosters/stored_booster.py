@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from treeaudit.readers.estimators.found import Found
+from treeaudit.readers.sklearn.found import Found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,10 +8,10 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
-from treeaudit.readers.estimators.labels import check_labels, labels_of, stored_labels
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickles.arrays import arrived
-from treeaudit.readers.pickles.inert import Inert
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.labels import check_labels, labels_of, stored_labels
 
 
 def booster_in(value: Inert, library: str, wrappers: str) -> Inert | None:

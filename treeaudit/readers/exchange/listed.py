@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from treeaudit.model.leftovers import FEWEST_RECORDS, Kind, Leftover
-from treeaudit.readers.leftovers.extra import few, masked
+from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.readers.limits import clean
+from treeaudit.readers.residual.extra import few, masked
 
 LONGEST_NOTE = 200
 """Characters of a note; a longer text is extra content."""
@@ -64,14 +64,14 @@ class Listed:
             self.add(where, n, "notes" if plain else "extra")
 
     @property
-    def found(self) -> tuple[Leftover, ...]:
+    def found(self) -> tuple[Extra, ...]:
         """What there is, place by place. What as many nodes note as people may be is no note."""
         found = []
         for (where, stated), place in self._places.items():
             many = place.times >= FEWEST_RECORDS and "/Node" in where
             kind: Kind = "extra" if many and stated == "notes" else stated
             says = place.says or _SAYS[kind].format(n=place.n)
-            found.append(Leftover(kind=kind, where=where, n=place.n, says=says))
+            found.append(Extra(kind=kind, where=where, n=place.n, says=says))
         return few(found)
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import LIMITS, Limits, show
-from treeaudit.readers.pickles.companions import is_plain
-from treeaudit.readers.pickles.inert import Global
+from treeaudit.readers.pickle.companions import is_plain
+from treeaudit.readers.pickle.inert import Global
 from treeaudit.readers.skops.skops_names import Node, check_names
 from treeaudit.readers.skops.skops_nodes import Graph
 from treeaudit.readers.skops.zip_archive import Archive, begins_archive, member_names

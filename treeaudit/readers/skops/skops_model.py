@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
-from treeaudit.model.leftovers import KINDS, Leftovers
 from treeaudit.model.source import Source
-from treeaudit.readers.leftovers.extra import extra, few
-from treeaudit.readers.leftovers.leftovers import leftovers
 from treeaudit.readers.limits import Limits
+from treeaudit.readers.residual.extra import extra, few
+from treeaudit.readers.residual.search import find_extras
+from treeaudit.readers.skops.skops_file import matches as matches
 from treeaudit.readers.skops.skops_file import parse
 from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
@@ -18,7 +19,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     file = parse(content, limits)
     root, source = file.root, replace(source, format="sklearn-skops")
     forest = stored_model(root, select, source, len(content.data) + file.n_bytes)
-    beside = leftovers(
+    beside = find_extras(
         root,
         forest.n_records,
         file.mentioned,
@@ -26,5 +27,5 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         written_by=("skops", file.version),
     )
     spare = few(extra(f"the skops file: {where}", part) for where, part in file.spare if part)
-    found = Leftovers(found=spare, looked_for=KINDS)
-    return replace(forest, leftovers=forest.leftovers.beside(beside).beside(found))
+    found = Extras(found=spare, looked_for=KINDS)
+    return replace(forest, extras=forest.extras.beside(beside).beside(found))

@@ -10,9 +10,9 @@ from typing import Any
 
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Most, show
-from treeaudit.readers.pickles.inert import Global
-from treeaudit.readers.pickles.known_names import KNOWN
-from treeaudit.readers.pickles.names import (
+from treeaudit.readers.pickle.inert import Global
+from treeaudit.readers.pickle.known_names import KNOWN
+from treeaudit.readers.pickle.names import (
     judge,
     may_call,
     may_create,

@@ -14,12 +14,12 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Allowance, Deepest, Limits, show
-from treeaudit.readers.pickles.arrays import arrived, object_array
-from treeaudit.readers.pickles.dtypes import DType
-from treeaudit.readers.pickles.inert import Global, Inert
-from treeaudit.readers.pickles.keys import hashable
-from treeaudit.readers.pickles.npy import read_npy
-from treeaudit.readers.pickles.states import check_items, check_state
+from treeaudit.readers.pickle.arrays import arrived, object_array
+from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.keys import hashable
+from treeaudit.readers.pickle.npy import read_npy
+from treeaudit.readers.pickle.states import check_items, check_state
 from treeaudit.readers.skops.zip_archive import Archive
 
 Node = dict[str, Any]

@@ -1,0 +1,1 @@
+"""LightGBM models: the text form and the JSON dump."""

@@ -1,0 +1,159 @@
+"""What fills an object: elements and a state, each where the object was made, once.
+
+A pickler writes the parts of an object right behind it: elements, pairs, the
+state. A loader copies some of them at that moment. What a file puts into an
+object later, fetched again, would be in the record here and not in the model,
+or the other way round.
+"""
+
+from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.readers.limits import show
+from treeaudit.readers.pickle.arrays import LateArray, arrived, fill
+from treeaudit.readers.pickle.companions import names_companion, read_companion
+from treeaudit.readers.pickle.construct import ADVICE, is_array_class
+from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.joblib_arrays import is_wrapper, read_array
+from treeaudit.readers.pickle.keys import add_all, hashable
+from treeaudit.readers.pickle.known_names import KNOWN
+from treeaudit.readers.pickle.machine import Machine
+from treeaudit.readers.pickle.names import is_standard
+from treeaudit.readers.pickle.states import check_items, check_state
+
+# None of their classes has slots; some would take the keys of two dictionaries for attributes.
+_ESTIMATORS = frozenset("sklearn imblearn xgboost lightgbm catboost".split())
+_LISTS = frozenset(("collections.deque",))
+_SETTERS = frozenset(
+    f"cloudpickle.cloudpickle{fast}._{kind}_setstate"
+    for fast in ("", "_fast")
+    for kind in ("function", "class")
+)
+_DICTS = frozenset(
+    "OrderedDict defaultdict Counter Bunch DeprecationDict OptimizeResult Schema".split()
+)
+
+
+def build(m: Machine) -> None:
+    """Give a state to the object in front of it (BUILD)."""
+    state = m.pop()
+    place = len(m.stack)
+    target = m.top()
+    if isinstance(target, Global):
+        raise UnsafeModelError(
+            f"the file changes {show(target)} itself (byte {m.at - 1:,}): {ADVICE}"
+        )
+    if target is None or m.unfinished.get(place) is not target:
+        raise m.forged(f"gives a state to {show(arrived(target))} that is complete")
+    if m.unfinished.get(place + 1) is not state:
+        _refuse_unfinished(m, state)
+    m.unfinished[place] = None
+    match target:
+        case Inert():
+            check_state(target.cls, state, m.at - 1)
+            library = target.cls.module.partition(".")[0]
+            in_parts = isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict)
+            if library in _ESTIMATORS and in_parts:
+                raise m.forged(f"gives {show(target)} a state in parts")
+            target.state = state
+            if is_wrapper(target):
+                if is_array_class(subclass := target.get("subclass")):
+                    m.excused.add(id(subclass))
+                m.stack[-1] = m.note_table(read_array(m, target))
+            elif names_companion(target):
+                m.stack[-1] = m.note_table(read_companion(m, target))
+        case DType():
+            target.describe(state)
+            m.spend(256 * target.n_fields)
+        case LateArray():
+            target.content = fill(state, m.at - 1, m.spend)
+            m.note_table(target.content)
+            m.announced -= 1
+        case _:
+            raise ReadError(f"the state at byte {m.at - 1:,} belongs to nothing")
+
+
+def _refuse_unfinished(m: Machine, state: object) -> None:
+    """Refuse a state that is filled later: it is copied, and what comes later is not."""
+    parts = state if isinstance(state, tuple) and len(state) == 2 else (state,)
+    for part in parts:
+        if isinstance(part, dict | list):
+            m.spend(8 * len(m.stack))
+            if any(one is part for one in m.stack):
+                raise m.forged("gives away a state before it is complete")
+
+
+def extend(m: Machine, items: list[object]) -> None:
+    """Put elements into a list, or into what is one to pickle (APPEND, APPENDS)."""
+    target = _filled(m)
+    if isinstance(target, list):
+        target.extend(items)
+    elif isinstance(target, Inert) and not target.pairs and _takes(target.cls, _LISTS):
+        target.items.extend(items)
+    else:
+        raise _misplaced(m, target)
+
+
+def add(m: Machine, items: list[object]) -> None:
+    """Put elements into a set (ADDITEMS)."""
+    target = _filled(m)
+    if not isinstance(target, set):
+        raise _misplaced(m, target)
+    if not add_all(target, items, m.spend):
+        raise m.forged("puts an element into a set twice")
+
+
+def update(m: Machine, items: list[object]) -> None:
+    """Put keys and values, one after the other, into a dictionary (SETITEM, SETITEMS)."""
+    target = _filled(m)
+    if len(items) % 2:
+        raise ReadError(f"a key at byte {m.at - 1:,} has no value")
+    if isinstance(target, Inert) and _takes(target.cls, _DICTS):
+        check_items(target, items[::2], m.at - 1)
+        target = target.pairs
+    if not isinstance(target, dict):
+        raise _misplaced(m, target)
+    m.spend(64 * len(items))
+    expected = len(target) + len(items) // 2
+    for i in range(0, len(items), 2):
+        target[hashable(items[i], len(target), m.spend)] = items[i + 1]
+    if len(target) != expected:
+        raise m.forged("gives one key of a dictionary twice")
+
+
+def _filled(m: Machine) -> object:
+    """Return what is on top: made there, not fetched, and without a state so far."""
+    target = m.top()
+    if m.unfinished.get(len(m.stack)) is not target:
+        raise _misplaced(m, target)
+    return target
+
+
+def _misplaced(m: Machine, target: object) -> ReadError:
+    if isinstance(target, Global | Inert):
+        return UnsafeModelError(
+            f"the file puts elements into {show(target)} (byte {m.at - 1:,}), which runs "
+            f"a method of it: {ADVICE}"
+        )
+    return m.forged(f"puts elements into {show(target)} that is complete")
+
+
+def is_own(module: str) -> bool:
+    """Tell whether a module is of nobody's library: that its code runs is told of the file."""
+    return not (module.partition(".")[0] in KNOWN or is_standard(module))
+
+
+def _takes(cls: Global, known: frozenset[str]) -> bool:
+    """Tell whether pickle may put elements into an instance."""
+    return is_own(cls.module) or str(cls) in known or cls.name in known
+
+
+def is_set_by(m: Machine) -> bool:
+    """Carry out what cloudpickle calls in place of BUILD, whose result is dropped next."""
+    place = len(m.stack)
+    match m.unfinished.get(place - 1), m.unfinished.get(place):
+        case Inert() as target, Inert(args=(first, state)) as setter if (
+            m.stack[-1] is setter and m.stack[-2] is first is target and str(setter.cls) in _SETTERS
+        ):
+            target.state, m.unfinished[place - 1] = state, None
+            return True
+    return False

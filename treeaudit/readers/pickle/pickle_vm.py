@@ -1,0 +1,103 @@
+"""Read a pickle as data. Nothing here can run code from the file.
+
+The argument, for a reviewer:
+
+1. The interpreter (`machine`) knows the pickle opcodes (`opcodes`), and none of them calls
+   anything: GLOBAL makes a `Global` (two strings), REDUCE, NEWOBJ, INST and OBJ
+   make an `Inert` (a record of name and arguments), BUILD stores a state in it.
+2. The few constructors that are carried out (`names.DATA_CALLS`) are written
+   out in `construct`: numpy arrays from checked shapes and types, and plain
+   containers. They reach no other code.
+   `getattr` and `type` are read as names too (`members`): ``getattr(Class, "f")``
+   becomes the text ``Class.f``, nothing is fetched, and calling it is a call
+   of that name.
+3. There is no `import` of, and no `getattr` on, a name of the file, and no `eval`,
+   `exec`, `compile` or `pickle`, in this module or in those it imports. Files
+   are opened by `companions` alone: joblib 0.9 kept arrays in files beside the
+   model, and the caller may pass what opens plain names in the model's folder.
+4. Every name goes through one gate (`names`, its tables in `known_names`). What
+   the gate refuses is reported as unsafe even though it could not have run here;
+   so is a constructor that is handed what it could call (`names.may_hand`).
+5. What a loader makes is what is read: parts are put together in the order in which
+   picklers write them (`filling`), numbers that two loaders read differently are no numbers
+   (`literals`), and the bytes of an array are no instructions (`as_pickle`). Any other
+   file is refused. Other instructions for the same thing are as good as the usual ones.
+6. Elements of a list that are written alike, as the trees of a forest, are read by a pattern
+   (`elements`, `stencils`): of two that the interpreter has read, and held to be the same byte by
+   byte but for numbers and the bytes of arrays. All else goes to the interpreter. What it
+   leaves behind, to the last charge, is the same, which tests hold.
+7. Costs are bounded: instructions, container bytes, text lengths, integers,
+   key depth, array sizes, pickles within pickles (`inert.Limits`).
+
+Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from mmap import mmap
+
+from treeaudit.errors import ReadError, UnsafeModelError
+from treeaudit.readers.limits import LIMITS, Limits
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.companions import Companions
+from treeaudit.readers.pickle.inert import Global
+from treeaudit.readers.pickle.machine import Machine
+from treeaudit.readers.pickle.opcodes import STEPS
+from treeaudit.readers.types import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unpickled:
+    """What a pickle held.
+
+    Attributes
+    ----------
+    root
+        The object, as inert data.
+    end
+        Offset behind the last instruction.
+    mentioned
+        Every name in the file, in order.
+    companions
+        The files beside it that were read too, with their sizes.
+    tables
+        All arrays of records, each with the place where it was complete; see `gaps`.
+    """
+
+    root: object
+    end: int
+    mentioned: Sequence[Global]
+    companions: Mapping[str, int] = field(default_factory=dict)
+    tables: Sequence[tuple[int, Array]] = ()
+
+
+def read_pickle(
+    data: bytes | mmap,
+    *,
+    offset: int = 0,
+    limits: Limits = LIMITS,
+    companions: Companions | None = None,
+) -> Unpickled:
+    """Read one pickle as inert data.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> read_pickle(pickle.dumps({"a": [1, 2.5, "x"]})).root
+    {'a': [1, 2.5, 'x']}
+    """
+    vm = Machine(data, offset, limits, limits.nested, STEPS)
+    vm.companions = companions
+    try:
+        root = vm.run()
+    except UnsafeModelError:
+        raise
+    except ReadError:
+        vm.refuse_mentions()
+        raise
+    vm.refuse_mentions()
+    if vm.doubts:
+        raise vm.doubts[0]
+    vm.refuse_files_within()
+    opened = companions.opened if companions is not None else {}
+    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, tuple(vm.tables))

@@ -1,0 +1,1 @@
+"""PMML tree models."""

@@ -1,0 +1,172 @@
+"""Statistics of groups of people in a file: per class, cluster or component, and per category.
+
+The mean of a class of one is the record of that person, and the mean label of a category of one
+is their label. So they are groups as leaves are, and held against how many people are in each,
+where the file tells.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from treeaudit.model.extras import Extra
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.residual.group_sizes import sizes_of
+from treeaudit.readers.types import Float
+from treeaudit.readers.walk import Place
+
+_FEWEST = 5
+"""The smallest group that a built-in policy lets pass."""
+_STATISTICS = (
+    *("theta_", "feature_count_", "feature_log_prob_", "category_count_", "means_", "centroids_"),
+    *("cluster_centers_", "subcluster_centers_", "centroid_"),
+)
+# How often a category, or a column that is not zero, occurs in each class; and means by class.
+_COUNTS = ("category_count_", "feature_count_")
+_MEANS = ("theta_", "means_", "centroids_")
+_CLOSE = 1e-9
+# A mean of the targets for each category, or for each of many scores.
+_OF_LABELS = {
+    "encodings_": "the mean label of {:,} categories",
+    "proba_per_class_": "the shares of labels of {:,} categories",
+    "y_thresholds_": "the mean label at {:,} scores",
+    "_necessary_y_": "the mean label at {:,} scores",
+}
+_NAMED = frozenset((*_STATISTICS, *_OF_LABELS))
+# Their centres are records of the training data, whatever is in a cluster.
+_OF_RECORDS = frozenset({"AffinityPropagation"})
+# Buffers of a node whose groups are told one by one.
+_PARTS = frozenset({"_CFNode"})
+
+
+def holds_groups(value: Inert) -> bool:
+    """Tell whether an object of the file holds statistics of groups of people."""
+    state = value.state if isinstance(value.state, dict) else value.attributes
+    return not _NAMED.isdisjoint(state) and value.kind not in _PARTS
+
+
+def groups(
+    places: Sequence[Place],
+    trees: Sequence[Place],
+    n_records: int | None,
+    larger: list[tuple[int, Extra]],
+) -> Iterator[Extra]:
+    """Yield the statistics that are those of too few people, or of nobody knows how many."""
+    for place in places:
+        model = place.value
+        if not isinstance(model, Inert):
+            continue
+        name = next((one for one in _STATISTICS if _n_groups(model, one)), None)
+        n = 0 if name is None else _n_groups(model, name)
+        sizes, certain = sizes_of(place, n, trees, n_records) if name else (None, False)
+        yield from _of_labels(place, model)
+        yield from _by_category(place, model, sizes, larger)
+        if name is None:
+            continue
+        where, what = place.at(name), f"statistics of {n:,} {'group' if n == 1 else 'groups'}"
+        if model.kind in _OF_RECORDS and name == "cluster_centers_":
+            says = f"{n:,} training records, the centres of their clusters"
+            yield Extra(kind="records", where=where, n=n, says=says)
+            continue
+        small = np.empty(0) if sizes is None else sizes[(sizes > 0) & (sizes < _FEWEST)]
+        if small.size:
+            few = max(1, round(float(small.sum())))
+            says = (
+                f"{what}, the smallest of {max(1, round(float(small.min()))):,} and {small.size:,} "
+                f"of fewer than {_FEWEST} people: the mean or sum of one person is the whole record"
+            )
+            yield Extra(kind="records", where=where, n=few, says=says)
+        elif sizes is None or not certain:
+            says = f"{what} of people, of nobody knows how many each: one of a single person would "
+            yield Extra(kind="unseen", where=where, n=1, says=f"{says}be the whole record")
+        elif sizes.any():
+            least = round(float(sizes[sizes > 0].min()))
+            says = f"{what}, the smallest of {least:,} people"
+            larger.append((least, Extra(kind="records", where=where, n=least, says=says)))
+
+
+def _of_labels(place: Place, model: Inert) -> Iterator[Extra]:
+    """Yield means of labels by category: how many people they are of is not told."""
+    for name, what in _OF_LABELS.items():
+        n = sum(part.size for part in _parts(model, name))
+        if n:
+            says = f"{what.format(n)}, of nobody knows how many people each: of one it is the label"
+            yield Extra(kind="category-counts", where=place.at(name), n=n, says=says)
+    # Without the counts that they are made of.
+    if not any(_parts(model, name) for name in _COUNTS):
+        n = sum(part.size for part in _parts(model, "feature_log_prob_"))
+        if n:
+            says = f"{n:,} shares of labels by category, of nobody knows how many people each"
+            where = place.at("feature_log_prob_")
+            yield Extra(kind="category-counts", where=where, n=n, says=says)
+
+
+def _by_category(
+    place: Place, model: Inert, sizes: Float | None, larger: list[tuple[int, Extra]]
+) -> Iterator[Extra]:
+    """Yield counts of labels for categories of few people, or in which all have one label."""
+    few: dict[str, int] = {}
+    alike: dict[str, int] = {}
+    for name, table in _tables(model, sizes):
+        people, largest = table.sum(axis=0), table.max(axis=0, initial=0.0)
+        small = (people > 0) & (people < _FEWEST)
+        of_one = (people >= _FEWEST) & (largest >= people) & (len(table) > 1)
+        if (people >= _FEWEST).any():
+            least = int(people[people >= _FEWEST].min())
+            says = f"counts of labels by category, the smallest of {least:,} people"
+            one = Extra(kind="category-counts", where=place.at(name), n=1, says=says)
+            larger.append((least, one))
+        few[name] = few.get(name, 0) + int(np.count_nonzero(small))
+        alike[name] = alike.get(name, 0) + int(np.count_nonzero(of_one))
+    both = ((few, f"of fewer than {_FEWEST} people"), (alike, "in which everybody has one label"))
+    for found, which in both:
+        for name, n in found.items():
+            if n:
+                what = "1 category" if n == 1 else f"{n:,} categories"
+                says = f"counts of labels for {what} {which}"
+                yield Extra(kind="category-counts", where=place.at(name), n=n, says=says)
+
+
+def _tables(model: Inert, sizes: Float | None) -> Iterator[tuple[str, Float]]:
+    """Yield how many people of each class, a row, are in each category, a column.
+
+    A mean of zeros and ones is a share: times the people of a class it is how many have a one.
+    """
+    for name in _COUNTS:
+        for part in _parts(model, name):
+            if part.ndim == 2:
+                yield name, part.astype(np.float64)
+    stored = _parts(model, "class_count_")
+    all_ = stored[0] if len(stored) == 1 and stored[0].ndim == 1 else np.empty(0)
+    for part in _parts(model, "feature_count_") if model.kind == "BernoulliNB" else ():
+        if part.ndim == 2 and len(part) == len(all_):
+            yield "feature_count_", all_[:, None] - part.astype(np.float64)
+    if sizes is None or not isinstance(arrived(model.get("classes_")), np.ndarray):
+        return
+    if model.get("metric") not in (None, "euclidean"):
+        # The medians of its classes.
+        return
+    for name in _MEANS:
+        for part in _parts(model, name):
+            if part.ndim == 2 and len(part) == len(sizes):
+                sums = part.astype(np.float64) * sizes[:, None]
+                off = np.abs(sums - np.rint(sums)) <= _CLOSE * sizes[:, None]
+                yield name, np.rint(sums[:, (off & (sums > -_CLOSE)).all(axis=0)])
+
+
+def _parts(model: Inert, name: str) -> list[Float]:
+    """Return the tables of numbers in an attribute: it is one, or holds one for each column."""
+    stored = arrived(model.get(name))
+    parts = stored if isinstance(stored, list | tuple) else [stored]
+    tables = [one for one in map(arrived, parts) if isinstance(one, np.ndarray)]
+    return [one for one in tables if one.dtype.kind in "biuf" and one.ndim]
+
+
+def _n_groups(model: Inert, name: str) -> int:
+    """Return how many groups an attribute tells of."""
+    parts = _parts(model, name)
+    if name == "centroid_":
+        return len(parts)
+    # A table for each column has a row for each class, too.
+    return len(parts[0]) if parts and parts[0].ndim == 2 else 0

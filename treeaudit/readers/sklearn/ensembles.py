@@ -1,0 +1,302 @@
+"""What a model made of models holds, and what it gave each of them to learn from.
+
+The members of an ensemble do not all see what the ensemble was given: a bag
+picks rows and columns, a vote numbers the classes, one-vs-rest asks each member
+for one class. `children` says so for every member, from what the file states.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from treeaudit.errors import ReadError
+from treeaudit.readers.limits import Deepest, clean, show
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.sklearn.found import Draw, Found, Rows, Seen, elements
+from treeaudit.readers.sklearn.labels import check_labels, stored_labels
+from treeaudit.readers.sklearn.multiclass import (
+    Held,
+    each,
+    one_vs_one,
+    one_vs_rest,
+    output_code,
+    outputs,
+)
+from treeaudit.readers.types import Array
+
+TREES = frozenset(
+    "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor".split()
+)
+FORESTS = frozenset(
+    "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor "
+    "RandomTreesEmbedding".split()
+)
+BAGS = frozenset("BaggingClassifier BaggingRegressor IsolationForest".split())
+SEARCHES = frozenset(
+    "GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV".split()
+)
+_TAKE_WEIGHTS = TREES | FORESTS | {"AdaBoostClassifier", "HistGradientBoostingClassifier"}
+_TAKE_WEIGHTS |= {f"GradientBoosting{what}" for what in ("Classifier", "Regressor")}
+_TAKE_WEIGHTS |= {"HistGradientBoostingRegressor"}
+# Where a model takes the labels of its answers from; what `classes_` says has to be the same.
+_ENCODERS = ("le_", "_label_encoder", "label_binarizer_")
+_HANGING = frozenset((*_ENCODERS, "_Booster"))
+# Their members answer with a label; others with a place among the labels.
+_BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
+_BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
+# They answer as what they hold.
+_THROUGH = SEARCHES | {"Pipeline", "FrozenEstimator"}
+_CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
+
+
+def children(found: Found) -> Iterator[Found]:
+    """Yield the fitted models that a model holds, each with what it was given.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import VotingClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from treeaudit.readers.pickle.pickle_vm import read_pickle
+    >>> vote = VotingClassifier([("a", DecisionTreeClassifier())])
+    >>> file = read_pickle(pickle.dumps(vote.fit(*load_iris(return_X_y=True))))
+    >>> [child.inside for child in children(Found(estimator=file.root, inside=""))]
+    ['estimators_[0]']
+    """
+    held = _HOLD.get(kind := found.estimator.kind)
+    state = found.estimator.state
+    none = isinstance(state, dict) and state.keys().isdisjoint(_ENCODERS)
+    encoders = [] if none else [one for name in _ENCODERS if (one := found.get(name)) is not None]
+    told = stored_labels(found.estimator) if held or encoders else None
+    for encoder in encoders:
+        check_labels(told, stored_labels(encoder))
+    for child in held(found) if held else ():
+        if child is None:
+            continue
+        if kind in _BY_LABEL:
+            check_labels(told, _own_labels(child))
+        elif kind in _BY_PLACE:
+            _check_places(_own_labels(child), 2, {0, -1} if kind == "OutputCodeClassifier" else {0})
+        elif kind == "VotingClassifier" and told and found.get("voting") == "hard":
+            _check_places(_own_labels(child), len(told), {0})
+        yield child
+
+
+def bare_trees(estimator: Inert) -> Sequence[Inert]:
+    """Return the trees of a forest, where that is all that `children` tells; else none."""
+    if estimator.kind not in FORESTS or not _is_bare(estimator):
+        return ()
+    members = elements(estimator.get("estimators_"))
+    bare = [one for one in members if isinstance(one, Inert) and one.kind in TREES]
+    return bare if len(bare) == len(members) and all(map(_is_bare, bare)) else ()
+
+
+def _is_bare(model: Inert) -> bool:
+    """Tell whether neither labels nor a model of another library hang on it."""
+    return type(model.state) is dict and model.state.keys().isdisjoint(_HANGING)
+
+
+def _check_places(own: list[object] | None, n: int, lowest: set[int]) -> None:
+    """Make sure that a member answers with places; with a word it would answer nobody."""
+    if own and all(isinstance(label, int | float) for label in own):
+        if len(set(own)) < len(own):
+            raise ReadError("the model is inconsistent: a class stands twice among its classes")
+        first = own[0] if own[0] in lowest else 0
+        check_labels([first, *range(1, n)], own)
+
+
+def _own_labels(found: Found) -> list[object] | None:
+    """Return the labels that a model answers with, which one around it may not store."""
+    for _ in range(Deepest.models):
+        inner = _HOLD.get(found.estimator.kind)
+        own = stored_labels(found.estimator)
+        if own is not None or inner is None or found.estimator.kind not in _THROUGH:
+            return own
+        below = next(inner(found), None)
+        if below is None:
+            return None
+        found = below
+    return None
+
+
+def steps_of(pipeline: Inert) -> list[tuple[object, object]]:
+    """Return the names and steps of a pipeline."""
+    stored = pipeline.get("steps")
+    pairs = stored if isinstance(stored, list) else []
+    return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, tuple) and len(pair) == 2]
+
+
+def _forest(found: Found) -> Held:
+    if found.get("bootstrap") is not True:
+        return _all(found)
+    class_weight = found.get("class_weight")
+    # Since 1.9 weights steer the draw and do not weigh what is drawn.
+    steered = "_sample_weight" in found.estimator.attributes
+    if isinstance(class_weight, str) and class_weight == "balanced_subsample":
+        steered = False
+    draw = Draw(n=found.get("_n_samples_bootstrap"), class_weight=class_weight, steered=steered)
+    seen = found.given.after("bootstrap", draw)
+    return each(found, lambda i: seen)
+
+
+def _seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
+    """Return what one member of a bag was given, its columns aside."""
+    if found.get("bootstrap") is not True:
+        n = found.get("_n_samples")
+        everybody = isinstance(n, int) and found.get("_max_samples") == n
+        return given.after("all" if everybody else "some")
+    class_weight = arrived(member.get("class_weight"))
+    # Since 1.8, as in forests; but the weights of a member's own classes stay.
+    steered = "_sample_weight" in found.estimator.attributes and class_weight is None
+    draw = Draw(n=found.get("_max_samples"), class_weight=class_weight, steered=steered)
+    # What takes weights gets each row with its number of draws; anything else gets copies.
+    rows: Rows = "bootstrap" if member.kind in _TAKE_WEIGHTS else "repeated"
+    return given.after(rows, draw)
+
+
+def _all(found: Found) -> Held:
+    given = found.given
+    return each(found, lambda i: given)
+
+
+def _held_as(name: str, rows: Rows = "all") -> Callable[[Found], Held]:
+    def held(found: Found) -> Held:
+        yield found.child(found.get(name), name, found.given.after(rows))
+
+    return held
+
+
+def _threshold(found: Found) -> Held:
+    note = "the model around it answers from a threshold of its own"
+    yield found.child(found.get("estimator_"), "estimator_", replace(found.given, note=note))
+
+
+def _transformed_target(found: Found) -> Held:
+    seen = found.given
+    back = found.get("transformer_")
+    same = isinstance(back, Inert) and back.kind == "FunctionTransformer"
+    stated = [found.get("func"), found.get("transformer"), found.get("inverse_func")]
+    if isinstance(back, Inert):
+        # What it answers with goes through this one, whatever it was asked for.
+        stated += [back.get("inverse_func")] if same else [back]
+    if any(one is not None for one in stated):
+        seen = replace(seen, note="the numbers in its leaves are in units of the changed target")
+    yield found.child(found.get("regressor_"), "regressor_", seen)
+
+
+def _pipeline(found: Found) -> Held:
+    steps = steps_of(found.estimator)
+    if steps:
+        earlier = tuple(step for _, step in steps[:-1])
+        names = (*found.step_names[:-1], *(clean(name) for name, _ in steps))
+        inner = replace(found, before=found.before + earlier, step_names=names)
+        yield inner.child(steps[-1][1], f"steps[{show(steps[-1][0])}]", found.seen)
+
+
+def _stacking(found: Found) -> Held:
+    yield from _all(found)
+    apart = replace(found.given, apart="its columns are what the others predict", names=None)
+    last = replace(found, before=())
+    yield last.child(found.get("final_estimator_"), "final_estimator_", apart)
+
+
+def _gradient_boosting(found: Found) -> Held:
+    start = found.get("init_")
+    # A constant, whatever the version calls it, is nothing to look into.
+    if isinstance(start, Inert) and not _CONSTANT.match(start.kind):
+        apart = replace(found.given, apart="the boosting starts from it")
+        yield found.child(start, "init_", apart)
+
+
+def _bag(found: Found) -> Held:
+    members: list[Inert] = []
+    for i, one in enumerate(elements(found.get("estimators_"))):
+        if not isinstance(one, Inert):
+            raise ReadError(f"estimators_[{i}] of the {found.estimator.kind} is no model")
+        members.append(one)
+    stored = found.get("estimators_features_")
+    # Members without a choice, or beyond the choices, would answer nobody.
+    if stored is not None and not (isinstance(stored, list) and len(stored) == len(members)):
+        raise ReadError("the bag is damaged: it does not tell which columns its members saw")
+    chosen = elements(stored)
+    width = found.get("n_features_in_") or found.get("n_features_")
+    # An isolation forest that sees every column does not look at the choice.
+    fixed = found.estimator.kind == "IsolationForest" and found.get("_max_features") == width
+    given = found.given
+    for i, member in enumerate(members):
+        picked = chosen[i] if i < len(chosen) else None
+        inner = found
+        if isinstance(picked, np.ndarray) and isinstance(width, int) and not _all_of(picked, width):
+            inside = picked.dtype.kind in "iu" and picked.ndim == 1
+            if not inside or fixed or ((picked < 0) | (picked >= width)).any():
+                raise ReadError("the bag is damaged: a member saw columns that cannot be")
+            inner = replace(found, before=(*found.before, _pick(picked, width)))
+        yield inner.child(member, f"estimators_[{i}]", _seen_in_bag(found, given, member))
+
+
+def _all_of(chosen: Array, width: int) -> bool:
+    return chosen.shape == (width,) and np.array_equal(chosen, np.arange(width))
+
+
+def _pick(chosen: object, width: int) -> Inert:
+    """Say a choice of columns as the step that would make it."""
+    name = Global("sklearn.compose", "ColumnTransformer", 0, True)
+    picked = [("chosen", "passthrough", chosen)]
+    return Inert(cls=name, state={"transformers_": picked, "n_features_in_": width})
+
+
+def _adaboost(found: Found) -> Held:
+    given = found.given
+    return each(found, lambda i: given.after("first" if i == 0 else "later"))
+
+
+def _adaboost_of_numbers(found: Found) -> Held:
+    seen = found.given.after("repeated")
+    return each(found, lambda i: seen)
+
+
+def _calibrated(found: Found) -> Held:
+    folds = elements(found.get("calibrated_classifiers_"))
+    given = found.given.after("some" if len(folds) > 1 else "all")
+    if len({id(fold) for fold in folds}) < len(folds):
+        raise ReadError("the model is inconsistent: a calibrated classifier is there twice")
+    told = stored_labels(found.estimator)
+    for i, fold in enumerate(folds):
+        if isinstance(fold, Inert):
+            if fold.get("classes") is not None:
+                check_labels(told, stored_labels(fold, "classes") or [])
+            name = "estimator" if fold.get("estimator") is not None else "base_estimator"
+            yield found.child(fold.get(name), f"calibrated_classifiers_[{i}].{name}", given)
+
+
+_HOLD: Mapping[str, Callable[[Found], Held]] = {
+    **dict.fromkeys(FORESTS, _forest),
+    **dict.fromkeys(BAGS, _bag),
+    **dict.fromkeys(SEARCHES, _held_as("best_estimator_")),
+    "Pipeline": _pipeline,
+    "FrozenEstimator": _held_as("estimator"),
+    "TransformedTargetRegressor": _transformed_target,
+    "FixedThresholdClassifier": _threshold,
+    "TunedThresholdClassifierCV": _threshold,
+    "SelfTrainingClassifier": _held_as("estimator_", "some"),
+    "VotingClassifier": _all,
+    "VotingRegressor": _all,
+    "StackingClassifier": _stacking,
+    "StackingRegressor": _stacking,
+    "AdaBoostClassifier": _adaboost,
+    "AdaBoostRegressor": _adaboost_of_numbers,
+    "GradientBoostingClassifier": _gradient_boosting,
+    "GradientBoostingRegressor": _gradient_boosting,
+    "OneVsRestClassifier": one_vs_rest,
+    "OneVsOneClassifier": one_vs_one,
+    "OutputCodeClassifier": output_code,
+    "MultiOutputClassifier": outputs,
+    "MultiOutputRegressor": outputs,
+    "ClassifierChain": outputs,
+    "RegressorChain": outputs,
+    "CalibratedClassifierCV": _calibrated,
+}

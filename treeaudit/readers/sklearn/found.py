@@ -1,0 +1,203 @@
+"""A model inside a file, and what the models around it gave it to learn from."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.model.schema import Label
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.labels import label_of
+from treeaudit.readers.types import Array
+
+Names = Array
+Rows = Literal["all", "some", "bootstrap", "first", "later", "repeated"]
+_WORST: tuple[Rows, ...] = ("all", "some", "bootstrap", "first", "later", "repeated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Draw:
+    """How rows were drawn with replacement.
+
+    Attributes
+    ----------
+    n
+        How many, where the file tells.
+    class_weight
+        The parameter: weights that what was drawn still carries.
+    steered
+        Whether weights of rows steer the draw and do not weigh what is drawn.
+    """
+
+    n: object = None
+    class_weight: object = None
+    steered: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Seen:
+    """What a model inside a model was given to learn from.
+
+    Attributes
+    ----------
+    names
+        Names of the columns in front of all steps, where an outer model knows them.
+    added
+        Names of columns that the outer model put behind these.
+    note
+        What else to say of it, in one sentence.
+    labels
+        What the classes 0, 1, … stand for.
+    own_labels
+        Whether they are those of this member alone, as in one-vs-rest.
+    target
+        What is predicted, where the members predict different things.
+    rows
+        ``all``; ``some`` of them, each once; a ``bootstrap`` draw in which a
+        weight counts the repeats; ``first`` or ``later`` in a boosting that
+        weighs rows; ``repeated`` where a row drawn twice was handed over twice.
+    draw
+        How they were drawn.
+    split
+        Whether some of the rows were handed over, and others to other members.
+    apart
+        Why its columns are none of those of the other members.
+    """
+
+    names: Names | None = None
+    added: tuple[str, ...] = ()
+    labels: tuple[Label, ...] | None = None
+    own_labels: bool = False
+    target: str = ""
+    rows: Rows = "all"
+    draw: Draw | None = None
+    split: bool = False
+    apart: str = ""
+    note: str = ""
+
+    def after(self, rows: Rows, draw: Draw | None = None) -> "Seen":
+        """Return the same with the rows chosen once more."""
+        worse = max(self.rows, rows, key=_WORST.index)
+        split = self.split or rows == "some"
+        return replace(self, rows=worse, draw=draw or self.draw, split=split)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Found:
+    """A model inside the file.
+
+    Attributes
+    ----------
+    estimator
+        Its inert record.
+    inside
+        The way to it, such as ``best_estimator_.steps['clf']``.
+    before
+        The preprocessing steps of its pipeline, first to last.
+    seen
+        What the models around it gave it.
+    step_names
+        What the pipeline calls those steps, and this model after them.
+    holder
+        The outermost object that answers as this model does: its pipeline, or a threshold
+        around it; None where it is the model itself.
+    root
+        What the whole file holds; None for what is inside of a model.
+    """
+
+    estimator: Inert
+    inside: str
+    before: tuple[object, ...] = ()
+    seen: Seen = Seen()
+    step_names: tuple[str, ...] = ()
+    holder: Inert | None = None
+    root: object = None
+
+    def get(self, name: str) -> object:
+        """Return an attribute of the estimator."""
+        return arrived(self.estimator.get(name))
+
+    def child(self, value: object, step: str, seen: Seen) -> "Found | None":
+        """Return what the estimator holds under a name, if that is an object."""
+        value = arrived(value)
+        if not isinstance(value, Inert):
+            return None
+        return Found(
+            estimator=value,
+            inside=f"{self.inside}.{step}" if self.inside else step,
+            before=self.before,
+            seen=seen,
+            step_names=self.step_names,
+        )
+
+    @property
+    def classes(self) -> tuple[Label, ...] | None:
+        """The class labels, as the outermost model calls them."""
+        stored = self.get("classes_")
+        if not isinstance(stored, np.ndarray) or stored.ndim != 1 or stored.dtype.names:
+            return None
+        if stored.dtype.metadata:
+            raise UnsupportedModelError(
+                "the classes of the model are dates or durations: train it on them as texts"
+            )
+        values = [arrived(value) for value in stored.tolist()]
+        plain = [value for value in values if isinstance(value, bool | int | float | str | bytes)]
+        if len(set(plain)) < len(plain):
+            raise ReadError("the model is inconsistent: a class stands twice among its classes")
+        own = tuple(map(label_of, values))
+        named = relabel(own, self.seen.labels)
+        target = self.seen.target
+        return tuple(f"{target}: {label}" for label in named) if target else named
+
+    @property
+    def given(self) -> Seen:
+        """What this model hands to its members unless it does something to it."""
+        names, labels = names_in(self.estimator) if not self.before else None, self.classes
+        if labels is None:
+            return self.seen if names is None else replace(self.seen, names=names)
+        names = self.seen.names if names is None else names
+        return replace(self.seen, names=names, labels=labels, target="")
+
+
+def is_tree(value: object) -> bool:
+    """Whether this is a fitted tree, also of a subclass of the user's own."""
+    tree = arrived(value.get("tree_")) if isinstance(value, Inert) else None
+    return isinstance(tree, Inert) and tree.kind == "Tree"
+
+
+def names_in(estimator: Inert) -> Names | None:
+    """Return the stored names of the columns that an estimator was fitted on."""
+    stored = arrived(estimator.get("feature_names_in_"))
+    if not isinstance(stored, np.ndarray) or stored.ndim != 1 or stored.dtype.names:
+        return None
+    return stored
+
+
+def relabel(own: tuple[Label, ...], outer: tuple[Label, ...] | None) -> tuple[Label, ...]:
+    """Return what the class labels of a member mean to the model around it.
+
+    Members are trained on the numbers of the classes. A code book may call its
+    zeros -1.
+
+    Examples
+    --------
+    >>> relabel((0, 1), ("no", "yes")), relabel(("no", "yes"), ("no", "yes"))
+    (('no', 'yes'), ('no', 'yes'))
+    """
+    if outer is None or own == outer:
+        return own
+    numbers = tuple(0 if label == -1 else label for label in own) if len(outer) == 2 else own
+    apart = len(set(numbers)) == len(own)
+    if apart and all(isinstance(n, int | float) and n in range(len(outer)) for n in numbers):
+        return tuple(outer[int(n)] for n in numbers)
+    return own
+
+
+def elements(value: object) -> list[object]:
+    """Return the elements of a stored list, tuple or array of objects."""
+    value = arrived(value)
+    if isinstance(value, np.ndarray):
+        return [arrived(one) for one in value.ravel().tolist()] if value.dtype == object else []
+    return [arrived(one) for one in value] if isinstance(value, list | tuple) else []

@@ -1,0 +1,108 @@
+"""The trees of one fitted model, over the columns that they saw."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from treeaudit.model.forest import ROOM, CountsAre, RecordsAre, ValuesAre
+from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.tree import Tree
+from treeaudit.readers.limits import Allowance, Most
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.sklearn.found import Names
+from treeaudit.readers.sklearn.labels import label_of
+from treeaudit.readers.types import Wide
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grove:
+    """The trees of one fitted model, before they are made a `Forest`.
+
+    Attributes
+    ----------
+    build
+        Makes one tree, from the file, each time it is asked.
+    n_trees
+        How many there are.
+    tested
+        The feature of every edge of one tree.
+    schema, counts_are, counts_reason, records_are, n_records, single_precision
+        As in `treeaudit.Forest`.
+    warnings
+        What was noticed, one sentence each.
+    class_weights
+        As in `treeaudit.Forest`; empty where all classes weigh the same.
+    tree_classes
+        As in `treeaudit.Forest`.
+    values_are
+        As in `treeaudit.Forest`: of the numbers of all people in a node, each of the same weight.
+    """
+
+    build: Callable[[int], Tree]
+    n_trees: int
+    tested: Callable[[int], Wide]
+    schema: Schema
+    counts_are: CountsAre
+    counts_reason: str
+    records_are: RecordsAre
+    n_records: int | None
+    single_precision: bool
+    warnings: tuple[str, ...] = ()
+    class_weights: tuple[tuple[float, ...] | None, ...] = ()
+    tree_classes: tuple[tuple[Label, ...], ...] | None = None
+    values_are: ValuesAre = "unknown"
+
+
+class Budget:
+    """What reading all the trees of a file together may cost.
+
+    A file that names one tree a thousand times would otherwise seem, and cost,
+    a thousand times what it is.
+
+    Parameters
+    ----------
+    n_bytes
+        Size of the unpacked file: its trees cannot take more.
+
+    Attributes
+    ----------
+    take, undo
+        Count the bytes of one more tree, and the columns of one more pipeline that is undone;
+        both raise `treeaudit.ModelTooLargeError`.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self._room = ROOM
+        too_much = "the trees together are larger than the file that holds them"
+        self.take = Allowance(n_bytes, too_much).take
+        too_much = "its pipelines have more columns than treeaudit takes in"
+        self.undo = Allowance(Most.undone, too_much).take
+        too_much = "its models have more columns than treeaudit takes in"
+        self._columns = Allowance(Most.columns, too_much)
+        self._known: dict[tuple[int, int], tuple[Feature, ...]] = {}
+
+    def keeps(self, n_bytes: int) -> bool:
+        """Tell whether so much of a tree may be kept until it is built; then it is counted."""
+        room = self._room >= n_bytes
+        self._room -= n_bytes if room else 0
+        return room
+
+    def named(self, names: Names | None, n: int) -> tuple[Feature, ...] | None:
+        """Return the features of these names, or None where they are no names of ``n``."""
+        if names is None or len(names) != n:
+            return None
+        return self._once(
+            (id(names), n),
+            lambda: tuple(Feature(name=str(label_of(arrived(name)))) for name in names.tolist()),
+        )
+
+    def unnamed(self, n: int) -> tuple[Feature, ...]:
+        """Return ``n`` features that have numbers instead of names."""
+        return self._once((0, n), lambda: Schema.numeric(n).features)
+
+    def _once(
+        self, key: tuple[int, int], make: Callable[[], tuple[Feature, ...]]
+    ) -> tuple[Feature, ...]:
+        if key not in self._known:
+            self._columns.take(key[1])
+            self._known[key] = make()
+        return self._known[key]

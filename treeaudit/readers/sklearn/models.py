@@ -1,0 +1,223 @@
+"""Find the tree models inside what a file holds: wrappers, bundles, pipelines."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.choice import choose, plain_name
+from treeaudit.readers.limits import Allowance, Deepest, Most, clean, show
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.filling import is_own
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, SEARCHES, children
+from treeaudit.readers.sklearn.found import Found, elements, is_tree
+from treeaudit.readers.sklearn.no_model import what_it_is
+from treeaudit.readers.sklearn.read_apart import is_read_apart
+from treeaudit.readers.walk import walk
+
+_BOOSTED = frozenset(
+    {
+        f"{kind}GradientBoosting{what}"
+        for kind in ("", "Hist")
+        for what in ("Classifier", "Regressor")
+    }
+)
+_WEIGHED = frozenset({"AdaBoostClassifier", "AdaBoostRegressor"})
+PASSED = SEARCHES | {
+    "Pipeline",
+    "FrozenEstimator",
+    "TransformedTargetRegressor",
+    "FixedThresholdClassifier",
+    "TunedThresholdClassifierCV",
+    "SelfTrainingClassifier",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Members:
+    """What a model is made of.
+
+    Attributes
+    ----------
+    trees
+        The models that have trees of their own.
+    others
+        The models that are no trees.
+    """
+
+    trees: list[Found]
+    others: list[Found]
+
+
+def has_trees(found: Found) -> bool:
+    """Whether this model holds trees directly, and not models that hold trees."""
+    kind = found.estimator.kind
+    if kind in BAGS or kind in _WEIGHED:
+        # Unfitted ones too: whoever reads them says so.
+        return all(is_tree(member) for member in elements(found.get("estimators_")))
+    return kind in FORESTS or kind in _BOOSTED or is_tree(found.estimator)
+
+
+def members_of(found: Found, looks: Allowance | None = None) -> Members:
+    """Return the models that a model is made of, each once and without recursion."""
+    looks = looks or allowance()
+    members = Members(trees=[], others=[])
+    for here in walk(found, lambda one: one.estimator, _below, Deepest.models):
+        named = (here.get(name) for name in ("classes_", "feature_names_in_"))
+        sizes = [stored.size for stored in named if isinstance(stored, np.ndarray)]
+        looks.take(1 + len(elements(here.get("estimators_"))) + sum(sizes))
+        if has_trees(here):
+            members.trees.append(here)
+        elif next(children(here), None) is None:
+            members.others.append(here)
+    return members
+
+
+def allowance() -> Allowance:
+    """Return how many models, classes and names of columns may be looked at."""
+    return Allowance(Most.looks, "the file holds more models than treeaudit takes in")
+
+
+def _below(found: Found) -> Iterator[Found]:
+    """Yield what a model holds; of one with trees of its own what its boosting starts from."""
+    if found.estimator.kind not in _BOOSTED and has_trees(found):
+        return iter(())
+    return _once(found)
+
+
+def _once(found: Found) -> Iterator[Found]:
+    """Yield what a model holds; refuse a member that answers twice and is looked at once."""
+    seen: set[int] = set()
+    for child in children(found):
+        # What was calibrated in several ways answers by its calibrators.
+        if id(child.estimator) in seen and found.estimator.kind != "CalibratedClassifierCV":
+            raise ReadError(
+                f"the {found.estimator.kind} holds one and the same model twice, "
+                f"the second time as {child.inside}: give it a copy.deepcopy of its own"
+            )
+        seen.add(id(child.estimator))
+        yield child
+
+
+def find_model(root: object) -> Found:
+    """Return the one tree model of scikit-learn that the file holds."""
+    chosen = choose([(model.inside, model) for model in tree_models(root)], None)
+    if chosen is None:
+        raise UnsupportedModelError(what_it_is(root))
+    return chosen
+
+
+def tree_models(root: object) -> list[Found]:
+    """Return the tree models of scikit-learn that the file holds, none of them inside another."""
+    looks = allowance()
+    return list(models_in(root, lambda one: _is_model(one, looks), PASSED))
+
+
+def inner_models(models: list[Found], select: str) -> list[Found]:
+    """Return what a name means inside the models, along the way that it says.
+
+    Members go by their place, such as ``estimators_[0]``, and those of a vote or
+    a stack by what that calls them, too.
+    """
+    wanted, found = plain_name(select), []
+    todo = [(plain_name(model.inside) if model.inside else "", model) for model in models]
+    for _ in range(4 * Deepest.models):
+        below = [
+            (f"{name}.{plain_name(way)}".removeprefix("."), child)
+            for name, model in todo
+            for way, child in _ways(model)
+        ]
+        found += [child for name, child in below if name == wanted and _is_told_of(child)]
+        todo = [one for one in below if wanted.startswith(f"{one[0]}.")][: Most.models]
+        if found or not todo:
+            break
+    return list({id(one.estimator): one for one in found}.values())
+
+
+def _is_told_of(found: Found) -> bool:
+    return is_read_apart(found.estimator) or bool(members_of(found).trees)
+
+
+def _ways(model: Found) -> Iterator[tuple[str, Found]]:
+    """Yield the models that one holds, each by every name that it has there."""
+    pairs = model.get("estimators")
+    called = [
+        one[0]
+        for one in (pairs if isinstance(pairs, list) else ())
+        if isinstance(one, tuple) and len(one) == 2 and isinstance(arrived(one[1]), Inert)
+    ]
+    for i, child in enumerate(children(model)):
+        yield child.inside.removeprefix(model.inside).removeprefix("."), child
+        if i < len(called) and isinstance(called[i], str):
+            yield called[i], child
+
+
+def _is_model(found: Found, looks: Allowance) -> bool:
+    if has_trees(found):
+        return True
+    return found.estimator.kind not in PASSED and bool(members_of(found, looks).trees)
+
+
+class _Place:
+    """A value on the way to a model."""
+
+    __slots__ = ("found", "inside", "is_model", "value")
+
+    def __init__(self, value: object, inside: str, found: Found | None = None) -> None:
+        self.value = arrived(value)
+        self.inside = inside
+        self.is_model = False
+        if found is None and isinstance(self.value, Inert):
+            found = Found(estimator=self.value, inside=inside)
+        self.found = found
+
+
+def models_in(
+    root: object, is_model: Callable[[Found], bool], passed: frozenset[str], inside: str = ""
+) -> Iterator[Found]:
+    """Yield the models in a bundle, each once; nothing inside them is looked at."""
+    for place in walk(_Place(root, inside), lambda one: one.value, partial(_held, passed)):
+        if place.found is not None and is_model(place.found):
+            place.is_model = True
+            yield place.found
+
+
+def _behind(found: Found) -> Iterator[Found]:
+    """Yield what a wrapper holds, which can be written with the wrapper around it."""
+    outer = found.holder or found.estimator
+    holder = None if found.estimator.kind in SEARCHES else outer
+    yield from (replace(child, holder=holder) for child in children(found))
+
+
+def _held(passed: frozenset[str], place: _Place) -> Iterator[_Place]:
+    value, inside = place.value, place.inside
+    match value:
+        case Inert() if place.is_model:
+            return
+        case Inert() if place.found is not None and value.kind in passed:
+            yield from (_Place(c.estimator, c.inside, c) for c in _behind(place.found))
+        case Inert():
+            yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
+            if is_wrapper(value):
+                way = f"{inside}." if inside else ""
+                yield from (_Place(v, f"{way}{clean(k)}") for k, v in value.attributes.items())
+        case dict():
+            # Keys are put into words for what may hold a model, however many there are.
+            held = ((k, v) for k, v in value.items() if not isinstance(v, str | int | float | None))
+            yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in held)
+        case list() | tuple():
+            yield from (_Place(v, f"{inside}[{i}]") for i, v in enumerate(value))
+
+
+def is_wrapper(value: Inert) -> bool:
+    """Tell whether an object is of the author's own class, with whole models in its attributes.
+
+    A list of models in it would be an ensemble, of which nobody knows how it answers.
+    """
+    if not is_own(value.cls.module):
+        return False
+    lists = (elements(part) for part in value.attributes.values())
+    return not any(isinstance(arrived(one), Inert) for some in lists for one in some[:1])

@@ -1,0 +1,1 @@
+"""XGBoost models: JSON, UBJSON, and the old binary form."""

@@ -1,0 +1,261 @@
+"""Universal Binary JSON, as XGBoost writes it: bytes in, plain values out.
+
+Nothing is called, and nothing is allocated for a length before the bytes that
+it promises are there. Arrays of one number type become numpy views of the file.
+"""
+
+import struct
+from mmap import mmap
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
+from treeaudit.readers.xgboost.ubjson_alike import FEW, alike
+from treeaudit.readers.xgboost.ubjson_form import Numbers, form_of, numbers
+
+_TYPES = {"i": "i1 b", "U": "u1 B", "I": "i2 h", "l": "i4 i", "L": "i8 q", "d": "f4 f", "D": "f8 d"}
+_NUMBERS = {mark: np.dtype(f">{name[:2]}") for mark, name in _TYPES.items()}
+_SCALARS = {mark: struct.Struct(f">{name[3:]}") for mark, name in _TYPES.items()}
+_WHOLE = "iUIlL"
+_CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
+# What Python needs for an object, a list entry included; about the largest of each.
+_SCALAR_COST = 64
+_CONTAINER_COST = 320
+# Within how many times the bytes that were alike others are looked for.
+_FURTHER = 8
+
+
+def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) -> object:
+    r"""Return the value that UBJSON bytes hold.
+
+    Objects become dict, arrays of one number type become read-only numpy
+    arrays, other arrays become lists. Texts that are no UTF-8 keep their bytes
+    as backslash escapes.
+
+    Examples
+    --------
+    >>> found = parse(b"{i\x01a[$d#i\x01\x3f\x80\x00\x00i\x01bSi\x02hi}")
+    >>> found["a"].tolist(), found["b"]
+    ([1.0], 'hi')
+    """
+    return _Parser(memoryview(data).cast("B").toreadonly(), limits).document()
+
+
+def shortest(number: int) -> str:
+    """Return how XGBoost writes a whole number."""
+    bits = (number if number >= 0 else ~number).bit_length()
+    return "i" if bits < 8 else "I" if bits < 16 else "l" if bits < 32 else "L"
+
+
+class _Parser:
+    __slots__ = ("_at", "_data", "_flat", "_forms", "_kinds", "_spend", "_wide")
+
+    def __init__(self, data: memoryview, limits: Limits) -> None:
+        self._data = data
+        self._flat = np.frombuffer(data, np.uint8)
+        self._kinds: dict[str, Numbers] = {}
+        self._at = 0
+        # How lengths and whole numbers are written, and whether any could be shorter.
+        self._forms: tuple[set[str], set[str]] = (set(), set())
+        self._wide = False
+        too_much = f"the UBJSON unpacks to too much for its {len(data):,} bytes"
+        self._spend = Allowance(limits.objects(len(data)), too_much).take
+
+    def document(self) -> object:
+        value = self._value(self._marker(), 0)
+        if self._at != len(self._data):
+            extra = len(self._data) - self._at
+            raise ReadError(f"the UBJSON ends at byte {self._at:,}, but {extra:,} bytes follow")
+        lengths, whole = self._forms
+        if len(lengths) > 1 or (self._wide and len(whole) > 1):
+            raise ReadError("the UBJSON writes numbers of one kind now in one way, now in another")
+        return value
+
+    def _damaged(self, what: str) -> ReadError:
+        return ReadError(f"the UBJSON is damaged at byte {self._at:,}: {what}")
+
+    def _take(self, size: int) -> memoryview:
+        if size > len(self._data) - self._at:
+            what = "1 byte is" if size == 1 else f"{size:,} bytes are"
+            raise self._damaged(f"{what} announced and the file ends before")
+        start = self._at
+        self._at += size
+        return self._data[start : self._at]
+
+    def _marker(self) -> str:
+        code = self._take(1)[0]
+        if code == 0x4E:  # "N": no operation, which no library writes
+            raise self._damaged("it is filled up with bytes that say nothing")
+        return chr(code)
+
+    def _value(self, marker: str, depth: int) -> object:
+        if (kind := _SCALARS.get(marker)) is not None:
+            self._spend(_SCALAR_COST)
+            found = kind.unpack(self._take(kind.size))[0]
+            self._see(marker, found)
+            return found
+        if marker == "S":
+            return self._text()
+        if marker == "{":
+            return self._object(depth + 1)
+        if marker == "[":
+            return self._array(depth + 1)
+        self._spend(_SCALAR_COST)
+        if marker in _CONSTANTS:
+            return _CONSTANTS[marker]
+        if marker == "C":
+            return chr(self._take(1)[0])
+        raise self._damaged(f"there is no type {marker!a}")
+
+    def _length(self, marker: str) -> int:
+        if marker not in _WHOLE:
+            raise self._damaged("a length is no whole number")
+        self._forms[0].add(marker)
+        kind = _SCALARS[marker]
+        size = int(kind.unpack(self._take(kind.size))[0])
+        if size < 0:
+            raise self._damaged("a length is negative")
+        return size
+
+    def _text(self, marker: str | None = None) -> str:
+        size = self._length(self._marker() if marker is None else marker)
+        if size > Most.text:
+            raise ModelTooLargeError(
+                f"the UBJSON holds a text of {size:,} bytes at byte {self._at:,}, "
+                f"more than {Most.text:,}"
+            )
+        self._spend(_SCALAR_COST + 4 * size)
+        return bytes(self._take(size)).decode("utf-8", "backslashreplace")
+
+    def _header(self, depth: int) -> tuple[str | None, int | None, str]:
+        """Return the common type and the number of entries, where stated, and what follows."""
+        if depth > Deepest.ubjson:
+            raise ModelTooLargeError(f"the UBJSON is nested more than {Deepest.ubjson} levels deep")
+        self._spend(_CONTAINER_COST)
+        common = size = None
+        marker = self._marker()
+        if marker == "$":
+            common = chr(self._take(1)[0])
+            marker = self._marker()
+            if marker != "#":
+                raise self._damaged("a typed array does not tell its length")
+        if marker == "#":
+            size = self._length(self._marker())
+        return common, size, marker
+
+    def _array(self, depth: int) -> object:
+        common, size, marker = self._header(depth)
+        if size is None:
+            open_ended = []
+            while marker != "]":
+                open_ended.append(self._value(marker, depth))
+                marker = self._marker()
+            return open_ended
+        if common is None:
+            return self._entries(size, depth)
+        if (dtype := _NUMBERS.get(common)) is not None:
+            # No 64-bit length can overflow this product: Python's integers do not wrap.
+            return np.frombuffer(self._take(size * dtype.itemsize), dtype=dtype)
+        return [self._value(common, depth) for _ in self._counted(size)]
+
+    def _entries(self, size: int, depth: int) -> list[object]:
+        """Return the entries of an array, of which many objects may be written alike."""
+        if (whole := self._whole(size)) is not None:
+            return whole
+        found: list[Any] = []
+        self._counted(size)
+        while len(found) < size:
+            start = self._at
+            found.append(self._value(self._marker(), depth))
+            if len(found) == 1 and size > FEW and isinstance(found[0], dict):
+                self._like(start, size, found)
+        return found
+
+    def _like(self, start: int, size: int, found: list[Any]) -> None:
+        """Add the objects that are written as the first one, which begins where told."""
+        if not self._kinds:
+            held = ((mark, numbers(self._flat, kind)) for mark, kind in _NUMBERS.items())
+            self._kinds.update(held)
+        told = form_of(bytes(self._data[start : self._at]), self._kinds)
+        if told is None:
+            return
+        form = told[0]
+        n_values = form.n_names + form.n_values
+        window = FEW * _FURTHER * (self._at - start)
+        while len(found) < size:
+            most = size - len(found)
+            more = alike(form, self._flat, self._at, window, most, self._kinds)
+            if more is None:
+                return
+            cost = form.n_containers * _CONTAINER_COST + n_values * _SCALAR_COST + 4 * form.n_bytes
+            self._spend(more.n * cost + 4 * more.n_text)
+            for marker, stored in more.scalars():
+                self._see_all(marker, stored)
+            found += more.values()
+            self._at = more.end
+            if more.broken:
+                return
+            window = _FURTHER * (self._at - start)
+
+    def _whole(self, size: int) -> list[Any] | None:
+        """Return so many whole numbers that are all written with one mark; else take nothing."""
+        marker = chr(self._data[self._at]) if self._at < len(self._data) else ""
+        if not marker or marker not in _WHOLE:
+            return None
+        entry = np.dtype([("mark", "u1"), ("number", _NUMBERS[marker])])
+        if not 1 < size <= (len(self._data) - self._at) // entry.itemsize:
+            return None
+        stored = np.frombuffer(self._data, entry, size, self._at)
+        if not (stored["mark"] == ord(marker)).all():
+            return None
+        self._spend(_SCALAR_COST * size)
+        self._see_all(marker, stored["number"])
+        self._at += size * entry.itemsize
+        whole: list[Any] = stored["number"].tolist()
+        return whole
+
+    def _see(self, marker: str, number: int) -> None:
+        """Remember how a number is written."""
+        if marker in _WHOLE:
+            self._forms[1].add(marker)
+            # XGBoost takes the largest of a form, and the smallest, for too large.
+            away = number + 1 if number >= 0 else number - 1
+            self._wide |= marker not in (shortest(number), shortest(away))
+
+    def _see_all(self, marker: str, stored: npt.NDArray[Any]) -> None:
+        """Remember how numbers are written, all with one mark."""
+        if marker in _WHOLE:
+            # Those next to 0 could be written in the shortest way.
+            for some, nearest in ((stored[stored >= 0], np.min), (stored[stored < 0], np.max)):
+                if len(some):
+                    self._see(marker, int(nearest(some)))
+
+    def _once(self, found: dict[str, object], key: str) -> None:
+        """Refuse an object that names something twice: readers would disagree."""
+        if key in found:
+            raise self._damaged(f"an object names {show(key)} twice")
+
+    def _counted(self, size: int) -> range:
+        """Refuse more entries than bytes: entries of no bytes are bombs."""
+        if size > len(self._data) - self._at:
+            raise self._damaged(f"{size:,} entries are announced and the file ends before")
+        return range(size)
+
+    def _object(self, depth: int) -> dict[str, object]:
+        common, size, marker = self._header(depth)
+        found: dict[str, object] = {}
+        if size is None:
+            while marker != "}":
+                key = self._text(marker)
+                self._once(found, key)
+                found[key] = self._value(self._marker(), depth)
+                marker = self._marker()
+            return found
+        for _ in self._counted(size):
+            key = self._text()
+            self._once(found, key)
+            found[key] = self._value(self._marker() if common is None else common, depth)
+        return found
