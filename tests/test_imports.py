@@ -16,7 +16,7 @@ PACKAGE = ROOT / "treeaudit"
 # The rooms of the house, from the ground up: what stands higher may import what stands lower or
 # beside it. A room is a folder or a loose module of the package.
 FLOORS: list[set[str]] = [
-    {"arrays", "dataclass", "errors", "files", "later", "version", "stats", "rendered"},
+    {"arrays", "errors", "files", "version", "stats", "rendered"},
     {"model"},
     {"dp", "readers", "people", "table"},
     {"writers", "defenses", "findings", "inference"},
@@ -85,6 +85,16 @@ def test_nothing_imports_in_a_circle() -> None:
     )
     for graph in (modules, rooms):
         assert not [sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1]
+
+
+FORMATS = {"sklearn", "xgboost", "lightgbm", "catboost", "onnx", "pmml", "skops"}
+
+
+def test_residual_content_knows_no_format() -> None:
+    for module in MODULES:
+        if module.startswith("treeaudit.readers.residual"):
+            rooms = {other.split(".")[2] for other in imports_of(module) if ".readers." in other}
+            assert not rooms & FORMATS, f"{module} must not import {sorted(rooms & FORMATS)}"
 
 
 def loaded_by(code: str) -> set[str]:

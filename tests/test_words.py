@@ -1,0 +1,38 @@
+"""Names are nouns and verbs of the field, so that somebody who searches for them finds them."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "treeaudit"
+# A bare participle says that something was done, never what it is; the others stood for
+# terms that the field has: residual content, bootstrap sample, homogeneous group, ...
+NOT_NAMES = frozenset(
+    "later alike ways lower coarse ends kinds once sides meant beside stated told held found seen "
+    "kept settled spare asked shelf tape traces stencil stencils together leftovers "
+    "own_json every stored made_up taught put_aside nearness each_cell sheet labels_held drawn "
+    "looks written fixed way_out front declared typed mistakes".split()
+)
+NOT_CLASSES = frozenset("Found Seen Draw Grove Sound Kin Quiet Told Leftover Leftovers".split())
+WORDS = r"\b(leftovers?|stencils?|put aside|made up|spelled|way out)\b"
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_names_are_words_of_the_field(path) -> None:
+    names = {path.stem, *path.relative_to(ROOT).parts[:-1]}
+    classes = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.ClassDef):
+            classes.add(node.name.lstrip("_"))
+    assert {name for name in names if name.strip("_") in NOT_NAMES} == set()
+    assert classes & NOT_CLASSES == set()
+
+
+def test_the_readme_speaks_plainly() -> None:
+    text = (ROOT.parent / "README.md").read_text("utf-8")
+    assert re.findall(WORDS, text, re.IGNORECASE) == []
