@@ -53,13 +53,13 @@ PROMISES = {
             "hostile/test_smuggled.py::test_what_is_hidden_is_listed_or_gone_after_release",
         ],
         "people in the file are reported as people (TA202)": [
-            "readers/test_tables.py::test_rows_are_graded_high_and_fail",
+            "readers/pickle/test_tables.py::test_rows_are_graded_high_and_fail",
         ],
         "with `--train`, that its counts are not exact": [
             "people/test_noise_check.py::test_exact_counts_are_detected",
         ],
         "unused bytes between columns": [
-            "readers/test_elements.py::test_bytes_between_the_columns_are_noted_where_they_stand",
+            "readers/pickle/test_gaps.py::test_bytes_between_the_columns_are_noted_where_they_stand",
         ],
     },
     "README.md": {

@@ -6,10 +6,8 @@ field lies outside its record makes numpy itself read out of bounds.
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, Literal
 
 import numpy as np
 
@@ -106,35 +104,6 @@ def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Arr
     array = np.ndarray(sizes, real, data or None, 0, None, "F" if fortran else "C")
     array.setflags(write=False)
     return array
-
-
-def arrays_from(
-    datas: Sequence[object], dtype: DType, shapes: Sequence[object], fortran: bool
-) -> list[Array]:
-    """Return arrays of one type as `array_from` does, asking of all at once what it asks of each.
-
-    Examples
-    --------
-    >>> some = arrays_from([b"ab", b"cde"], DType("u1", []), [(2,), (3,)], False)
-    >>> [one.tolist() for one in some]
-    [[97, 98], [99, 100, 101]]
-    """
-    real, kinds = dtype.build(), {*map(type, datas)}
-    plain = real.itemsize and not real.hasobject and real.kind != "U"
-    if plain and kinds <= {bytes, memoryview} and {*map(type, shapes)} == {tuple}:
-        sizes: Sequence[tuple[Any, ...]] = shapes  # type: ignore[assignment]
-        every = [*chain.from_iterable(sizes)]
-        plain = {*map(type, every)} == {int} and min(every) > 0 and max(map(len, sizes)) <= _AXES
-        needed = [n * real.itemsize for n in map(math.prod, sizes)] if plain else []
-        if plain and needed == [*map(len, datas)]:  # type: ignore[arg-type]
-            rows = zip(datas, sizes, strict=True)
-            order: Literal["C", "F"] = "F" if fortran else "C"
-            made = [np.ndarray(shape, real, data, 0, None, order) for data, shape in rows]  # type: ignore[arg-type]
-            for one in made if kinds != {bytes} else ():
-                one.setflags(write=False)
-            return made
-    pairs = zip(datas, shapes, strict=True)
-    return [array_from(data, dtype, shape, fortran) for data, shape in pairs]
 
 
 def object_array(items: object, shape: object) -> Array:

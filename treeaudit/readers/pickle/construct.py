@@ -88,7 +88,7 @@ def _make(
         return member
     if str(target) in DATA_CALLS:
         try:
-            return carry_out(target, args, at, spend)
+            return _carry_out(target, args, at, spend)
         except (IndexError, ValueError, TypeError, OverflowError):
             raise ReadError(f"the arguments of {target} at byte {at:,} are damaged") from None
     bare = allowed is may_create and not args and str(target) in BARE
@@ -149,12 +149,7 @@ def _unsafe(target: Global, args: tuple[object, ...], at: int) -> UnsafeModelErr
     )
 
 
-def takes_any(target: Global) -> bool:
-    """Tell whether a call may be handed any values that are no names."""
-    return str(target) not in FETCHES and not target.name.startswith(_WITH_STATE)
-
-
-def carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
+def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
     """Return what one of the constructors of `names.DATA_CALLS` makes."""
     match target.name:
         case "dtype":

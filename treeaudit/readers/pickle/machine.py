@@ -56,10 +56,6 @@ class Machine(Tape):
         self.memo: dict[int, object] = {}
         # In an array of objects: what pickle, which knows no such arrays, has stored so far.
         self.outer: Outer | None = None
-        # Whether objects were stored under numbers of the file's own choice.
-        self.numbered = False
-        # What was learnt of the elements of lists, by `elements`.
-        self.alike: object = None
         self.version = self.announced = 0
 
     def run(self) -> object:
@@ -234,7 +230,6 @@ class Machine(Tape):
         index = len(memo) if number is None else number
         if self.outer is not None:
             self.outer.store(number, self.top())
-        self.numbered |= number is not None
         if index in memo:
             self.doubt(f"stores a second object as number {index:,}")
         memo[index] = self.top()

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.pickle.construct import ADVICE
-from treeaudit.readers.pickle.elements import read_alike
 from treeaudit.readers.pickle.filling import add, build, extend, is_own, is_set_by, update
 from treeaudit.readers.pickle.inert import MARK, Global, Inert
 from treeaudit.readers.pickle.keys import add_all
@@ -174,19 +173,6 @@ def duplicate(m: Machine) -> None:
     raise m.forged("duplicates an object")
 
 
-def complete(m: Machine) -> None:
-    build(m)
-    plain = m.version >= 4 and m.outer is None and not (m.doubts or m.numbered)
-    if plain and len(m.stack) > 1:
-        made, before = m.stack[-1], m.stack[-2]
-        if isinstance(made, Inert) and (before is MARK or _is_like(before, made)):
-            read_alike(m)
-
-
-def _is_like(before: object, made: Inert) -> bool:
-    return isinstance(before, Inert) and before.cls is made.cls
-
-
 def set_item(m: Machine) -> None:
     value, key = m.pop(), m.pop()
     update(m, [key, value])
@@ -213,7 +199,7 @@ _ACTIONS: dict[str, Step] = {
     "V": raw_unicode,
     "X": lambda m: m.push(m.text(m.number(4))),
     "a": lambda m: extend(m, [m.pop()]),
-    "b": complete,
+    "b": build,
     "c": lambda m: m.push(m.mention(m.line(), m.line())),
     "d": dictionary,
     "}": lambda m: empty(m, {}),

@@ -22,11 +22,7 @@ The argument, for a reviewer:
    picklers write them (`filling`), numbers that two loaders read differently are no numbers
    (`literals`), and the bytes of an array are no instructions (`as_pickle`). Any other
    file is refused. Other instructions for the same thing are as good as the usual ones.
-6. Elements of a list that are written alike, as the trees of a forest, are read by a pattern
-   (`elements`, `stencils`): of two that the interpreter has read, and held to be the same byte by
-   byte but for numbers and the bytes of arrays. All else goes to the interpreter. What it
-   leaves behind, to the last charge, is the same, which tests hold.
-7. Costs are bounded: instructions, container bytes, text lengths, integers,
+6. Costs are bounded: instructions, container bytes, text lengths, integers,
    key depth, array sizes, pickles within pickles (`inert.Limits`).
 
 Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
