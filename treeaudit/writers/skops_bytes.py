@@ -15,7 +15,7 @@ from treeaudit.arrays import Array
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.arrays import DType
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.writers.pickle_bytes import type_alone
 

@@ -2,7 +2,7 @@
 
 Nothing behind a name is ever imported or called: the gate decides what is
 *said*. Functions and classes are listed one by one, by their exact names
-(`listed_names`, `known_names`), wherever they stand. Of the rest:
+(`listed_names.txt`, `known_names`), wherever they stand. Of the rest:
 
 * a function of the standard library or of a library that writes tree models
   makes the file unsafe;
@@ -17,6 +17,7 @@ miss is named as a class that nobody has explained, and is no pass either.
 
 import sys
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
 from treeaudit.readers.limits import bare
@@ -41,12 +42,43 @@ from treeaudit.readers.pickle.known_names import (
     PYTHON2,
     UNSAFE,
 )
-from treeaudit.readers.pickle.listed_names import CLASSES, FUNCTIONS
 
 Kind = Literal["listed", "class", "function", "unsafe"]
 """What a name is: on a list; a class that nobody listed; a function of a library that is not
 read; or what could run code."""
 _PYX = "__pyx_unpickle_"
+
+
+def _listed() -> dict[str, dict[str, list[str]]]:
+    """Return the names of each module by section; a line without a colon goes on with the last."""
+    sections: dict[str, dict[str, list[str]]] = {}
+    text = Path(__file__).with_name("listed_names.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line.startswith("["):
+            section = sections[line.strip("[]")] = {}
+        elif line and not line.startswith("#"):
+            module, colon, rest = line.partition(":")
+            if colon:
+                names = section.setdefault(module, [])
+            names += (rest if colon else line).split()
+    return sections
+
+
+def _in_full(modules: dict[str, list[str]]) -> frozenset[str]:
+    """Return every name in full, under the former names of its module too."""
+    return frozenset(
+        f"{where}.{name}"
+        for module, names in modules.items()
+        for where in (module, *_LISTED["former"].get(module, ()))
+        for name in names
+    )
+
+
+_LISTED = _listed()
+CLASSES = _in_full(_LISTED["classes"])
+"""Classes of which an instance is data: to make one, and to give it its state, runs no code."""
+FUNCTIONS = _in_full(_LISTED["functions"])
+"""Functions that models keep: whatever they are called with, they compute and touch no file."""
 
 
 def is_standard(module: str) -> bool:

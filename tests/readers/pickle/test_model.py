@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
-from treeaudit.readers.pickle.gaps import between_columns, gaps
+from treeaudit.readers.pickle.model import between_columns, gaps
 from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 RECORDS = [
