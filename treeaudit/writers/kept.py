@@ -14,8 +14,7 @@ import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.arrays import DType
+from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert, Text
 from treeaudit.readers.pickle.names import FUNCTIONS
 from treeaudit.readers.pickle.tables import index_names

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.readers.pickle.known_names import DATA_CALLS
 from treeaudit.readers.pickle.names import (
+    DATA_CALLS,
     FUNCTIONS,
     judge,
     may_call,

@@ -23,8 +23,9 @@ from treeaudit.readers.pickle.arrays import (
     scalar_from,
 )
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.known_names import BARE, DATA_CALLS
 from treeaudit.readers.pickle.names import (
+    BARE,
+    DATA_CALLS,
     may_call,
     may_create,
     may_fetch,

@@ -23,9 +23,8 @@ from treeaudit.readers.pickle.arrays import (
 )
 from treeaudit.readers.pickle.construct import ADVICE, add_all, hashable, is_array_class
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.known_names import KNOWN
 from treeaudit.readers.pickle.machine import Machine
-from treeaudit.readers.pickle.names import is_standard
+from treeaudit.readers.pickle.names import KNOWN, is_standard
 from treeaudit.readers.pickle.states import check_items, check_state
 
 # None of their classes has slots; some would take the keys of two dictionaries for attributes.

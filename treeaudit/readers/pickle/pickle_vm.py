@@ -14,7 +14,7 @@ The argument, for a reviewer:
 3. There is no `import` of, and no `getattr` on, a name of the file, and no `eval`,
    `exec`, `compile` or `pickle`, in this module or in those it imports, and no file is
    opened. joblib 0.9 kept arrays in files beside the model: such a file is refused.
-4. Every name goes through one gate (`names`, its tables in `known_names`). What
+4. Every name goes through one gate (`names`, its lists in `listed_names.txt`). What
    the gate refuses is reported as unsafe even though it could not have run here;
    so is a constructor that is handed what it could call (`names.may_hand`).
 5. What a loader makes is what is read: parts are put together in the order in which

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.known_names import KNOWN
-from treeaudit.readers.pickle.names import is_standard
+from treeaudit.readers.pickle.names import KNOWN, is_standard
 
 _COLLECTIONS = frozenset("append extend add insert update pop popitem setdefault".split())
 # Public methods of the estimators of scikit-learn, XGBoost, LightGBM and CatBoost, without

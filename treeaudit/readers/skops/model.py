@@ -17,8 +17,8 @@ from treeaudit.model.source import Source
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.pickle.inert import Global
-from treeaudit.readers.pickle.known_names import KNOWN
 from treeaudit.readers.pickle.names import (
+    KNOWN,
     judge,
     may_call,
     may_create,
