@@ -139,11 +139,6 @@ def _computed(cls: Global, at: int) -> UnsafeModelError:
     )
 
 
-def is_free(key: str) -> bool:
-    """Tell whether an attribute may be of this name, whatever its value is."""
-    return key not in _REFUSED and not key.startswith("_")
-
-
 def check_items(target: Inert, keys: object, at: int) -> None:
     """Refuse items that some classes look methods up in, such as the `Bunch` of scikit-learn."""
     if isinstance(keys, Iterable) and not is_standard(target.cls.module):
@@ -155,7 +150,7 @@ def _check_keys(cls: Global, items: Iterable[tuple[object, object]], at: int) ->
     known = cls.module.partition(".")[0] in KNOWN
     for key, value in items:
         if isinstance(key, str):
-            if is_free(key):
+            if key not in _REFUSED and not key.startswith("_"):
                 continue
             if not _shadows(cls, key, value, known=known):
                 continue
