@@ -107,7 +107,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
     left = limits.within(len(content.data), archive.n_unpacked)
     schema, nodes = _schema(archive.read(_SCHEMA), left.objects(len(content.data)))
     mentioned = _check_names(nodes)
-    read = {_SCHEMA, *_files(nodes)}
+    named = {_SCHEMA, *_files(nodes)}
     try:
         root = Graph(archive, left, schema.get("protocol")).build(schema)
     except RecursionError:
@@ -117,7 +117,7 @@ def parse(content: Content, limits: Limits = LIMITS) -> Parsed:
         mentioned=mentioned,
         n_bytes=archive.n_bytes,
         version=schema.get("_skops_version"),
-        unread=tuple(name for name in archive.names if name not in read),
+        unread=tuple(name for name in archive.names if name not in named),
         unused=tuple(archive.unused),
     )
 
