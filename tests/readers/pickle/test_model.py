@@ -44,10 +44,10 @@ def test_bytes_between_the_columns_are_noted_where_they_stand() -> None:
     data = bytearray(pickle.dumps(model, protocol=5))
     blobs = [at for op, _, at in pickletools.genops(bytes(data)) if op.name == "BYTEARRAY8"]
     tables = [at for at in blobs if int.from_bytes(data[at + 1 : at + 9], "little") > 170]
-    for at in tables[::3]:
+    for at in tables[1::3]:
         data[at + 9 + 60] = 7
     found = [*between_columns(read_pickle(bytes(data)).tables)]
     assert [n for _, n in found] == [1] * 3
-    for (place, n), at in zip(found, tables[::3], strict=True):
-        # Behind the bytes of a table stand their type, the sizes and how they are put together.
+    for (place, n), at in zip(found, tables[1::3], strict=True):
+        # Behind its bytes stand the type, which the first one spelled out, and the sizes.
         assert 0 < place + n - (at + 9 + int.from_bytes(data[at + 1 : at + 9], "little")) < 60
