@@ -14,10 +14,10 @@ PROMISES = {
     "SECURITY.md": {
         "Reading a file runs none of its code.": [
             "hostile/test_sandbox.py::test_hostile_files_touch_nothing",
-            "readers/test_argument.py::test_no_module_of_the_interpreter_can_run_code",
+            "readers/pickle/test_argument.py::test_no_module_of_the_interpreter_can_run_code",
         ],
         "no library that wrote a file is imported to read it": [
-            "readers/test_argument.py::test_no_module_of_the_interpreter_can_run_code",
+            "readers/pickle/test_argument.py::test_no_module_of_the_interpreter_can_run_code",
         ],
         "a function that is not listed is refused": [
             "hostile/test_named.py::test_it_is_refused_with_its_name",
