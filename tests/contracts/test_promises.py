@@ -44,7 +44,7 @@ PROMISES = {
             "contracts/test_looked.py::test_clear_without_looking_cannot_be_made",
         ],
         "Writes are atomic and need `--force` where a file exists": [
-            "test_output.py::test_a_file_that_exists_stays",
+            "test_files.py::test_a_file_that_exists_stays",
         ],
         "`treeaudit release` writes it from the model alone, in one encoding": [
             "writers/test_canonical.py::test_a_release_is_a_fixed_point",
@@ -59,7 +59,7 @@ PROMISES = {
             "people/test_noise_check.py::test_exact_counts_are_detected",
         ],
         "unused bytes between columns": [
-            "readers/pickle/test_gaps.py::test_bytes_between_the_columns_are_noted_where_they_stand",
+            "readers/pickle/test_model.py::test_bytes_between_the_columns_are_noted_where_they_stand",
         ],
     },
     "README.md": {
