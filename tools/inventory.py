@@ -89,8 +89,8 @@ def _stated(cls) -> dict[str, dict[str, object]]:
 def collect(folders: list[Path]) -> None:
     from treeaudit.errors import ReadError
     from treeaudit.readers.limits import LIMITS
-    from treeaudit.readers.pickle import pickled
-    from treeaudit.readers.skops import skops_file
+    from treeaudit.readers.pickle import model as pickle
+    from treeaudit.readers.skops import model as skops
     from treeaudit.readers.unpack import open_file
 
     known: dict[str, dict[str, set[str]]] = {}
@@ -107,7 +107,7 @@ def collect(folders: list[Path]) -> None:
                 continue
             try:
                 content = open_file(path, LIMITS)
-                file = skops_file if skops_file.matches(content) else pickled
+                file = skops if skops.matches(content) else pickle
                 _note(file.parse(content, LIMITS).root, known, words)
             except ReadError as error:
                 print(path.name, type(error).__name__, str(error)[:100])
@@ -147,7 +147,7 @@ def boosters(folders: list[Path]) -> None:
     """Add the attributes of wrappers and boosters in the pickles of some folders."""
     from treeaudit.errors import ReadError
     from treeaudit.readers.limits import LIMITS
-    from treeaudit.readers.pickle import pickled
+    from treeaudit.readers.pickle import model as pickle
     from treeaudit.readers.unpack import open_file
 
     first, *lines = OUT.read_text(encoding="utf-8").splitlines()
@@ -155,7 +155,7 @@ def boosters(folders: list[Path]) -> None:
     known: dict[str, dict[str, set[str]]] = {}
     for path in sorted(path for folder in folders for path in folder.glob("*.pkl")):
         try:
-            _note(pickled.parse(open_file(path, LIMITS), LIMITS).root, known, words)
+            _note(pickle.parse(open_file(path, LIMITS), LIMITS).root, known, words)
         except ReadError as error:
             print(path.name, type(error).__name__, str(error)[:100])
     for kind, names in known.items():

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import grow
+from treeaudit.attacks.attribute_inference import what_if
 from treeaudit.attacks.attribute_inference.what_if import Edges
-from treeaudit.readers.pickle.traces import edges
 
 VALUES = np.array([-30.0, -0.5, 0, 0.5, 1, 2, 3, 4, 7.5, 99, np.nan])
 
@@ -20,5 +20,5 @@ def test_agreement_with_the_tree(seed) -> None:
 
 
 def test_sets_that_are_too_wide_are_asked_of_the_tree(monkeypatch) -> None:
-    monkeypatch.setattr(edges, "_MOST_CELLS", 0)
+    monkeypatch.setattr(what_if, "_MOST_CELLS", 0)
     test_agreement_with_the_tree()

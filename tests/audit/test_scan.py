@@ -98,10 +98,10 @@ def test_the_same_tree_stored_by_scikit_learn_1_2(cancer_tree, protocol) -> None
     buffer = io.BytesIO()
     OldPickler(buffer, protocol).dump(cancer_tree)
     from treeaudit.readers.limits import LIMITS
-    from treeaudit.readers.pickle import pickled
+    from treeaudit.readers.pickle import model
     from treeaudit.readers.unpack import unpack
 
-    old = pickled.read(unpack(buffer.getvalue()), ta.Source(), None, LIMITS)
+    old = model.read(unpack(buffer.getvalue()), ta.Source(), None, LIMITS)
     new = ta.load(cancer_tree)
     assert not np.array_equal(buffer.getvalue(), pickle.dumps(cancer_tree, protocol))
     assert numbers(ta.scan(old)) == numbers(ta.scan(new))

@@ -14,10 +14,10 @@ PROMISES = {
     "SECURITY.md": {
         "Reading a file runs none of its code.": [
             "hostile/test_sandbox.py::test_hostile_files_touch_nothing",
-            "readers/test_argument.py::test_no_module_of_the_interpreter_can_run_code",
+            "readers/pickle/test_argument.py::test_no_module_of_the_interpreter_can_run_code",
         ],
         "no library that wrote a file is imported to read it": [
-            "readers/test_argument.py::test_no_module_of_the_interpreter_can_run_code",
+            "readers/pickle/test_argument.py::test_no_module_of_the_interpreter_can_run_code",
         ],
         "a function that is not listed is refused": [
             "hostile/test_named.py::test_it_is_refused_with_its_name",
@@ -44,7 +44,7 @@ PROMISES = {
             "contracts/test_looked.py::test_clear_without_looking_cannot_be_made",
         ],
         "Writes are atomic and need `--force` where a file exists": [
-            "test_output.py::test_a_file_that_exists_stays",
+            "test_files.py::test_a_file_that_exists_stays",
         ],
         "`treeaudit release` writes it from the model alone, in one encoding": [
             "writers/test_canonical.py::test_a_release_is_a_fixed_point",
@@ -53,13 +53,13 @@ PROMISES = {
             "hostile/test_smuggled.py::test_what_is_hidden_is_listed_or_gone_after_release",
         ],
         "people in the file are reported as people (TA202)": [
-            "readers/test_tables.py::test_rows_are_graded_high_and_fail",
+            "readers/pickle/test_tables.py::test_rows_are_graded_high_and_fail",
         ],
         "with `--train`, that its counts are not exact": [
             "people/test_noise_check.py::test_exact_counts_are_detected",
         ],
         "unused bytes between columns": [
-            "readers/test_elements.py::test_bytes_between_the_columns_are_noted_where_they_stand",
+            "readers/pickle/test_model.py::test_bytes_between_the_columns_are_noted_where_they_stand",
         ],
     },
     "README.md": {

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from tests.readers.damage import sentence_or_model, spoil
 from treeaudit import Forest, ModelTooLargeError, ReadError, UnsupportedModelError, load
-from treeaudit.readers.pickle import pickled
+from treeaudit.readers.pickle import model as pickle_file
 
 RANDOM = np.random.default_rng(0)
 N = 400
@@ -227,7 +227,7 @@ def test_spoiled_bytes_end_in_a_sentence() -> None:
     vote = VotingClassifier([("a", forest)]).fit(table, LABEL)
     chance, seeds = random.Random(0), [pickle.dumps(model), pickle.dumps(vote)]
     for _ in range(300):
-        sentence_or_model(pickled, spoil(chance, seeds))
+        sentence_or_model(pickle_file, spoil(chance, seeds))
 
 
 @pytest.mark.parametrize("beside", [lambda tree: tree, lambda _: [], lambda _: "rate"])

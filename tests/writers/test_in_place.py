@@ -51,7 +51,7 @@ from treeaudit.defenses import (
     Strip,
 )
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.gaps import between_columns
+from treeaudit.readers.pickle.model import between_columns
 from treeaudit.readers.pickle.pickle_vm import read_pickle
 from treeaudit.repair.attempts import applied
 from treeaudit.writers import pickle_bytes, suffixes_of, to_estimator

@@ -32,10 +32,10 @@ from treeaudit.readers.detect import name_of
 from treeaudit.readers.lightgbm import model as lightgbm
 from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.onnx import model as onnx
-from treeaudit.readers.pickle import pickled
+from treeaudit.readers.pickle import model as pickle
 from treeaudit.readers.pmml import reader as pmml
 from treeaudit.readers.residual.extra import extra, few
-from treeaudit.readers.skops import skops_model
+from treeaudit.readers.skops import model as skops
 from treeaudit.readers.unpack import Content, open_file, unpack
 from treeaudit.readers.xgboost import model as xgboost
 
@@ -101,9 +101,9 @@ class Format:
 
 
 READERS: tuple[Format, ...] = (
-    Format(pickled, ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle"), "pickle, joblib"),
+    Format(pickle, ("sklearn-pickle", "sklearn-joblib", "treeaudit-pickle"), "pickle, joblib"),
     Format(native_json, ("treeaudit-json",), "treeaudit's own JSON"),
-    Format(skops_model, ("sklearn-skops",), "skops"),
+    Format(skops, ("sklearn-skops",), "skops"),
     Format(xgboost, ("xgboost-json", "xgboost-ubjson", "xgboost-binary"), "XGBoost"),
     Format(lightgbm, ("lightgbm-text", "lightgbm-json"), "LightGBM"),
     Format(catboost, ("catboost-json",), "CatBoost"),

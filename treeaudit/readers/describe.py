@@ -17,13 +17,13 @@ from treeaudit.readers import read
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.outline import Part, of_forest, outline
-from treeaudit.readers.pickle import pickled
+from treeaudit.readers.pickle import model as pickle
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.pickle_vm import Unpickled
 from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
-from treeaudit.readers.skops import skops_file
+from treeaudit.readers.skops import model as skops
 from treeaudit.readers.types import Array
 from treeaudit.readers.unpack import Content, open_file
 from treeaudit.readers.walk import Place, Walk
@@ -106,7 +106,7 @@ def describe(
     """Return what a file holds, whether or not it can be audited."""
     limits = Limits.up_to(max_bytes)
     content = open_file(path, limits)
-    is_pickle = pickled.matches(content)
+    is_pickle = pickle.matches(content)
     contents = Contents(
         path=str(Path(path)),
         n_bytes=content.n_bytes,
@@ -130,14 +130,14 @@ def describe(
             raise
         return replace(contents, no_model=str(error))
     n_records = None if forest is None else forest.n_records
-    if skops_file.matches(content):
-        file = skops_file.parse(content, limits)
+    if skops.matches(content):
+        file = skops.parse(content, limits)
         root, mentioned = file.root, file.mentioned
         return _of_pickle(contents, Unpickled(root, content.n_bytes, mentioned), n_records)
     if not is_pickle:
         return contents if forest is None else _of_model(contents, forest)
     try:
-        unpickled = pickled.parse(content, limits)
+        unpickled = pickle.parse(content, limits)
     except UnsupportedModelError:
         return contents if forest is None else _of_model(contents, forest)
     return _of_pickle(contents, unpickled, n_records)

@@ -166,7 +166,7 @@ def name_of(data: bytes | mmap) -> str:
         if head.startswith(magic):
             return name
     if data[:4] == b"PK\x03\x04":
-        from treeaudit.readers.skops.zip_archive import member_names
+        from treeaudit.readers.skops.archive import member_names
 
         return _name_of_archive(member_names(data) or [])
     if head[257:262] == b"ustar":

@@ -129,8 +129,6 @@ class Most:
     names = 100_000  # modules and classes that a file names, each time it does
     line = 4096  # bytes of a line of a pickle in text form
     key = 1 << 16  # characters of a text that is the key of a dictionary
-    file_name = 255  # characters, as file systems have it
-    companions = 20_000  # files beside a model
     streams = 10_000  # compressed streams, one after the other
     directory = 8 << 20  # bytes of the directory of a zip archive
     form = 1 << 30  # bytes of Python objects that our own form of a model may become
@@ -157,7 +155,6 @@ class Deepest:
     walk = 64  # objects and containers on a walk through a file
     oblivious = 24  # questions of an oblivious tree, which doubles with each
     form = 8  # lists in our own form of a model, which needs five
-    header = 6  # tuples and lists in the header of an array file (.npy)
     skops = 100  # nodes of a skops schema: each takes some of Python's own stack
     ubjson = 200  # containers of UBJSON: likewise
     xml = 5_000  # elements of XML

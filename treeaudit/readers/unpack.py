@@ -9,7 +9,7 @@ import mmap
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -38,8 +38,6 @@ class Content:
         Gives the SHA-256 of the file as stored; worked out once, when it is asked for.
     n_bytes
         Of the file as stored.
-    folder
-        Where it lies; None for bytes in memory.
     packed
         The bytes as stored.
     streams
@@ -50,7 +48,6 @@ class Content:
     compression: str
     digest: Digest
     n_bytes: int
-    folder: Path | None = None
     packed: bytes | mmap.mmap = b""
     streams: tuple[int, ...] = ()
 
@@ -73,7 +70,7 @@ def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
     >>> content.compression, bytes(content.data)
     ('zlib', b'a model')
     """
-    return replace(unpack(mapped(path, limits), limits), folder=Path(path).parent)
+    return unpack(mapped(path, limits), limits)
 
 
 def mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:

@@ -1,7 +1,7 @@
 """Differentially private trees as scikit-learn estimators.
 
 Writing a trainer. It is one module, its name in ``algorithms.py`` and its tests. For its
-pickles to be read, its exact name stands in ``readers/pickle/listed_names.py``, too, and
+pickles to be read, its exact name stands in ``readers/pickle/listed_names.txt``, too, and
 ``python tools/inventory.py own`` writes what they may hold::
 
     @dataclass(kw_only=True, eq=False, repr=False)

@@ -14,10 +14,9 @@ import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert, Text
-from treeaudit.readers.pickle.listed_names import FUNCTIONS
+from treeaudit.readers.pickle.names import FUNCTIONS
 from treeaudit.readers.pickle.tables import index_names
 from treeaudit.readers.residual.attributes import attributes_of, is_name
 from treeaudit.readers.residual.documents import is_plain

@@ -26,8 +26,7 @@ import numpy as np
 from treeaudit.arrays import Array
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 
 HEAD = b"\x80\x04"

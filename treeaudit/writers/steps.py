@@ -12,8 +12,7 @@ import numpy as np
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.residual.documents import is_plain
 from treeaudit.writers.binary import JSON

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from mmap import mmap
 
 from treeaudit.readers.pickle.inert import MARK, Global, Inert
-from treeaudit.readers.pickle.known_names import KNOWN
-from treeaudit.readers.pickle.names import is_standard, judge, may_call, may_create
+from treeaudit.readers.pickle.names import KNOWN, is_standard, judge, may_call, may_create
 
 # An array that comes so far is none.
 _MOST = 1_000

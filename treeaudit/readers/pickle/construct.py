@@ -5,25 +5,34 @@ No function of the file is looked up or run. The constructors of
 pass becomes an `Inert`, and everything that it does not is refused by name.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.limits import show
+from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.arrays import (
     ARRAY_CLASSES,
+    DType,
     LateArray,
     Spend,
     array_from,
+    arrived,
     axes_from,
     fill,
     scalar_from,
 )
-from treeaudit.readers.pickle.dtypes import DType
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.keys import add_all, hashable
-from treeaudit.readers.pickle.known_names import BARE, DATA_CALLS
-from treeaudit.readers.pickle.members import FETCHES, fetched
-from treeaudit.readers.pickle.names import may_call, may_create, may_hand
+from treeaudit.readers.pickle.names import (
+    BARE,
+    DATA_CALLS,
+    may_call,
+    may_create,
+    may_fetch,
+    may_hand,
+    may_import,
+    may_mention,
+)
 from treeaudit.readers.pickle.states import check_items, check_state
 
 ADVICE = "do not load it with pickle or joblib"
@@ -54,6 +63,20 @@ _EMPTY: dict[str, Callable[[], object]] = {
     "dict": dict,
 }
 
+FETCHES = frozenset(
+    (
+        "builtins.getattr __builtin__.getattr builtins.type __builtin__.type "
+        "cloudpickle.cloudpickle.subimport dill._dill._load_type jax._src.array._reconstruct_array "
+        "numpy.core._ufunc_reconstruct numpy._core._ufunc_reconstruct"
+    ).split()
+)
+"""What a file may call in the few forms that `_fetched` knows, and in no other."""
+
+_RECONSTRUCT = ("numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct")
+_TYPES = {"Ellipsis": "ellipsis", "NotImplemented": "NotImplementedType"}
+# The hash of a complex number is as easily forged as that of a tuple.
+_NO_KEYS = (list, dict, set, frozenset, bytearray, memoryview, np.ndarray, complex)
+
 
 def call(target: object, args: object, at: int, spend: Spend) -> object:
     """Return what calling ``target`` stands for (REDUCE, INST, OBJ)."""
@@ -82,13 +105,13 @@ def _make(
         )
     if str(target) in FETCHES and allowed is may_call:
         spend(240)
-        member = fetched(target, args)
+        member = _fetched(target, args)
         if member is None:
             raise _unsafe(target, args, at)
         return member
     if str(target) in DATA_CALLS:
         try:
-            return carry_out(target, args, at, spend)
+            return _carry_out(target, args, at, spend)
         except (IndexError, ValueError, TypeError, OverflowError):
             raise ReadError(f"the arguments of {target} at byte {at:,} are damaged") from None
     bare = allowed is may_create and not args and str(target) in BARE
@@ -108,7 +131,7 @@ def _make(
 def excused(target: object, args: object, made: object) -> Iterator[int]:
     """Yield the identity of each name that its place in a call makes harmless.
 
-    A function like `getattr`, in the few forms that `members` knows; a class whose bare
+    A function like `getattr`, in the few forms that `_fetched` knows; a class whose bare
     instance is made (pickle asks it of a class only); the class of an array that is filled.
     """
     if isinstance(target, Global) and str(target) in FETCHES:
@@ -149,12 +172,7 @@ def _unsafe(target: Global, args: tuple[object, ...], at: int) -> UnsafeModelErr
     )
 
 
-def takes_any(target: Global) -> bool:
-    """Tell whether a call may be handed any values that are no names."""
-    return str(target) not in FETCHES and not target.name.startswith(_WITH_STATE)
-
-
-def carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
+def _carry_out(target: Global, args: tuple[object, ...], at: int, spend: Spend) -> object:
     """Return what one of the constructors of `names.DATA_CALLS` makes."""
     match target.name:
         case "dtype":
@@ -259,3 +277,82 @@ def _container(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
             raise ReadError(f"a set at byte {at:,} has an element twice")
         return made if name == "set" else frozenset(made)
     return list(source) if name == "list" else tuple(source)
+
+
+def _fetched(target: Global, args: tuple[object, ...]) -> Global | Inert | None:
+    """Return what ``getattr(owner, name)`` or ``type(None)`` names, or None to refuse it.
+
+    Examples
+    --------
+    >>> get = Global("builtins", "getattr", 0, False)
+    >>> print(_fetched(get, (Global("zoneinfo", "ZoneInfo", 0, True), "_unpickle")))
+    zoneinfo.ZoneInfo._unpickle
+    >>> _fetched(get, (Global("posix", "environ", 0, False), "get")) is None
+    True
+    """
+    match target.name, args:
+        case "type", (None,):
+            return Global("builtins", "NoneType", target.offset, True)
+        case "type", (Global(module="builtins" | "__builtin__", name=name),) if name in _TYPES:
+            return Global("builtins", _TYPES[name], target.offset, True)
+        case "_load_type", (str(name),):
+            # dill calls types of the standard library by names of its own.
+            plain = name.islower() and may_mention("builtins", name)
+            return Global("builtins" if plain else target.module, name, target.offset, True)
+        case "subimport", (str(module),) if may_import(module):
+            return Inert(target, args)
+        case "_ufunc_reconstruct", (str(module), str(name)):
+            if may_import(module) and may_mention(module, name):
+                return Global(module, name, target.offset, True)
+        case "_reconstruct_array", (Global() as function, *_) if str(function) in _RECONSTRUCT:
+            return Inert(target, args)
+        case "getattr", (Global(allowed=True) as owner, str(member)):
+            if may_fetch(owner.module, owner.name, member):
+                return Global(owner.module, f"{owner.name}.{member}", target.offset, True)
+        case "getattr", (Inert(cls=Global(allowed=True) as owner) as instance, str(member)):
+            if may_fetch(owner.module, owner.name, member):
+                name = f"{owner.name}.{member}"
+                return Inert(Global(owner.module, name, target.offset, True), (instance,))
+    return None
+
+
+def hashable(key: object, among: int, spend: Spend) -> object:
+    """Return a key that can be hashed and compared quickly and without recursion."""
+    if type(key) is str and len(key) < Most.key:
+        return key
+    key = arrived(key)
+    if isinstance(key, tuple):
+        spend(8 * among)
+        return _hashable_tuple(key, spend, 4)
+    return _hashable_part(key)
+
+
+def add_all(target: set[object], items: Iterable[object], spend: Spend) -> bool:
+    """Put elements into a set, and tell whether none of them was there."""
+    new = True
+    for item in items:
+        n = len(target)
+        target.add(hashable(item, n, spend))
+        new &= len(target) > n
+    return new
+
+
+def _hashable_tuple(key: tuple[object, ...], spend: Spend, depth: int) -> object:
+    if depth == 0 or len(key) > 16:
+        raise ReadError("a dictionary key is nested too deeply")
+    spend(64 * (1 + len(key)))
+    parts = (arrived(part) for part in key)
+    return tuple(
+        _hashable_tuple(part, spend, depth - 1) if isinstance(part, tuple) else _hashable_part(part)
+        for part in parts
+    )
+
+
+def _hashable_part(key: object) -> object:
+    if isinstance(key, int) and key.bit_length() > 64:
+        raise ReadError("a dictionary key is an integer that is too long")
+    if isinstance(key, str | bytes | memoryview) and len(key) >= Most.key:
+        raise ReadError(f"a dictionary key of {len(key):,} characters is too long")
+    if isinstance(key, _NO_KEYS):
+        raise ReadError(f"a dictionary key is {show(key)}, which cannot be one")
+    return key

@@ -3,21 +3,28 @@
 A pickler writes the parts of an object right behind it: elements, pairs, the
 state. A loader copies some of them at that moment. What a file puts into an
 object later, fetched again, would be in the record here and not in the model,
-or the other way round.
+or the other way round. Arrays of joblib are raw bytes in the middle of the instructions.
 """
 
-from treeaudit.errors import ReadError, UnsafeModelError
+import math
+
+import numpy as np
+
+from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import show
-from treeaudit.readers.pickle.arrays import LateArray, arrived, fill
-from treeaudit.readers.pickle.companions import names_companion, read_companion
-from treeaudit.readers.pickle.construct import ADVICE, is_array_class
-from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.arrays import (
+    DType,
+    LateArray,
+    array_from,
+    arrived,
+    fill,
+    not_described,
+    shape_from,
+)
+from treeaudit.readers.pickle.construct import ADVICE, add_all, hashable, is_array_class
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.joblib_arrays import is_wrapper, read_array
-from treeaudit.readers.pickle.keys import add_all, hashable
-from treeaudit.readers.pickle.known_names import KNOWN
 from treeaudit.readers.pickle.machine import Machine
-from treeaudit.readers.pickle.names import is_standard
+from treeaudit.readers.pickle.names import KNOWN, is_standard
 from treeaudit.readers.pickle.states import check_items, check_state
 
 # None of their classes has slots; some would take the keys of two dictionaries for attributes.
@@ -31,6 +38,10 @@ _SETTERS = frozenset(
 _DICTS = frozenset(
     "OrderedDict defaultdict Counter Bunch DeprecationDict OptimizeResult Schema".split()
 )
+
+_JOBLIB = frozenset(("joblib.numpy_pickle", "sklearn.externals.joblib.numpy_pickle"))
+_DESCRIBED = frozenset("subclass shape order dtype allow_mmap numpy_array_alignment_bytes".split())
+_ALIGNMENT = 16
 
 
 def build(m: Machine) -> None:
@@ -55,12 +66,15 @@ def build(m: Machine) -> None:
             if library in _ESTIMATORS and in_parts:
                 raise m.forged(f"gives {show(target)} a state in parts")
             target.state = state
-            if is_wrapper(target):
+            if target.kind == "NumpyArrayWrapper" and target.cls.module in _JOBLIB:
                 if is_array_class(subclass := target.get("subclass")):
                     m.excused.add(id(subclass))
-                m.stack[-1] = m.note_table(read_array(m, target))
-            elif names_companion(target):
-                m.stack[-1] = m.note_table(read_companion(m, target))
+                m.stack[-1] = m.note_table(_read_array(m, target))
+            elif target.kind in ("NDArrayWrapper", "ZNDArrayWrapper"):
+                raise UnsupportedModelError(
+                    "the file was written by joblib 0.9 or older in several files: load it with "
+                    "that joblib, and save it again with a later one"
+                )
         case DType():
             target.describe(state)
             m.spend(256 * target.n_fields)
@@ -157,3 +171,40 @@ def is_set_by(m: Machine) -> bool:
             target.state, m.unfinished[place - 1] = state, None
             return True
     return False
+
+
+def _read_array(m: Machine, wrapper: Inert) -> object:
+    """Return the array whose bytes follow, and move behind them.
+
+    joblib pickles a small wrapper object and puts the bytes of the array right behind the
+    instruction that completes it (since joblib 1.2 aligned by a pad length and padding). Arrays
+    of objects are a whole pickle at that place.
+    """
+    described = wrapper.attributes
+    dtype, shape, order = described.get("dtype"), described.get("shape"), described.get("order")
+    if not isinstance(dtype, DType):
+        raise not_described(dtype)
+    plain = (subclass := described.get("subclass")) is None or is_array_class(subclass)
+    known = not wrapper.args and described.keys() <= _DESCRIBED and isinstance(shape, tuple)
+    known &= isinstance(order, str)
+    if not known or order not in ("C", "F") or not plain:
+        raise ReadError("an array of the joblib file is not described as joblib does")
+    m.begin_array()
+    if dtype.is_object:
+        content = arrived(m.read_nested())
+        if not isinstance(content, np.ndarray):
+            raise ReadError("an array of objects of the joblib file is damaged")
+        return content
+    size = math.prod(shape_from(shape)) * dtype.build().itemsize
+    if described.get("numpy_array_alignment_bytes") is None:
+        m.refuse_instructions(size)
+    else:
+        # Read by pickle, the number of bytes is no instruction, so that nothing is run.
+        padding = m.take(1)[0]
+        if padding > _ALIGNMENT:
+            raise UnsafeModelError(
+                f"an array of the joblib file begins with {padding} bytes to fill up (byte "
+                f"{m.at - 1:,}), which joblib never writes and pickle.load would run"
+            )
+        m.take(padding)
+    return array_from(m.take(size), dtype, shape, order == "F")

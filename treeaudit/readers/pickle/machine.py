@@ -7,22 +7,109 @@ from mmap import mmap
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.limits import Limits, Most, show
-from treeaudit.readers.pickle.arrays import LateArray
+from treeaudit.readers.limits import Limits, Most, show, text_bytes
+from treeaudit.readers.pickle.arrays import DType, LateArray
 from treeaudit.readers.pickle.as_pickle import Outer, would_run
-from treeaudit.readers.pickle.companions import Companions
-from treeaudit.readers.pickle.construct import ADVICE, call, create, excused
-from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.construct import ADVICE, FETCHES, call, create, excused
 from treeaudit.readers.pickle.inert import MARK, Global
-from treeaudit.readers.pickle.members import FETCHES
 from treeaudit.readers.pickle.names import file_within, may_fetch, may_mention
-from treeaudit.readers.pickle.tape import Tape
+from treeaudit.readers.types import Array
 
 # What an instruction may leave behind: an entry of the stack, a number. Charged by blocks.
 _STEP, _BLOCK = 40, 1 << 12
+_LONG_TEXT = 4096
 
 
-class Machine(Tape):
+class Stream:
+    """A place in the file, and a `budget`: how many bytes of objects may be made."""
+
+    data: bytes | mmap
+    view: memoryview
+    size: int
+    begin: int
+    at: int
+    frame_end: int
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self.tables: list[tuple[int, Array]] = []
+        self.doubts: list[ReadError] = []
+
+    def forged(self, what: str) -> ReadError:
+        """Return the error of a file that no pickler wrote."""
+        return ReadError(
+            f"the file {what} (byte {self.at - 1:,}), which pickle never writes: "
+            "it is damaged or forged"
+        )
+
+    def doubt(self, what: str) -> None:
+        """Refuse the file in the end, unless what follows would run code: that is told first."""
+        if not self.doubts:
+            self.doubts.append(self.forged(what))
+
+    def spend(self, n: int) -> None:
+        """Charge for what an instruction makes."""
+        self.budget -= n
+        if self.budget < 0:
+            raise ModelTooLargeError(
+                "the file would unpack to more objects than its size allows; "
+                "if you trust it, allow more with --max-bytes"
+            )
+
+    def take(self, n: int) -> memoryview:
+        """Return the next bytes."""
+        end = self.at + n
+        if n < 0 or end > self.size:
+            raise ReadError(
+                f"byte {self.at:,} announces {n:,} bytes, the file has {self.size - self.at:,} left"
+            )
+        if self.at <= self.frame_end < end:
+            self.frame_end = -1
+            self.doubt("has a frame that ends within an instruction")
+        piece = self.view[self.at : end]
+        self.at = end
+        return piece
+
+    def byte(self) -> int:
+        """Return the next byte."""
+        at = self.at
+        if at >= self.size or at == self.frame_end:
+            self.take(1)
+        self.at = at + 1
+        return self.data[at]
+
+    def number(self, n: int, *, signed: bool = False) -> int:
+        """Return a whole number of so many bytes."""
+        return int.from_bytes(self.take(n), "little", signed=signed)
+
+    def line(self, longest: int = Most.line) -> str:
+        """Return the next line as text."""
+        return self.raw_line(longest).decode("utf-8", "surrogateescape")
+
+    def raw_line(self, longest: int, times: int = 1) -> bytes:
+        """Return a line, charged before it is copied as often as its reader copies it."""
+        end = self.data.find(b"\n", self.at, self.at + longest)
+        if end < 0:
+            raise ReadError(f"a line of text at byte {self.at:,} does not end")
+        self.spend(times * (end - self.at))
+        return bytes(self.take(end + 1 - self.at)[:-1])
+
+    def text(self, n: int) -> str:
+        """Return the next bytes as text."""
+        piece = self.take(n)
+        if n >= _LONG_TEXT:
+            self.spend(n // 2)  # the least it can take: seen before a page of it is read
+            self.spend(text_bytes(piece) - n // 2)
+        try:
+            text = str(piece, "utf-8", "surrogatepass")
+        except UnicodeDecodeError:
+            raise ReadError(f"the text at byte {self.at - n:,} is damaged") from None
+        if n < _LONG_TEXT:
+            self.spend(56 + n if text.isascii() else text.__sizeof__())
+        return text
+
+
+class Machine(Stream):
     """Stack, memo and place in the file while one pickle is read; see `pickle_vm`.
 
     So many pickles may lie `nested` within it. `steps` tells by its number what an opcode does.
@@ -43,23 +130,20 @@ class Machine(Tape):
         self.mentioned: list[Global] = []
         # Names that may not be mentioned but were called in a form that is harmless.
         self.excused: set[int] = set()
-        self.companions: Companions | None = None
         self.instructions = self.paid = 0
         self.start(data, offset)
 
     def start(self, data: bytes | mmap, offset: int) -> None:
         """Begin with a pickle: nothing of another one is on the stack or stored."""
-        self.wind(data, offset)
+        self.data, self.view, self.size = data, memoryview(data), len(data)
+        self.begin = self.at = offset
+        self.frame_end = -1
         self.stack: list[object] = []
         # What was made at a place of the stack and may still be filled there, by height.
         self.unfinished: dict[int, object] = {}
         self.memo: dict[int, object] = {}
         # In an array of objects: what pickle, which knows no such arrays, has stored so far.
         self.outer: Outer | None = None
-        # Whether objects were stored under numbers of the file's own choice.
-        self.numbered = False
-        # What was learnt of the elements of lists, by `elements`.
-        self.alike: object = None
         self.version = self.announced = 0
 
     def run(self) -> object:
@@ -203,29 +287,16 @@ class Machine(Tape):
             )
 
     def read_nested(self) -> object:
-        self.spend(100 * len(self.memo))
-        outer = Outer(dict(self.memo), self.mentioned)
-        made, self.at = self._run_inside(self.data, self.at, outer)
-        return made
-
-    def read_inside(self, data: bytes | mmap, at: int) -> object:
-        made, end = self._run_inside(data, at)
-        if n := len(data) - end:
-            raise ReadError(f"{n:,} bytes follow the array")
-        return made
-
-    def _run_inside(
-        self, data: bytes | mmap, at: int, outer: Outer | None = None
-    ) -> tuple[object, int]:
+        """Read the pickle that begins here, of the same file: it shares names and costs."""
         if self.nested == 0:
             raise ModelTooLargeError("the file has pickles within pickles within pickles")
-        # Of one file: names, doubts and tables are shared, and so is what it may cost.
+        self.spend(100 * len(self.memo))
         inner = copy(self)
-        inner.start(data, at)
-        inner.nested, inner.outer = self.nested - 1, outer
-        made = inner.run()
+        inner.start(self.data, self.at)
+        inner.nested, inner.outer = self.nested - 1, Outer(dict(self.memo), self.mentioned)
+        made, self.at = inner.run(), inner.at
         self.budget, self.instructions, self.paid = inner.budget, inner.instructions, inner.paid
-        return made, inner.at
+        return made
 
     def remember(self, number: int | None = None) -> None:
         """Store what is on top under a number, or under the next one."""
@@ -234,7 +305,6 @@ class Machine(Tape):
         index = len(memo) if number is None else number
         if self.outer is not None:
             self.outer.store(number, self.top())
-        self.numbered |= number is not None
         if index in memo:
             self.doubt(f"stores a second object as number {index:,}")
         memo[index] = self.top()

@@ -3,28 +3,97 @@
 None of them calls anything that the file names; see `pickle_vm`.
 """
 
+import codecs
+import re
 import struct
 import sys
 from collections.abc import Callable
 
 from treeaudit.errors import ReadError, UnsafeModelError
-from treeaudit.readers.pickle.construct import ADVICE
-from treeaudit.readers.pickle.elements import read_alike
+from treeaudit.readers.pickle.construct import ADVICE, add_all
 from treeaudit.readers.pickle.filling import add, build, extend, is_own, is_set_by, update
-from treeaudit.readers.pickle.inert import MARK, Global, Inert
-from treeaudit.readers.pickle.keys import add_all
-from treeaudit.readers.pickle.literals import (
-    decimal,
-    decimal_float,
-    eight_bit,
-    index,
-    long,
-    quoted,
-    raw_unicode,
-)
+from treeaudit.readers.pickle.inert import MARK, Global, Inert, Text
 from treeaudit.readers.pickle.machine import Machine, Step
 
 _SHORT = 4096
+_LONG = 1024
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_FLOAT = re.compile(r"-?([0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?|inf|nan)")
+# Python warns of every other one.
+_NO_ESCAPE = re.compile(rb"\\[^'\"nrtx]")
+
+
+# -- numbers and texts that are spelled out --------------------------------------
+# What the loaders of Python in C and in Python read differently is refused: `I010` is eight or
+# an error, `F1_0` ten or an error.
+
+
+def long(m: Machine, n: int) -> None:
+    """Read a whole number of so many bytes (LONG1, LONG4)."""
+    if not 0 <= n <= _LONG:
+        raise ReadError(f"an integer of {n:,} bytes at byte {m.at:,} is too long")
+    m.spend(2 * n)
+    m.push(int.from_bytes(m.take(n), "little", signed=True))
+
+
+def index(m: Machine) -> int:
+    """Return the number of a stored object (PUT, GET)."""
+    text = m.line()
+    if not _INTEGER.fullmatch(text) or len(text) > 10 or text[0] == "-":
+        raise ReadError(f"the number before byte {m.at:,} is damaged")
+    return int(text)
+
+
+def decimal(m: Machine, end: str) -> None:
+    """Read a whole number (INT, LONG)."""
+    text = m.line()
+    truth = text in ("00", "01") and not end
+    whole = text.removesuffix(end)
+    if not truth and not (text.endswith(end) and len(text) <= _LONG and _INTEGER.fullmatch(whole)):
+        raise ReadError(f"the integer before byte {m.at:,} is damaged or too long")
+    m.push(text == "01" if truth else int(whole))
+
+
+def decimal_float(m: Machine) -> None:
+    """Read a number (FLOAT)."""
+    text = m.line()
+    if not _FLOAT.fullmatch(text):
+        raise ReadError(f"the number before byte {m.at:,} is damaged")
+    m.push(float(text))
+
+
+def quoted(m: Machine) -> None:
+    """Read a text of eight bits (STRING)."""
+    text = m.raw_line(m.size, times=5)
+    sound = len(text) > 1 and text[:1] == text[-1:] and text[:1] in (b"'", b'"')
+    try:
+        if not sound or _NO_ESCAPE.search(text.replace(rb"\\", b"")):
+            raise ValueError
+        raw = codecs.escape_decode(text[1:-1])[0]
+    except ValueError:
+        raise ReadError(f"the text before byte {m.at:,} is damaged") from None
+    m.push(eight_bit(raw))
+
+
+def raw_unicode(m: Machine) -> None:
+    """Read a text (UNICODE)."""
+    raw = m.raw_line(m.size, times=12)
+    try:
+        m.push(raw.decode("raw_unicode_escape"))
+    except UnicodeDecodeError:
+        raise ReadError(f"the text before byte {m.at:,} is damaged") from None
+
+
+def eight_bit(raw: bytes | memoryview) -> object:
+    """Python 2 wrote text and bytes alike; plain ASCII is taken for text."""
+    try:
+        text = Text(raw, "ascii")
+    except UnicodeDecodeError:
+        return bytes(raw)
+    return bytes(raw) if "\0" in text else text
+
+
+# -- the stack -------------------------------------------------------------------
 
 
 def counted_text(m: Machine, n: int) -> None:
@@ -174,19 +243,6 @@ def duplicate(m: Machine) -> None:
     raise m.forged("duplicates an object")
 
 
-def complete(m: Machine) -> None:
-    build(m)
-    plain = m.version >= 4 and m.outer is None and not (m.doubts or m.numbered)
-    if plain and len(m.stack) > 1:
-        made, before = m.stack[-1], m.stack[-2]
-        if isinstance(made, Inert) and (before is MARK or _is_like(before, made)):
-            read_alike(m)
-
-
-def _is_like(before: object, made: Inert) -> bool:
-    return isinstance(before, Inert) and before.cls is made.cls
-
-
 def set_item(m: Machine) -> None:
     value, key = m.pop(), m.pop()
     update(m, [key, value])
@@ -213,7 +269,7 @@ _ACTIONS: dict[str, Step] = {
     "V": raw_unicode,
     "X": lambda m: m.push(m.text(m.number(4))),
     "a": lambda m: extend(m, [m.pop()]),
-    "b": complete,
+    "b": build,
     "c": lambda m: m.push(m.mention(m.line(), m.line())),
     "d": dictionary,
     "}": lambda m: empty(m, {}),

@@ -8,38 +8,32 @@ The argument, for a reviewer:
 2. The few constructors that are carried out (`names.DATA_CALLS`) are written
    out in `construct`: numpy arrays from checked shapes and types, and plain
    containers. They reach no other code.
-   `getattr` and `type` are read as names too (`members`): ``getattr(Class, "f")``
+   `getattr` and `type` are read as names too (`construct`): ``getattr(Class, "f")``
    becomes the text ``Class.f``, nothing is fetched, and calling it is a call
    of that name.
 3. There is no `import` of, and no `getattr` on, a name of the file, and no `eval`,
-   `exec`, `compile` or `pickle`, in this module or in those it imports. Files
-   are opened by `companions` alone: joblib 0.9 kept arrays in files beside the
-   model, and the caller may pass what opens plain names in the model's folder.
-4. Every name goes through one gate (`names`, its tables in `known_names`). What
+   `exec`, `compile` or `pickle`, in this module or in those it imports, and no file is
+   opened. joblib 0.9 kept arrays in files beside the model: such a file is refused.
+4. Every name goes through one gate (`names`, its lists in `listed_names.txt`). What
    the gate refuses is reported as unsafe even though it could not have run here;
    so is a constructor that is handed what it could call (`names.may_hand`).
 5. What a loader makes is what is read: parts are put together in the order in which
    picklers write them (`filling`), numbers that two loaders read differently are no numbers
-   (`literals`), and the bytes of an array are no instructions (`as_pickle`). Any other
+   (`opcodes`), and the bytes of an array are no instructions (`as_pickle`). Any other
    file is refused. Other instructions for the same thing are as good as the usual ones.
-6. Elements of a list that are written alike, as the trees of a forest, are read by a pattern
-   (`elements`, `stencils`): of two that the interpreter has read, and held to be the same byte by
-   byte but for numbers and the bytes of arrays. All else goes to the interpreter. What it
-   leaves behind, to the last charge, is the same, which tests hold.
-7. Costs are bounded: instructions, container bytes, text lengths, integers,
+6. Costs are bounded: instructions, container bytes, text lengths, integers,
    key depth, array sizes, pickles within pickles (`inert.Limits`).
 
-Arrays of joblib stand in the middle of the opcode stream; see `joblib_arrays`.
+Arrays of joblib stand in the middle of the opcode stream; see `filling`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from mmap import mmap
 
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.companions import Companions
 from treeaudit.readers.pickle.inert import Global
 from treeaudit.readers.pickle.machine import Machine
 from treeaudit.readers.pickle.opcodes import STEPS
@@ -58,16 +52,13 @@ class Unpickled:
         Offset behind the last instruction.
     mentioned
         Every name in the file, in order.
-    companions
-        The files beside it that were read too, with their sizes.
     tables
-        All arrays of records, each with the place where it was complete; see `gaps`.
+        All arrays of records, each with the place where it was complete; see `model`.
     """
 
     root: object
     end: int
     mentioned: Sequence[Global]
-    companions: Mapping[str, int] = field(default_factory=dict)
     tables: Sequence[tuple[int, Array]] = ()
 
 
@@ -76,7 +67,6 @@ def read_pickle(
     *,
     offset: int = 0,
     limits: Limits = LIMITS,
-    companions: Companions | None = None,
 ) -> Unpickled:
     """Read one pickle as inert data.
 
@@ -87,7 +77,6 @@ def read_pickle(
     {'a': [1, 2.5, 'x']}
     """
     vm = Machine(data, offset, limits, limits.nested, STEPS)
-    vm.companions = companions
     try:
         root = vm.run()
     except UnsafeModelError:
@@ -99,5 +88,4 @@ def read_pickle(
     if vm.doubts:
         raise vm.doubts[0]
     vm.refuse_files_within()
-    opened = companions.opened if companions is not None else {}
-    return Unpickled(arrived(root), vm.at, vm.mentioned, opened, tuple(vm.tables))
+    return Unpickled(arrived(root), vm.at, vm.mentioned, tuple(vm.tables))

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.known_names import KNOWN
-from treeaudit.readers.pickle.names import is_standard
+from treeaudit.readers.pickle.names import KNOWN, is_standard
 
 _COLLECTIONS = frozenset("append extend add insert update pop popitem setdefault".split())
 # Public methods of the estimators of scikit-learn, XGBoost, LightGBM and CatBoost, without
@@ -140,11 +139,6 @@ def _computed(cls: Global, at: int) -> UnsafeModelError:
     )
 
 
-def is_free(key: str) -> bool:
-    """Tell whether an attribute may be of this name, whatever its value is."""
-    return key not in _REFUSED and not key.startswith("_")
-
-
 def check_items(target: Inert, keys: object, at: int) -> None:
     """Refuse items that some classes look methods up in, such as the `Bunch` of scikit-learn."""
     if isinstance(keys, Iterable) and not is_standard(target.cls.module):
@@ -156,7 +150,7 @@ def _check_keys(cls: Global, items: Iterable[tuple[object, object]], at: int) ->
     known = cls.module.partition(".")[0] in KNOWN
     for key, value in items:
         if isinstance(key, str):
-            if is_free(key):
+            if key not in _REFUSED and not key.startswith("_"):
                 continue
             if not _shadows(cls, key, value, known=known):
                 continue

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from treeaudit.model.extras import Extra
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.inert import Global
-from treeaudit.readers.pickle.known_names import KNOWN
-from treeaudit.readers.pickle.names import is_standard, judge
+from treeaudit.readers.pickle.names import KNOWN, is_standard, judge
 
 _MOST = 20
 # Libraries of tables and of time zones: what is listed of them only puts data together.

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.residual.attributes import listed
 

@@ -8,8 +8,7 @@ from treeaudit.model.words import an
 from treeaudit.readers.limits import bare, clean, show
 from treeaudit.readers.pickle.arrays import LateArray, arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.known_names import KNOWN
-from treeaudit.readers.pickle.names import judge
+from treeaudit.readers.pickle.names import KNOWN, judge
 from treeaudit.readers.sklearn.around_private import around_private
 from treeaudit.readers.sklearn.ensembles import SEARCHES, TREES, children, steps_of
 from treeaudit.readers.sklearn.found import Found

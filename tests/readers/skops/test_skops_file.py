@@ -66,7 +66,7 @@ def _same(a: Forest, b: Forest) -> None:
             assert first is None or np.array_equal(first, second), name
 
 
-@pytest.mark.parametrize("method", ["STORED", "DEFLATED", "BZIP2"])
+@pytest.mark.parametrize("method", ["STORED", "DEFLATED"])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_skops_file_is_the_same_model(name: str, method: str, tmp_path: Path) -> None:
     path = tmp_path / "model.skops"
@@ -115,7 +115,7 @@ def test_what_is_no_model_is_named(value: Any, name: str, tmp_path: Path) -> Non
 
 
 def test_tables_of_objects_keep_their_shape(tmp_path: Path) -> None:
-    from treeaudit.readers.skops.skops_file import parse
+    from treeaudit.readers.skops.model import parse
     from treeaudit.readers.unpack import open_file
 
     table = np.array([["a", None, 2.5], ["b", (1, 2), [3]]], dtype=object)
@@ -420,7 +420,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], type[ReadError]]] = {
     "size": (lambda: _patched(lambda d, at: d.__setitem__(at + 22, 200)), ReadError),
     "other-name": (lambda: _patched(lambda d, at: d.__setitem__(at + 46, 65)), ReadError),
     "deflate-bomb": (lambda: _bomb(zipfile.ZIP_DEFLATED), ReadError),
-    "bzip2-bomb": (lambda: _bomb(zipfile.ZIP_BZIP2), ModelTooLargeError),
+    "bzip2-bomb": (lambda: _bomb(zipfile.ZIP_BZIP2), ReadError),
 }
 
 

@@ -1,29 +1,38 @@
 """The nodes of a skops schema as inert data: the same records that a pickle becomes.
 
 What skops would look up or call becomes a `Global` or an `Inert` here, once all
-names passed the gate of `skops_names`. Nodes are visited in the order of skops:
+names passed the gate of `model`. Nodes are visited in the order of skops:
 the first node of an identity stands for all others.
 """
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.readers.limits import Allowance, Deepest, Limits, show
-from treeaudit.readers.pickle.arrays import arrived, object_array
-from treeaudit.readers.pickle.dtypes import DType
+from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
+from treeaudit.readers.limits import Allowance, Deepest, Limits, Most, show
+from treeaudit.readers.pickle.arrays import DType, array_from, arrived, object_array
+from treeaudit.readers.pickle.construct import hashable
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.keys import hashable
-from treeaudit.readers.pickle.npy import read_npy
 from treeaudit.readers.pickle.states import check_items, check_state
-from treeaudit.readers.skops.zip_archive import Archive
+from treeaudit.readers.skops.archive import Archive
+from treeaudit.readers.types import Array
 
 Node = dict[str, Any]
 _PENDING = object()
+_MAGIC = b"\x93NUMPY"
+_UNIT = re.compile(r"\[\d{0,6}[a-zA-Zμ]{1,7}\]")
+_HEADER = re.compile(
+    r"\{'descr': (?P<descr>'[^\s'\\]{1,64}'|\[(?:[^\s]+ )*[^\s]+\]), "
+    r"'fortran_order': (?P<fortran>True|False), "
+    r"'shape': \((?P<shape>(?:[0-9]{1,20},|(?:[0-9]{1,20}, )+[0-9]{1,20})?)\), \} {0,127}\n?"
+)
+_FIELD = re.compile(r"\('(?P<name>[^'\\\n]{0,512})', '(?P<code>[^'\\\s]{1,64})'\)(?:, (?=\())?")
 _BARE = Global("builtins", "object", 0, True)
 _TEXT = Global("builtins", "str", 0, True)
 _CONSTANTS = {("NoneType", "null"): None, ("bool", "true"): True, ("bool", "false"): False}
@@ -297,6 +306,68 @@ def _array_of_objects(graph: Graph, node: Node) -> object:
     if not usable:
         raise ReadError("an array of the skops schema has no usable shape")
     return object_array(items, sizes)
+
+
+# -- arrays: the .npy format of numpy, a header that is a Python literal, then raw bytes ----
+
+
+def read_npy(data: memoryview | bytes) -> Array:
+    """Return the array of a .npy file, without copying it.
+
+    numpy hands the header to Python's own parser. Here it is read as numpy writes it.
+
+    Examples
+    --------
+    >>> import io
+    >>> import numpy as np
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.array([[1, 2], [3, 4]]))
+    >>> read_npy(file.getvalue()).tolist()
+    [[1, 2], [3, 4]]
+    """
+    head = bytes(data[:12])
+    if head[:6] != _MAGIC or len(head) < 12 or head[6] not in (1, 2, 3):
+        raise ReadError("an array file (.npy) does not begin like one")
+    start = 10 if head[6] == 1 else 12
+    size = int.from_bytes(head[8:start], "little")
+    if size > Most.header or (end := start + size) > len(data):
+        raise ReadError(f"an array file (.npy) announces a header of {size:,} bytes")
+    text = bytes(data[start:end]).decode("utf-8" if head[6] == 3 else "latin1", "replace")
+    header = _HEADER.fullmatch(text)
+    if header is None:
+        raise ReadError("the header of an array file (.npy) is damaged")
+    dtype = _npy_dtype(header["descr"])
+    if dtype.is_object:
+        raise UnsafeModelError(
+            "an array file (.npy) holds a pickle, which runs code when numpy loads it: "
+            "treat the model as hostile"
+        )
+    shape = tuple(int(n) for n in header["shape"].split(",") if n)
+    return array_from(memoryview(data)[end:], dtype, shape, header["fortran"] == "True")
+
+
+@lru_cache(maxsize=64)  # arrays of a model share a few types
+def _npy_dtype(descr: str) -> DType:
+    """Return a plain type, or a record of its fields; numpy writes the gaps as nameless bytes."""
+    if descr[0] == "'":
+        return _plain_dtype(descr[1:-1])
+    if _FIELD.sub("", descr) != "[]":
+        raise UnsupportedModelError("an array of sub-arrays, or of records within, cannot be read")
+    fields: dict[str, tuple[DType, int]] = {}
+    offset = 0
+    for match in _FIELD.finditer(descr):
+        name, dtype = match["name"], _plain_dtype(match["code"])
+        if name in fields:
+            raise ReadError("the header of an array file (.npy) is damaged")
+        if name or not dtype.code.startswith("|V"):
+            fields[name or f"f{len(fields)}"] = (dtype, offset)
+        offset += dtype.build().itemsize
+    return DType(f"V{offset}", (3, "|", None, tuple(fields), fields, offset, 1, 0))
+
+
+def _plain_dtype(code: str) -> DType:
+    order = code[0] if code[:1] in ("<", ">", "|", "=") else "|"
+    return DType(_UNIT.sub("", code), (3, order, None, None, None, -1, -1, 0))
 
 
 _MAKERS: Mapping[str, Callable[[Graph, Node], object]] = {

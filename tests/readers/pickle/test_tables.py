@@ -20,7 +20,7 @@ from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.pickle.pickle_vm import read_pickle
 from treeaudit.readers.pickle.tables import index_names, table_of
 
-GENUINE = Path(__file__).with_name("genuine_tables")
+GENUINE = Path(__file__).parents[1] / "genuine_tables"
 VERSIONS = ["pandas-1.5", "pandas-2.3", "pandas-3.1", "pandas-3.1-arrow"]
 COLUMNS = ["age", "height", "weight", "pressure"]
 WHOLE = {

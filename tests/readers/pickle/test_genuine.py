@@ -28,8 +28,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.strategies import examples
 from treeaudit.readers.pickle.as_pickle import would_run
-from treeaudit.readers.pickle.gaps import between_columns
 from treeaudit.readers.pickle.inert import MARK, Global, Inert
+from treeaudit.readers.pickle.model import between_columns
 from treeaudit.readers.pickle.pickle_vm import read_pickle
 
 X, Y = load_iris(return_X_y=True)

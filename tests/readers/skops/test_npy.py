@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.pickle.npy import read_header, read_npy
+from treeaudit.readers.skops.nodes import read_npy
 
 
 def saved(array: Any, version: tuple[int, int] | None = None) -> bytes:
@@ -69,40 +69,12 @@ def test_any_array_comes_back(array: Any) -> None:
     assert back.tobytes() == array.tobytes()
 
 
-@pytest.mark.parametrize("shape", ["()", "(2,)", "(3, 4)", "(0, 5, 1)"])
-@pytest.mark.parametrize("order", ["True", "False"])
-@pytest.mark.parametrize(
-    "descr", ["'<f8'", "'|b1'", "'<U12'", "[('a', '<i4'), ('', '|V4'), ('b', '>f8')]"]
-)
-def test_the_usual_header_says_what_another_spelling_says(
-    descr: str, order: str, shape: str
-) -> None:
-    usual = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}"
-    other = f"{{'shape':{shape},'fortran_order':{order},'descr':{descr}}}"
-    one, two = (read_header(with_header(text, b"")) for text in (usual, other))
-    assert (one.shape, one.by_column) == (two.shape, two.by_column)
-    assert one.dtype.build() == two.dtype.build()
-
-
 @pytest.mark.parametrize("blank", ["\t", "  ", "\u00a0", "\n"])
 def test_blanks_that_numpy_does_not_write_are_damage_in_the_usual_header(blank: str) -> None:
     field = f"('a{blank}b', '<i4')"
     usual = f"{{'descr': [{field}], 'fortran_order': False, 'shape': (1,), }}"
     with pytest.raises(ReadError, match=r"the header of an array file \(.npy\) is damaged"):
-        read_header(with_header(usual.encode("latin1"), bytes(4)))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (2L,), }",
-        "{'descr':'<f8','fortran_order':False,'shape':(2,)}",
-        "{'shape': (2,), 'descr': \"<f8\", 'fortran_order': False}\n",
-        "{u'descr': u'<f8', b'fortran_order': False, 'shape': (2,)}",
-    ],
-)
-def test_other_ways_to_write_it(text: str) -> None:
-    assert read_npy(with_header(text, bytes(16))).shape == (2,)
+        read_npy(with_header(usual.encode("latin1"), bytes(4)))
 
 
 @pytest.mark.parametrize(
@@ -111,44 +83,45 @@ def test_other_ways_to_write_it(text: str) -> None:
         "",
         "{",
         "{}",
+        "{'descr':'<f8','fortran_order':False,'shape':(2,)}",
+        "{'shape': (2,), 'descr': '<f8', 'fortran_order': False, }",
         "[]",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)} + 1",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), } + 1",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), 'more': 1}",
-        "{'descr': '<f8', 'fortran_order': 0, 'shape': (2,)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': 2}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (2)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (2.5,)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (-2,)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (True, 'x')}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999, 99999999999999)}",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (2,,)}",
-        "{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': '<f8' 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': None, 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': '<q77', 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': '<f99999999', 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': '\\x3cf8', 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': [], 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': [('a',)], 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': [('a', '<i4'), ('a', '<i4')], 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': [(5, '<i4')], 'fortran_order': False, 'shape': (2,)}",
-        "{'descr': __import__('os').system('id'), 'fortran_order': False, 'shape': (2,)}",
+        "{'descr': '<f8', 'fortran_order': 0, 'shape': (2,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': 2, }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2.5,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (-2,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (True, 'x'), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999, 99999999999999), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2,,), }",
+        "{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': '<f8' 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': None, 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': '<q77', 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': '<f99999999', 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': '\\x3cf8', 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': [], 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': [('a', '<i4'), ('a', '<i4')], 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': [(5, '<i4')], 'fortran_order': False, 'shape': (2,), }",
+        "{'descr': __import__('os').system('id'), 'fortran_order': False, 'shape': (2,), }",
         "(((((((((((1,),),),),),),),),),),)",
         "(" * 60_000,
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "1, " * 40 + ")}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "1, " * 40 + "), }",
     ],
     ids=lambda text: text[:60],
 )
 def test_damaged_headers(text: str) -> None:
     with pytest.raises(ReadError) as caught:
-        read_npy(with_header(text))
+        read_npy(with_header(text, bytes(16)))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("descr", ["[('a', '<i4', (2,))]", "[('a', [('b', '<i4')])]"])
 def test_records_within_records_are_named(descr: str) -> None:
     with pytest.raises(UnsupportedModelError):
-        read_npy(with_header(f"{{'descr': {descr}, 'fortran_order': False, 'shape': (2,)}}"))
+        read_npy(with_header(f"{{'descr': {descr}, 'fortran_order': False, 'shape': (2,), }}"))
 
 
 def test_a_pickle_in_an_array_file_is_unsafe() -> None:
@@ -159,7 +132,7 @@ def test_a_pickle_in_an_array_file_is_unsafe() -> None:
 @pytest.mark.parametrize("descr", ["[('a', '|O')]", "[('a', 'O8')]"])
 def test_objects_in_records_are_unsafe(descr: str) -> None:
     with pytest.raises(UnsafeModelError):
-        read_npy(with_header(f"{{'descr': {descr}, 'fortran_order': False, 'shape': (2,)}}"))
+        read_npy(with_header(f"{{'descr': {descr}, 'fortran_order': False, 'shape': (2,), }}"))
 
 
 @pytest.mark.parametrize("n", range(0, 140, 3))
@@ -171,4 +144,4 @@ def test_files_that_end_too_early(n: int) -> None:
 @given(st.binary(max_size=80))
 def test_any_header_ends_in_one_error(text: bytes) -> None:
     with contextlib.suppress(ReadError):
-        read_header(with_header(text))
+        read_npy(with_header(text))

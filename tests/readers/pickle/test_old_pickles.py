@@ -6,7 +6,7 @@ import pytest
 
 from tests.outcome import read_whole
 
-GENUINE = Path(__file__).with_name("genuine_tables")
+GENUINE = Path(__file__).parents[1] / "genuine_tables"
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from hypothesis.extra import numpy as nps
 from tests.strategies import examples
 from treeaudit import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.pickle.arrays import (
+    DType,
     array_from,
     object_array,
     scalar_from,
     shape_from,
 )
-from treeaudit.readers.pickle.dtypes import DType
 from treeaudit.readers.pickle.pickle_vm import read_pickle
 from treeaudit.writers.pickle_bytes import type_alone
 

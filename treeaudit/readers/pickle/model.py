@@ -1,7 +1,11 @@
 """Pickle and joblib files: scikit-learn models read as data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.model.extras import KINDS, Extra, Extras
@@ -9,12 +13,11 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.limits import Limits
-from treeaudit.readers.pickle.companions import Companions
-from treeaudit.readers.pickle.gaps import between_columns
 from treeaudit.readers.pickle.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.stored import stored_model
+from treeaudit.readers.types import Array, Flag
 from treeaudit.readers.unpack import Content
 
 
@@ -36,8 +39,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         raise
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
-    size = len(content.data) + sum(unpickled.companions.values())
-    forest = stored_model(unpickled.root, select, source, size)
+    forest = stored_model(unpickled.root, select, source, len(content.data))
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),
@@ -53,9 +55,8 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
 
 
 def parse(content: Content, limits: Limits) -> Unpickled:
-    """Return what a pickle holds, as inert data, with the files beside it that it names."""
-    beside = None if content.folder is None else Companions(content.folder, limits)
-    return read_pickle(content.data, limits=limits, companions=beside)
+    """Return what a pickle holds, as inert data."""
+    return read_pickle(content.data, limits=limits)
 
 
 def _unexplained(unpickled: Unpickled, size: int) -> Iterator[Extra]:
@@ -74,15 +75,42 @@ def _remarks(unpickled: Unpickled, size: int) -> list[str]:
             f"{size - unpickled.end:,} bytes follow the model; they were not read, "
             "and pickle.load ignores them too"
         )
-    if unpickled.companions:
-        first, n = next(iter(unpickled.companions)), len(unpickled.companions)
-        remarks.append(
-            f"its arrays were read from {n:,} {'file' if n == 1 else 'files'} beside it "
-            f"({first}{', …' if n > 1 else ''}), which the SHA-256 of the model does not cover"
-        )
     if any(name.module.startswith("cloudpickle") for name in unpickled.mentioned):
         remarks.append(
             "the file carries program code of its own (cloudpickle): it was not read, "
             "and would become part of the model when loaded"
         )
     return remarks
+
+
+def between_columns(tables: Sequence[tuple[int, Array]]) -> Iterator[tuple[int, int]]:
+    """Yield where bytes belong to no column and are not zero, which nearly always are none."""
+    for at, table in tables:
+        if n := gaps(table):
+            yield at - n, n
+
+
+def gaps(table: Array) -> int:
+    """Count the bytes that belong to no column and are not zero.
+
+    Examples
+    --------
+    >>> gaps(np.frombuffer(bytes(8) + b"ab", {"names": ["x"], "formats": ["i8"], "itemsize": 10}))
+    2
+    """
+    free = _free(table.dtype)
+    if not table.size or not free.any():
+        return 0
+    # In the order of the file: of a copy numpy leaves these bytes out.
+    axes = sorted(range(table.ndim), key=lambda i: -table.strides[i])
+    flat = table.transpose(axes).reshape(-1)
+    return int(np.count_nonzero(flat.view(np.uint8).reshape(len(flat), -1)[:, free]))
+
+
+@lru_cache(64)
+def _free(record: np.dtype[Any]) -> Flag:
+    """Return which bytes of a record no column takes."""
+    free = np.ones(record.itemsize, dtype=np.bool_)
+    for column, at, *_ in (record.fields or {}).values():
+        free[at : at + column.itemsize] = False
+    return free

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.readers.pickle.known_names import DATA_CALLS
-from treeaudit.readers.pickle.listed_names import FUNCTIONS
 from treeaudit.readers.pickle.names import (
+    DATA_CALLS,
+    FUNCTIONS,
     judge,
     may_call,
     may_create,

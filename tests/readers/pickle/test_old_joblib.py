@@ -1,0 +1,89 @@
+"""Files of joblib 0.9 and older: ZF containers are read, several files are not.
+
+That joblib is no more, so the files are put together here, and the joblib of today, which still
+reads them, says what is in them.
+"""
+
+import pickle
+import warnings
+import zlib
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from joblib.numpy_pickle_compat import NDArrayWrapper, ZNDArrayWrapper
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.hostile.test_sandbox import read_apart
+from tests.outcome import read_whole, refusal
+from treeaudit import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
+
+X, Y = load_iris(return_X_y=True)
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
+
+
+def zf(data: bytes, stated: int | None = None) -> bytes:
+    size = hex(len(data) if stated is None else stated)
+    return b"ZF" + size.ljust(19).encode() + zlib.compress(data)
+
+
+@pytest.mark.parametrize("wider", [b"", b" "], ids=["3", "2"])
+def test_a_zf_file_without_companions(wider: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model.pkl"
+    whole = zf(pickle.dumps(TREE, 2))
+    # Python 2 wrote the header one blank wider.
+    path.write_bytes(whole[:21] + wider + whole[21:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.array_equal(joblib.load(path).predict(X), TREE.predict(X))
+    assert read_whole(path).n_records == len(X)
+
+
+@pytest.mark.parametrize("stated", [1, 1 << 12, 1 << 60])
+def test_a_zf_header_that_lies(stated: int, tmp_path: Path) -> None:
+    path = tmp_path / "model.pkl"
+    path.write_bytes(zf(pickle.dumps(TREE, 2), stated))
+    assert type(refusal(path)) in (ReadError, ModelTooLargeError)
+
+
+@pytest.mark.parametrize("size", [b"", b"0x", b"0xzz", b"0x-5"])
+def test_a_zf_header_without_a_size(size: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model.pkl"
+    path.write_bytes(b"ZF0x" + size.ljust(17) + zlib.compress(b"x"))
+    assert isinstance(refusal(path), ReadError)
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        NDArrayWrapper("../outside.npy", np.ndarray),
+        ZNDArrayWrapper("outside.npy.z", np.ndarray, (0, (1,), np.dtype("f8"), False)),
+    ],
+    ids=["plain", "compressed"],
+)
+@pytest.mark.parametrize("owner", ["joblib", "sklearn.externals.joblib"])
+def test_arrays_in_files_of_their_own_are_refused(
+    wrapper: object, owner: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    np.save(tmp_path / "outside.npy", X)
+    path = folder / "model.pkl"
+    old, new = b"cjoblib.numpy_pickle", f"c{owner}.numpy_pickle".encode()
+    path.write_bytes(pickle.dumps({"a": wrapper}, 2).replace(old, new))
+    error = refusal(path)
+    assert type(error) is UnsupportedModelError
+    assert "written by joblib 0.9 or older in several files: load it" in str(error)
+    (line,) = read_apart(folder)
+    assert line["events"] == []
+
+
+def test_what_would_run_is_said_first(tmp_path: Path) -> None:
+    path = tmp_path / "model.pkl"
+    payload = b"(cposix\nsystem\n" + pickle.dumps(NDArrayWrapper("a.npy", np.ndarray), 2)[2:]
+    path.write_bytes(payload)
+    error = refusal(path)
+    assert type(error) is UnsafeModelError
+    assert "posix.system" in str(error)
