@@ -91,7 +91,7 @@ def collect(folders: list[Path]) -> None:
     from treeaudit.readers.limits import LIMITS
     from treeaudit.readers.pickle import pickled
     from treeaudit.readers.skops import skops_file
-    from treeaudit.readers.unpack import open_file
+    from treeaudit.readers.open import open_file
 
     known: dict[str, dict[str, set[str]]] = {}
     words: set[str] = set()
@@ -148,7 +148,7 @@ def boosters(folders: list[Path]) -> None:
     from treeaudit.errors import ReadError
     from treeaudit.readers.limits import LIMITS
     from treeaudit.readers.pickle import pickled
-    from treeaudit.readers.unpack import open_file
+    from treeaudit.readers.open import open_file
 
     first, *lines = OUT.read_text(encoding="utf-8").splitlines()
     words, kept = set(first.split()[1:]), {line.split()[0]: set(line.split()[1:]) for line in lines}

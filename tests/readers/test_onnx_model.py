@@ -15,7 +15,7 @@ from treeaudit.readers.onnx import model as onnx_model
 from treeaudit.readers.onnx.columns import from_leaf_table, from_node_table
 from treeaudit.readers.onnx.graph import read_graph
 from treeaudit.readers.onnx.trees import Ensemble
-from treeaudit.readers.unpack import unpack
+from treeaudit.readers.open import unpack
 
 pytestmark = pytest.mark.libraries
 onnx = library("onnx")

@@ -32,11 +32,11 @@ from treeaudit.readers.detect import name_of
 from treeaudit.readers.lightgbm import model as lightgbm
 from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.onnx import model as onnx
+from treeaudit.readers.open import Content, open_file, unpack
 from treeaudit.readers.pickle import pickled
 from treeaudit.readers.pmml import reader as pmml
 from treeaudit.readers.residual.extra import extra, few
 from treeaudit.readers.skops import skops_model
-from treeaudit.readers.unpack import Content, open_file, unpack
 from treeaudit.readers.xgboost import model as xgboost
 
 __all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "load_all", "read"]

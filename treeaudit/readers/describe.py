@@ -16,6 +16,7 @@ from treeaudit.model.source import Source
 from treeaudit.readers import read
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits, clean
+from treeaudit.readers.open import Content, open_file
 from treeaudit.readers.outline import Part, of_forest, outline
 from treeaudit.readers.pickle import pickled
 from treeaudit.readers.pickle.arrays import arrived
@@ -25,7 +26,6 @@ from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.skops import skops_file
 from treeaudit.readers.types import Array
-from treeaudit.readers.unpack import Content, open_file
 from treeaudit.readers.walk import Place, Walk
 
 _LARGEST = 10

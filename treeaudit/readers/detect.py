@@ -1,17 +1,11 @@
 """Say what a file is when it is not a model that treeaudit reads."""
 
-import os
 import re
 import struct
 from contextlib import suppress
 from mmap import mmap
 
-from treeaudit.model.source import Digest
-from treeaudit.readers.inflate import compression_of, inflated
-from treeaudit.readers.limits import LIMITS, clean
-from treeaudit.readers.unpack import Content, mapped, unpack
-
-_ZF_HEADER = 21
+from treeaudit.readers.limits import clean
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"version https://git-lfs", "a Git LFS pointer: run 'git lfs pull' to fetch the model"),
@@ -205,24 +199,3 @@ def _name_of_archive(names: list[str]) -> str:
         f" ({clean(inside)})" if 0 < len(inside) < _LONGEST_MEMBER and inside.isprintable() else ""
     )
     return f"a zip archive: unpack it and name the model inside{which}"
-
-
-def beginning(path: str | os.PathLike[str]) -> Content:
-    """Map a file and undo the compression of its beginning alone: enough to tell what it is.
-
-    Examples
-    --------
-    >>> import tempfile, zlib
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp()) / "zeros"
-    >>> _ = path.write_bytes(zlib.compress(bytes(10 << 20)))
-    >>> len(beginning(path).data) <= 1 << 20
-    True
-    """
-    packed = mapped(path, LIMITS)
-    compression = compression_of(packed[:16])
-    if not compression:
-        return unpack(packed)
-    start = _ZF_HEADER if compression == "ZF" else 0
-    data = next(inflated(packed, compression, start), b"")
-    return Content(data=data, compression=compression, digest=Digest(packed), n_bytes=len(packed))

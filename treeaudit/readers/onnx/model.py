@@ -26,8 +26,8 @@ from treeaudit.readers.onnx.graph import (
     read_graph,
 )
 from treeaudit.readers.onnx.trees import Ensemble
+from treeaudit.readers.open import Content
 from treeaudit.readers.types import Int
-from treeaudit.readers.unpack import Content
 
 _SAME_COLUMNS = ("Cast", "Identity")
 _DOUBLE = 11

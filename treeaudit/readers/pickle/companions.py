@@ -14,10 +14,10 @@ from typing import Protocol
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
+from treeaudit.readers.open import open_file
 from treeaudit.readers.pickle.arrays import arrived, fill
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.pickle.npy import read_header, read_npy
-from treeaudit.readers.unpack import open_file
 
 _MODULES = frozenset(
     f"{library}.{module}"

@@ -9,13 +9,13 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
 from treeaudit.readers.limits import Limits
+from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.companions import Companions
 from treeaudit.readers.pickle.gaps import between_columns
 from treeaudit.readers.pickle.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.stored import stored_model
-from treeaudit.readers.unpack import Content
 
 
 def matches(content: Content) -> bool:

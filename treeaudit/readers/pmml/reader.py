@@ -18,6 +18,7 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, bare, clean, listed, show
+from treeaudit.readers.open import Content
 from treeaudit.readers.pmml.conditions import Fields
 from treeaudit.readers.pmml.document import parse
 from treeaudit.readers.pmml.parts import Document, Model
@@ -25,7 +26,6 @@ from treeaudit.readers.pmml.trees import Rows, flatten
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.residual.single_targets import single_targets
 from treeaudit.readers.types import Float
-from treeaudit.readers.unpack import Content
 
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?PMML[\s>/]")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")

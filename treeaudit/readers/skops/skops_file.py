@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import LIMITS, Limits, show
+from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.companions import is_plain
 from treeaudit.readers.pickle.inert import Global
 from treeaudit.readers.skops.skops_names import Node, check_names
 from treeaudit.readers.skops.skops_nodes import Graph
 from treeaudit.readers.skops.zip_archive import Archive, begins_archive, member_names
-from treeaudit.readers.unpack import Content
 
 SCHEMA = "schema.json"
 """The member that says what the others are."""

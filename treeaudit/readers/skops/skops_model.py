@@ -6,12 +6,12 @@ from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import Limits
+from treeaudit.readers.open import Content
 from treeaudit.readers.residual.extra import extra, few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.skops.skops_file import matches as matches
 from treeaudit.readers.skops.skops_file import parse
 from treeaudit.readers.stored import stored_model
-from treeaudit.readers.unpack import Content
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:

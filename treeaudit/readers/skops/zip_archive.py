@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from mmap import mmap
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.readers.inflate import inflated
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
-from treeaudit.readers.unpack import spooled
+from treeaudit.readers.open import inflated, spooled
 
 _LOCAL_HEADER, _ENTRY, _END, _LARGE_END = 30, 46, 22, 56 + 20
 _DESCRIBED = 8
