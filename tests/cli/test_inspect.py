@@ -149,7 +149,7 @@ def test_hostile_text_is_harmless(cancer, tmp_path) -> None:
 
 
 def test_a_billion_laughs_are_a_short_outline() -> None:
-    from treeaudit.readers.outline import outline
+    from treeaudit.readers.inspect import outline
 
     laughs: list = ["ha"]
     for _ in range(30):

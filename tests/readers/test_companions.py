@@ -242,7 +242,7 @@ def test_companions_count_against_the_limit(tmp_path: Path) -> None:
 
 
 def test_inspect_reads_companions_too(tmp_path: Path) -> None:
-    from treeaudit.readers.describe import describe
+    from treeaudit.readers.inspect import describe
 
     contents = describe(dump(TREE, tmp_path / "model.pkl"))
     assert contents.model is not None

@@ -474,7 +474,7 @@ def test_flipped_bytes(tmp_path: Path) -> None:
 
 
 def test_inspect_shows_what_is_inside(tmp_path: Path) -> None:
-    from treeaudit.readers.describe import describe
+    from treeaudit.readers.inspect import describe
 
     path = tmp_path / "model.skops"
     for name in ("pipeline", "search"):

@@ -25,7 +25,6 @@ from treeaudit.model.tree import CategorySets, SpreadIs, Tree
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, Most, clean, show
 from treeaudit.readers.links import category_sets
-from treeaudit.readers.native_json_old import answers_of_old, noise_of_old
 from treeaudit.readers.open import Content
 from treeaudit.readers.residual.form_parts import beside_form
 from treeaudit.readers.sklearn.labels import labels_of
@@ -37,6 +36,27 @@ _WHOLE, _NUMBER = "iu", "iuf"
 _MOST_RATE, _MOST_NOISY = 2.0**60, 2.0**90
 _CHANGED = "the numbers in its leaves are in units of the changed target"
 _EXPECTED = {_WHOLE: "whole numbers", _NUMBER: "numbers", "b": "true or false"}
+
+# How models answer and are noisy whose JSON is older than the fields for it. No new name comes here.
+_OLD_ANSWERS: Mapping[str, Answers] = {
+    **dict.fromkeys(
+        "Tree DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor "
+        "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor "
+        "BaggingClassifier BaggingRegressor".split(),
+        "mean",
+    ),
+    "DPDFClassifier": "confidence",
+    "SmoothSensitivityForestClassifier": "vote",
+}
+_GREEDY = ("leaf counts", Noise(rate=1, counts="leaves", afterwards=("shrunk", "clipped")))
+_SCALED = Noise(rate=1, counts="leaves", afterwards=("clipped", "scaled"))
+_OLD_NOISE: Mapping[str, tuple[str, Noise]] = {
+    "PrivateTreeClassifier": _GREEDY,
+    "PrivateForestClassifier": _GREEDY,
+    "DiffPID3Classifier": ("leaf counts", _SCALED),
+    "DPDFClassifier": ("tree 1: classes of level 1", Noise(rate=1, counts="nodes")),
+}
+"""The query that the counts of the leaves came from, and their noise, whose rate it gives."""
 
 
 def matches(content: Content) -> bool:
@@ -98,8 +118,8 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
     version = stated.get("library_version")
     estimator = clean(stated.get("estimator", "Tree"))
     library = clean(stated.get("library", ""))
-    answers = data["answers"] if "answers" in data else answers_of_old(estimator, library)
-    noise = _noise(data["noise"]) if "noise" in data else noise_of_old(estimator, privacy)
+    answers = data["answers"] if "answers" in data else _old_answers(estimator, library)
+    noise = _noise(data["noise"]) if "noise" in data else _old_noise(estimator, privacy)
     if answers not in get_args(Answers):
         raise ReadError("the JSON model answers in a way that treeaudit does not know")
     forest = Forest(
@@ -178,6 +198,24 @@ def _noise(stated: Mapping[str, Any] | None) -> Noise | None:
         afterwards=tuple(stated["afterwards"]),
         mechanism=stated["mechanism"],
     )
+
+
+def _old_answers(estimator: str, library: str) -> Answers:
+    """Return how a model answers; private models did so by the mean unless listed."""
+    return _OLD_ANSWERS.get(estimator, "mean" if library == "treeaudit" else "unknown")
+
+
+def _old_noise(estimator: str, privacy: Mapping[str, Any] | None) -> Noise | None:
+    """Return the noise in the counts of a private model, None if its ledger does not give it."""
+    if estimator not in _OLD_NOISE or "queries" not in (privacy or {}):
+        return None
+    name, noise = _OLD_NOISE[estimator]
+    for query in Ledger.from_plain(privacy or {}).queries:
+        if query.name == name:
+            used = query.epsilon if query.used is None else query.used
+            # The sensitivity of a query already counts what a replaced person moves.
+            return replace(noise, rate=float(used / query.sensitivity))
+    return None
 
 
 def _not_private(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
