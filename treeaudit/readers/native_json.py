@@ -37,7 +37,7 @@ _MOST_RATE, _MOST_NOISY = 2.0**60, 2.0**90
 _CHANGED = "the numbers in its leaves are in units of the changed target"
 _EXPECTED = {_WHOLE: "whole numbers", _NUMBER: "numbers", "b": "true or false"}
 
-# How models answer and are noisy whose JSON is older than the fields for it. No new name comes here.
+# Answers and noise of models whose JSON is older than those fields. No new name comes here.
 _OLD_ANSWERS: Mapping[str, Answers] = {
     **dict.fromkeys(
         "Tree DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor "
