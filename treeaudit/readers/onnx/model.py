@@ -16,7 +16,6 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, Most, bare, listed, show
-from treeaudit.readers.onnx.beside import ENSEMBLES, beside
 from treeaudit.readers.onnx.columns import from_leaf_table, from_node_table, numbers
 from treeaudit.readers.onnx.graph import (
     Attribute,
@@ -25,6 +24,7 @@ from treeaudit.readers.onnx.graph import (
     GraphNode,
     read_graph,
 )
+from treeaudit.readers.onnx.known_fields import ENSEMBLES, extra_content
 from treeaudit.readers.onnx.trees import Ensemble
 from treeaudit.readers.open import Content
 from treeaudit.readers.types import Int
@@ -87,7 +87,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             warnings=tuple(warnings),
             others={n: f"{one.operator} {show(n, 60)}" for n, one in nodes if one is not node},
             extras=Extras(
-                found=beside(graph, node, attributes, ensemble, labels or ()),
+                found=extra_content(graph, node, attributes, ensemble),
                 # Whose target the value of a leaf is cannot be told without counts.
                 looked_for=KINDS if labels is not None else KINDS - {"targets"},
             ),

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from itertools import chain
 
 from treeaudit.model.extras import Extra, Kind
-from treeaudit.readers.exchange.listed import LONGEST_NOTE, Listed, shown
 from treeaudit.readers.limits import clean
 from treeaudit.readers.pmml.known import (
     EXTREMES,
@@ -20,6 +19,7 @@ from treeaudit.readers.pmml.known import (
     of_an_exporter,
 )
 from treeaudit.readers.residual.extra import size_of
+from treeaudit.readers.residual.listing import LONGEST_NOTE, Listing, path_name
 
 _MANY_CATEGORIES = 100
 _LONGEST_VALUE = 1_000
@@ -40,7 +40,7 @@ class Beside:
     def __init__(self) -> None:
         # Levels within an element that no tree needs.
         self.depth = 0
-        self._listed = Listed()
+        self._listing = Listing()
         self._what = self._where = ""
         self._inside: list[str] = []
         self._rows = self._size = self._extremes = self._columns = 0
@@ -49,7 +49,7 @@ class Beside:
     @property
     def found(self) -> tuple[Extra, ...]:
         """What there is, in the order of the file."""
-        found = self._listed.found
+        found = self._listing.extras
         if not self._extremes:
             return found
         says = "margins of columns: the smallest and largest value, where they were learned"
@@ -80,11 +80,11 @@ class Beside:
             return True
         self._column_of(name, above, given)
         if above not in places:
-            self._listed.add(_way(path), size + len(name))
+            self._listing.add(_way(path), size + len(name))
         for key, value in given.items():
             fits = key in names and len(value) <= _LONGEST_VALUE
             if not fits and not of_an_exporter(path, key, value):
-                self._listed.text(f"{_way(path)}@{shown(key)}", value)
+                self._listing.text(f"{_way(path)}@{path_name(key)}", value)
         return False
 
     def _inner(self, name: str, given: Mapping[str, str]) -> None:
@@ -109,7 +109,7 @@ class Beside:
                 n = self._categories
                 says = f"{n:,} categories of a column: more than a public list has"
                 where = f"DataField[{clean(self._column[:60])}]"
-                self._listed.add(where, n, "column-values", says)
+                self._listing.add(where, n, "column-values", says)
             return
         self.depth -= 1
         if self.depth:
@@ -120,16 +120,16 @@ class Beside:
         elif self._what in HELD or self._rows:
             held, says = HELD.get(self._what, HELD["InlineTable"])
             n = self._rows or self._size
-            self._listed.add(self._where, n, held, f"{says}: {n:,}")
+            self._listing.add(self._where, n, held, f"{says}: {n:,}")
         elif is_model(self._what):
             # The reader names those at the top of the file.
             if self._where != f"PMML/{self._what}":
                 says = "another model, which is not audited"
-                self._listed.add(self._where, self._size, "unseen", says)
+                self._listing.add(self._where, self._size, "unseen", says)
         elif self._what != _TASK or self._size > _LONGEST_TASK:
             plain = self._size <= LONGEST_NOTE and text.isprintable()
             kind: Kind = "notes" if plain else "extra"
-            self._listed.add(self._where, self._size, kind)
+            self._listing.add(self._where, self._size, kind)
 
     def text(self, path: list[str], text: str) -> None:
         """See text between elements, which is not just blanks."""
@@ -140,17 +140,17 @@ class Beside:
             return
         known = path[-1] in TEXTS and (path[-1] == "Array" or len(text) <= _LONGEST_VALUE)
         if not known and not of_an_exporter(path, "", text):
-            self._listed.text(_way(path), text)
+            self._listing.text(_way(path), text)
 
     def remark(self, text: str) -> None:
         """See a comment or an instruction."""
-        self._listed.text("a comment", text)
+        self._listing.text("a comment", text)
 
     def conditional(self) -> None:
         """See a tree that is asked only under a condition."""
         says = "a condition on which a tree is asked: it is not read"
-        self._listed.add("Segment", 1, "unseen", says)
+        self._listing.add("Segment", 1, "unseen", says)
 
 
 def _way(path: list[str]) -> str:
-    return "/".join(name if name in KNOWN else shown(name) for name in path[-4:])
+    return "/".join(name if name in KNOWN else path_name(name) for name in path[-4:])
