@@ -15,8 +15,7 @@ from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import open_file, unpack
 from treeaudit.readers.pmml import reader as pmml
-from treeaudit.readers.pmml.document import parse
-from treeaudit.readers.pmml.parts import Document, Node
+from treeaudit.readers.pmml.document import Document, Node, parse
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 FIELDS = """

@@ -15,7 +15,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Most, show
-from treeaudit.readers.pmml.parts import DataField, Predicate
+from treeaudit.readers.pmml.document import DataField, Predicate
 
 OTHER = "(any other value)"
 _NUMBERS = frozenset({"integer", "float", "double"})

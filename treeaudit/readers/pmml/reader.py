@@ -20,8 +20,7 @@ from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, bare, clean, listed, show
 from treeaudit.readers.open import Content
 from treeaudit.readers.pmml.conditions import Fields
-from treeaudit.readers.pmml.document import parse
-from treeaudit.readers.pmml.parts import Document, Model
+from treeaudit.readers.pmml.document import Document, Model, parse
 from treeaudit.readers.pmml.trees import Rows, flatten
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.residual.single_targets import single_targets
@@ -140,8 +139,8 @@ def _drawn(trees: list[Tree], counts_are: CountsAre) -> bool:
 def _extras(
     document: Document, model: Model, rows: list[Rows], trees: list[Tree], *, numeric: bool
 ) -> Extras:
-    """Return what the file holds beside these trees, the models that are not audited included."""
-    found = list(document.beside.found)
+    """Return the content beyond these trees, with the models that are not audited."""
+    found = list(document.extra.extras)
     for other in document.models:
         if other is not model and not other.trees:
             where = f"{clean(other.kind)} {show(other.attributes.get('modelName', ''), 60)}"
@@ -155,9 +154,9 @@ def _extras(
     # Nobody has asked what the steps of boosting tell of the classes.
     steps = any(tree.attributes.get("functionName") == "regression" for tree in model.trees)
     looked_for = KINDS if numeric or not steps else KINDS - {"first-round-counts"}
-    beside = Extras(found=few(found), looked_for=looked_for)
+    extras = Extras(found=few(found), looked_for=looked_for)
     means = model.kind == "TreeModel" or model.methods <= {"average", "weightedAverage"}
-    return beside.beside(single_targets(trees, means=means)) if numeric else beside
+    return extras.beside(single_targets(trees, means=means)) if numeric else extras
 
 
 def _active(document: Document, model: Model, target: str) -> list[str]:

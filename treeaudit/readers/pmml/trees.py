@@ -19,7 +19,7 @@ from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.pmml.conditions import Condition, Fields
-from treeaudit.readers.pmml.parts import Node, TreeModel
+from treeaudit.readers.pmml.document import Node, TreeModel
 from treeaudit.readers.types import Float, Wide
 
 
