@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.model.tree import CategorySets, SpreadIs, Tree
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.columns import unfilled
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Flag, Float, Int, Wide
 
-WAYS = (np.float64, np.float64, np.int32, np.int32, np.bool_)
+EDGE_TYPES = (np.float64, np.float64, np.int32, np.int32, np.bool_)
 """What the columns of `Edges` hold: low, high, parent, feature, missing."""
 _PART = 1 << 13
 """Inner nodes whose numbers, and those of their children, stay in a fast cache."""
@@ -29,31 +29,15 @@ class Edges:
     high: Float
     missing: Flag | None
 
-    def tree(
-        self,
-        *,
-        categories: CategorySets | None = None,
-        n_records: Wide | None = None,
-        counts: Float | None = None,
-        label: Int | None = None,
-        value: Float | None = None,
-        spread: Float | None = None,
-        spread_is: SpreadIs = "deviation",
-    ) -> Tree:
-        """Return the tree, with what its nodes hold."""
+    def tree(self, **columns: Any) -> Tree:  # noqa: ANN401  # as `Tree` declares them
+        """Return the tree, with its other columns."""
         return Tree(
             parent=self.parent,
             feature=self.feature,
             low=self.low,
             high=self.high,
-            categories=categories,
             missing=self.missing,
-            n_records=n_records,
-            counts=counts,
-            label=label,
-            value=value,
-            spread=spread,
-            spread_is=spread_is,
+            **columns,
         )
 
 
@@ -61,16 +45,9 @@ class Edges:
 class Links:
     """The nodes that hang on the root, root first, parents before children.
 
-    Attributes
-    ----------
-    inner, left, right
-        Shape ``(n_inner,)``: positions of the inner nodes, ascending, and of their children.
-    stored
-        Shape ``(n_nodes,)``: as `order`; None where the file has the same.
-    cut_off
-        How many stored nodes do not hang on the root.
-    n_trees
-        How many trees stand behind one another.
+    ``inner``, ``left`` and ``right`` are positions of the inner nodes, ascending, and of their
+    children; ``stored`` is `order`, or None if the file has the same; ``cut_off`` counts the stored
+    nodes that do not hang on the root; ``n_trees`` trees may stand behind one another.
     """
 
     inner: Wide
@@ -125,7 +102,7 @@ class Links:
         room: Sequence[npt.NDArray[Any]] | None = None,
     ) -> Edges:
         """Return the condition that leads into every node."""
-        low, high, parent, tested, missing = room or unfilled(self.n_nodes, WAYS)
+        low, high, parent, tested, missing = room or unfilled(self.n_nodes, EDGE_TYPES)
         self._hand_down(parent, self.inner)
         self._hand_down(tested, feature)
         low.fill(-np.inf)
@@ -173,8 +150,6 @@ def sums(parent: Int, at_leaves: Float) -> Float:
 
     Examples
     --------
-    >>> sums(np.array([-1, 0, 0]), np.array([0, 2, 3])).tolist()
-    [5.0, 2.0, 3.0]
     >>> sums(np.array([-1, 0, 0]), np.array([[0, 0], [2, 1], [3, 1]])).tolist()
     [[5.0, 2.0], [2.0, 1.0], [3.0, 1.0]]
     """
@@ -200,14 +175,8 @@ def category_sets(codes: Sequence[Sequence[int]]) -> CategorySets:
 def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False) -> Links:
     """Turn stored children towards parents.
 
-    Parameters
-    ----------
-    inner, left, right
-        Shape ``(n_inner,)``: stored numbers of the inner nodes, ascending, and of their children.
-    n
-        How many nodes are stored.
-    ordered
-        Whether the file must have parents before children.
+    ``inner`` are the stored numbers of the inner nodes, ascending, of ``n`` nodes in all. A file
+    that is ``ordered`` must have parents before children.
 
     Examples
     --------
