@@ -25,24 +25,9 @@ _NEVER = MODES.index("LT")
 class Columns:
     """An ensemble as columns, one row per node, in the order of the file.
 
-    Attributes
-    ----------
-    mode
-        Position in `MODES`, or ``LEAF``.
-    feature, value
-        What an inner node tests, and against what.
-    when_true, when_false
-        The row of each child; -1 in leaves.
-    missing_true
-        Whether missing values count as true.
-    root
-        The row of the root of every tree.
-    members
-        For nodes that test membership, the values of their sets.
-    vote_row, vote_output, vote_weight
-        What leaves add to which output.
-    whole
-        Whether every node must hang on a root.
+    ``mode`` is a position in `MODES`, or ``LEAF``; ``when_true`` and ``when_false`` are rows, -1 in
+    leaves; ``members`` are the sets of nodes that test membership; ``whole`` says whether every
+    node must hang on a root.
     """
 
     mode: npt.NDArray[np.uint8]

@@ -34,33 +34,17 @@ _MODE_CODES = [(b"J\x04LEAF", LEAF)] + [
     (b"J" + bytes([7 + len(name)]) + b"BRANCH_" + name.encode(), code)
     for code, name in enumerate(MODES)
 ]
-# Fields of an attribute that may stand there once.
-_SINGLE = frozenset({1, 2, 3, 4, 5, 6, 20, 21})
-# Fields of its content, by what its type says that it is; types come behind the content.
-_CONTENT = {1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: 7, 7: 8, 8: 9, 9: 10, 10: 11}
-_HOLDING = frozenset(_CONTENT.values())
+# The fields of an attribute that hold its content: its type is the number of one, less 1.
+_CONTENT = range(2, 12)
 _TENSOR_TYPES = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 10: "<f2", 11: "<f8"}
 
 
 @dataclass(slots=True)
 class Attribute:
-    """What an attribute of a node holds.
+    """What an attribute of a node holds, its numbers and those of its tensor in one dimension.
 
-    Attributes
-    ----------
-    numbers
-        Its whole numbers, floats or tensor, in one dimension.
-    strings
-        Its texts.
-    modes
-        The kinds of node, as positions in `MODES` or ``LEAF``, where the texts
-        are such kinds.
-    single
-        Its one number or text.
-    unread
-        Its other parts, such as graphs, with the message that holds them.
-    tensors
-        The messages of its tensors.
+    ``modes`` are kinds of nodes, as positions in `MODES` or ``LEAF``; ``single`` is its one number
+    or text; ``unread`` are its other parts, such as graphs, with the message that holds them.
     """
 
     numbers: Array | None = None
@@ -220,21 +204,21 @@ def _columns(shape: Message) -> int | None:
 
 
 def _attribute(message: Message) -> tuple[str, Attribute]:
-    name, found = "", Attribute()
-    once: set[int] = set()
+    name, kind, found = "", 0, Attribute()
+    content: set[int] = set()
     runs: list[Array] = []
     modes: list[npt.NDArray[np.uint8]] = []
     at = message.at
     while at < message.end:
         part = message.field(at)
         at = part.end
-        if part.number in _SINGLE and part.number in once:
-            # The last one wins, and nobody sees the first.
-            found.unread.append((message, part))
-        once.add(part.number)
+        if part.number in _CONTENT:
+            content.add(part.number)
         match part.number:
             case 1:
                 name = message.text(part)
+            case 2:
+                pass
             case 3:
                 found.single = message.integer(part)
             case 4:
@@ -255,15 +239,13 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                     found.strings.append(bytes(message.bytes_of(part)))
                 else:
                     modes.append(kinds)
-            case 2:
-                pass
-            case 20 if _CONTENT.get(part.value) in once or not once & _HOLDING:
-                pass
+            case 20:
+                kind = message.integer(part)
             case _:
                 found.unread.append((message, part))
-        if part.number in _HOLDING and len(once & _HOLDING) > 1:
-            # Of two kinds of content only one is that of its type.
-            found.unread.append((message, part))
+    # Programs take the content that the type says, and nobody sees another.
+    if len(content) > 1 or (content and kind + 1 in _CONTENT and kind + 1 not in content):
+        raise ReadError("the ONNX file is damaged: an attribute does not hold what its type says")
     if runs:
         found.numbers = runs[0] if len(runs) == 1 else np.concatenate(runs)
     if modes:

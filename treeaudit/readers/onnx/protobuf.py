@@ -29,18 +29,9 @@ Whole = npt.NDArray[np.signedinteger]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a message.
+    """One field of a message: its number, its wire type, and where its value lies in the file.
 
-    Attributes
-    ----------
-    number
-        Which field of the message it is.
-    wire
-        ``VARINT``, ``FIXED64``, ``BYTES`` or ``FIXED32``.
-    value
-        The number of a ``VARINT``, before its sign is known; 0 otherwise.
-    at, end
-        Where the value lies in the file, in bytes.
+    ``value`` is the number of a ``VARINT`` before its sign is known; 0 otherwise.
     """
 
     number: int
@@ -68,9 +59,9 @@ class Message:
         self.end = end
         self.budget = budget
 
-    def fields(self, at: int | None = None) -> Iterator[Field]:
-        """Yield the fields in order, from a place in the file if one is given."""
-        at = self.at if at is None else at
+    def fields(self) -> Iterator[Field]:
+        """Yield the fields in order."""
+        at = self.at
         while at < self.end:
             field = self.field(at)
             yield field
@@ -136,10 +127,6 @@ class Message:
         self.spend(_COST_OF_TEXT + len(raw) // 64, field.at)
         return str(raw, "utf-8", "backslashreplace")
 
-    def beginning(self, field: Field, n: int) -> str:
-        """Return the first bytes of the text that a field holds, to be shown."""
-        return str(self.bytes_of(field)[:n], "utf-8", "backslashreplace")
-
     def integer(self, field: Field) -> int:
         """Return the whole number that a field holds, as 64 bits with a sign."""
         self._expect(field, VARINT)
@@ -158,10 +145,9 @@ class Message:
         """
         if field.wire == BYTES:
             return varints(self.bytes_of(field), field.at), field.end
-        if field.wire != VARINT:
-            self._expect(field, VARINT)
+        self._expect(field, VARINT)
         self.spend(_COST_OF_RUN, field.at)
-        tag = self._tag(field.number << 3 | VARINT)
+        tag = _tag(field.number << 3 | VARINT)
         parts, end = [_narrow(np.array([signed(field.value)]))], field.end
         size = _FIRST_CHUNK
         while end < self.end:
@@ -182,19 +168,12 @@ class Message:
             return np.frombuffer(self.data[field.at : field.end], dtype), field.end
         self._expect(field, wire)
         self.spend(_COST_OF_RUN, field.at)
-        tag = self._tag(field.number << 3 | wire)
+        tag = _tag(field.number << 3 | wire)
         begin = field.at - len(tag)
         count = self._repeats(begin, tag, len(tag) + width)
         end = begin + count * (len(tag) + width)
         rows = np.frombuffer(self.data[begin:end], np.uint8).reshape(count, -1)
         return np.ascontiguousarray(rows[:, len(tag) :]).view(dtype)[:, 0], end
-
-    def _tag(self, key: int) -> bytes:
-        tag = bytearray()
-        while key > 127:
-            tag.append(key & 127 | 128)
-            key >>= 7
-        return bytes([*tag, key])
 
     def _repeats(self, begin: int, tag: bytes, width: int) -> int:
         """Count records of one width that begin with the same tag."""
@@ -212,6 +191,14 @@ class Message:
             count += here
             step = min(2 * step, _LAST_CHUNK)
         return count
+
+
+def _tag(key: int) -> bytes:
+    tag = bytearray()
+    while key > 127:
+        tag.append(key & 127 | 128)
+        key >>= 7
+    return bytes([*tag, key])
 
 
 def signed(value: int) -> int:
