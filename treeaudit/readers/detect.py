@@ -69,15 +69,7 @@ _WALKED = 1 << 16
 
 
 def looks_like_pickle(data: bytes | mmap) -> bool:
-    r"""Tell whether the bytes can be the beginning of a pickle.
-
-    Examples
-    --------
-    >>> looks_like_pickle(b"\x80\x05K\x01.")
-    True
-    >>> looks_like_pickle(b"age,income")
-    False
-    """
+    """Return whether the bytes can be the beginning of a pickle."""
     head = bytes(data[:512])
     if head[:1] == b"\x80":
         return not any(head.startswith(magic) for magic, _ in _MAGIC)
@@ -91,16 +83,14 @@ def looks_like_pickle(data: bytes | mmap) -> bool:
 
 
 def could_run(data: bytes | mmap) -> bool:
-    r"""Tell whether a text holds a name that would run code, where a pickle could take it.
+    r"""Return whether a text holds a name that would run code where a pickle could take it.
 
-    However the rest is spelled, and whatever follows: what runs has run by then.
+    Whatever follows does not matter: the code has run by then.
 
     Examples
     --------
     >>> could_run(b"I0x10\n0cos\nsystem\n(S'id'\ntR and more text")
     True
-    >>> could_run(b"catboost\nnumpy\nscipy\n")
-    False
     """
     from treeaudit.readers.pickle.names import judge
 
@@ -119,15 +109,7 @@ def could_run(data: bytes | mmap) -> bool:
 
 
 def _names_something(head: bytes) -> bool:
-    r"""Tell whether the bytes are opcodes of a pickle, up to one that takes a thing by its name.
-
-    Examples
-    --------
-    >>> _names_something(b"N0cos\nsystem\n"), _names_something(b"\x8c\x02os\x8c\x06system\x93")
-    (True, True)
-    >>> _names_something(b"Notes\n"), _names_something(b"N\x93")
-    (False, False)
-    """
+    """Return whether the bytes are opcodes of a pickle, up to one that takes a thing by name."""
     from pickletools import genops
 
     texts: list[str] = []

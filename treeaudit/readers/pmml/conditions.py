@@ -26,18 +26,10 @@ _WITH_VALUES = _ORDERS | _EQUALS | _UNEQUAL
 
 
 class Condition(NamedTuple):
-    """What lets a row through: an interval or codes of one feature.
+    """What lets a row through: an interval of one feature, or codes of its categories.
 
-    Attributes
-    ----------
-    feature, low, high
-        As in `treeaudit.Tree`.
-    codes
-        Category codes, or None for an interval.
-    missing
-        Whether missing values pass.
-    hole
-        The one value that an open interval leaves out.
+    ``missing`` says whether missing values pass; ``hole`` is the one value that an open interval
+    leaves out.
     """
 
     feature: int
