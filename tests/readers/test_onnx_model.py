@@ -12,9 +12,8 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.onnx import model as onnx_model
-from treeaudit.readers.onnx.columns import from_leaf_table, from_node_table
 from treeaudit.readers.onnx.graph import read_graph
-from treeaudit.readers.onnx.trees import Ensemble
+from treeaudit.readers.onnx.trees import Ensemble, from_leaf_table, from_node_table
 from treeaudit.readers.open import unpack
 
 pytestmark = pytest.mark.libraries
