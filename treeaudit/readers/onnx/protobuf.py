@@ -163,7 +163,7 @@ class Message:
         return np.ascontiguousarray(rows[:, -width:]).view(dtype)[:, 0], end
 
     def _run(self, field: Field, value: bytes) -> tuple[memoryview, int]:
-        """Return the bytes of a field and of those like it behind it, tags included, and their end."""
+        """Return the bytes of a field and of those like it behind it, with tags, and their end."""
         self.spend(_COST_OF_RUN, field.at)
         tag = _tag(field)
         begin = field.at - len(tag)
