@@ -48,7 +48,7 @@ class Reader(Protocol):
     """What a module has to offer to read files of one kind."""
 
     def matches(self, content: Content) -> bool:
-        """Tell whether the content is of this kind, by how it begins."""
+        """Return whether the content is of this kind, by how it begins."""
 
     def read(self, content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
         """Return the model in the file, or the one of several that ``select`` names.

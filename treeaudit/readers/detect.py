@@ -68,7 +68,7 @@ _PUSHED = frozenset(bytes([one]) for one in b"NKJMGXUTVBC\x88\x89\x8a\x8b\x8c\x8
 _WALKED = 1 << 16
 
 
-def looks_like_pickle(data: bytes | mmap) -> bool:
+def may_be_pickle(data: bytes | mmap) -> bool:
     """Return whether the bytes can be the beginning of a pickle."""
     head = bytes(data[:512])
     if head[:1] == b"\x80":
@@ -164,7 +164,7 @@ def name_of(data: bytes | mmap) -> str:
 
 
 def _is_treelite(head: bytes) -> bool:
-    """Tell whether the bytes begin with a version of treelite and two of its number types."""
+    """Return whether the bytes begin with a version of treelite and two of its number types."""
     if len(head) < 14:
         return False
     major, minor, patch = struct.unpack("<3i", head[:12])

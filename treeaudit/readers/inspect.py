@@ -267,25 +267,25 @@ def _of_forest(forest: Forest) -> Part:
     return Part(name="", kind=forest.source.estimator, facts=tuple(facts), parts=parts)
 
 
-def _part(name: str, value: object, deeper: int, seen: set[int]) -> Part:
+def _part(name: str, value: object, deeper: int, visited: set[int]) -> Part:
     if isinstance(value, Inert | dict | list | tuple) and value:
-        if id(value) in seen or len(seen) >= _MOST:
-            fact = "as above" if id(value) in seen else "…"
+        if id(value) in visited or len(visited) >= _MOST:
+            fact = "as above" if id(value) in visited else "…"
             kind = value.kind if isinstance(value, Inert) else type(value).__name__
             return Part(name=name, kind=clean(kind), facts=(fact,))
-        seen.add(id(value))
+        visited.add(id(value))
     match value:
         case Inert():
-            return _estimator(name, value, deeper, seen)
+            return _estimator(name, value, deeper, visited)
         case dict():
             named = [(show(k), arrived(v)) for k, v in list(value.items())[: _MOST_PARTS + 1]]
-            return _bundle(name, value, named, deeper, seen)
+            return _bundle(name, value, named, deeper, visited)
         case list() | tuple():
             kinds = {v.kind for v in map(arrived, value) if isinstance(v, Inert)}
             if len(value) > _FEW and not kinds:
                 return Part(name=name, kind=type(value).__name__, facts=(_n(len(value), "item"),))
             numbered = [(f"[{i}]", arrived(v)) for i, v in enumerate(value[: _MOST_PARTS + 1])]
-            return _bundle(name, value, numbered, deeper, seen)
+            return _bundle(name, value, numbered, deeper, visited)
         case np.ndarray():
             shape = " × ".join(f"{size:,}" for size in value.shape)
             return Part(name=name, kind="array", facts=(shape or "scalar", value.dtype.name))
@@ -294,17 +294,18 @@ def _part(name: str, value: object, deeper: int, seen: set[int]) -> Part:
 
 
 def _bundle(
-    name: str, value: object, held: list[tuple[str, object]], deeper: int, seen: set[int]
+    name: str, value: object, members: list[tuple[str, object]], deeper: int, visited: set[int]
 ) -> Part:
     size = len(value) if isinstance(value, dict | list | tuple) else 0
-    parts = [_part(key, v, deeper - 1, seen) for key, v in held[:_MOST_PARTS]] if deeper else []
+    shown = members[:_MOST_PARTS] if deeper else []
+    parts = [_part(key, v, deeper - 1, visited) for key, v in shown]
     if size > len(parts):
         parts.append(Part(name="…", kind=f"{size - len(parts):,} more"))
     facts = (_n(size, "item"),)
     return Part(name=name, kind=type(value).__name__, facts=facts, parts=tuple(parts))
 
 
-def _estimator(name: str, value: Inert, deeper: int, seen: set[int]) -> Part:
+def _estimator(name: str, value: Inert, deeper: int, visited: set[int]) -> Part:
     attributes = {key: arrived(v) for key, v in value.attributes.items()}
     trees = _trees(attributes)
     facts: list[str] = []
@@ -319,16 +320,16 @@ def _estimator(name: str, value: Inert, deeper: int, seen: set[int]) -> Part:
         facts += _classes([arrived(v) for v in classes[: _FEW + 1].tolist()], len(classes))
     parts: list[Part] = []
     if deeper:
-        for key, held in _held(attributes, fitted=bool(trees)):
+        for key, members in _members(attributes, fitted=bool(trees)):
             if len(parts) == _MOST_PARTS:
                 parts.append(Part(name="…", kind="more"))
                 break
-            parts.append(_part(key, held, deeper - 1, seen))
+            parts.append(_part(key, members, deeper - 1, visited))
     kind = value.kind if value.cls.module.partition(".")[0] == "sklearn" else show(value.cls)
     return Part(name=name, kind=clean(kind), facts=tuple(facts), parts=tuple(parts))
 
 
-def _held(attributes: Mapping[str, object], *, fitted: bool) -> Iterator[tuple[str, object]]:
+def _members(attributes: Mapping[str, object], *, fitted: bool) -> Iterator[tuple[str, object]]:
     """Yield the estimators that an estimator holds, each under its name."""
     for key, value in attributes.items():
         if any(attributes.get(instead) is not None for instead in _TEMPLATES.get(key, ())):
@@ -341,11 +342,11 @@ def _held(attributes: Mapping[str, object], *, fitted: bool) -> Iterator[tuple[s
 
 
 def _listed(key: str, stored: object) -> Iterator[tuple[str, object]]:
-    for i, held in enumerate(elements(stored)[: _MOST_PARTS + 1]):
-        if isinstance(held, tuple) and len(held) > 1 and isinstance(held[0], str):
-            yield clean(held[0][:60]), arrived(held[1])
-        elif isinstance(held, Inert | str):
-            yield f"{key}[{i}]", held
+    for i, members in enumerate(elements(stored)[: _MOST_PARTS + 1]):
+        if isinstance(members, tuple) and len(members) > 1 and isinstance(members[0], str):
+            yield clean(members[0][:60]), arrived(members[1])
+        elif isinstance(members, Inert | str):
+            yield f"{key}[{i}]", members
 
 
 def _is_estimator(value: Inert) -> bool:
@@ -361,14 +362,14 @@ def _trees(attributes: Mapping[str, object]) -> list[Inert]:
         return [own] if own.kind == "Tree" else []
     rounds = attributes.get("_predictors")
     if isinstance(rounds, list):
-        held = [tree for each in rounds for tree in elements(each)]
+        members = [tree for each in rounds for tree in elements(each)]
     else:
         # One-vs-one keeps a tuple: each of its members has classes of its own to show.
         stored = attributes.get("estimators_")
         members = [] if isinstance(stored, tuple) else elements(stored)
-        held = [arrived(m.get("tree_")) if isinstance(m, Inert) else None for m in members]
-    trees = [tree for tree in held if isinstance(tree, Inert)]
-    return trees if len(trees) == len(held) or rounds else []
+        members = [arrived(m.get("tree_")) if isinstance(m, Inert) else None for m in members]
+    trees = [tree for tree in members if isinstance(tree, Inert)]
+    return trees if len(trees) == len(members) or rounds else []
 
 
 def _size(tree: Inert) -> tuple[int, int]:
@@ -388,13 +389,9 @@ def _classes(labels: list[object] | None, n: int | None = None) -> list[str]:
     if labels is None:
         return []
     size = len(labels) if n is None else n
-    shown = ", ".join(_text(label) for label in labels[:_FEW])
+    shown = ", ".join(clean(v[:30]) if isinstance(v, str) else show(v, 30) for v in labels[:_FEW])
     return [f"{_n(size, 'class', 'classes')}: {shown}{', …' if size > _FEW else ''}"]
 
 
 def _n(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
-def _text(label: object) -> str:
-    return clean(label[:30]) if isinstance(label, str) else show(label, 30)

@@ -82,11 +82,11 @@ class Links:
             some = slice(begin, begin + _PART)
             yield self.inner[some], self.left[some], self.right[some]
 
-    def _hand_down(self, below: Int, held: npt.NDArray[np.integer]) -> None:
+    def _hand_down(self, below: Int, values: npt.NDArray[np.integer]) -> None:
         """Write what inner nodes hold to both of their children, and -1 to the root."""
         below.fill(-1)
         # numpy is slow where it has to turn numbers into others while it spreads them.
-        below[self.left] = below[self.right] = held.astype(np.int32, copy=False)
+        below[self.left] = below[self.right] = values.astype(np.int32, copy=False)
 
     @property
     def order(self) -> Wide:
@@ -109,11 +109,11 @@ class Links:
         high.fill(np.inf)
         high[self.left] = bound if by_set is None else np.where(by_set, np.inf, bound)
         low[self.right] = bound if by_set is None else np.where(by_set, -np.inf, bound)
-        told = None if missing_left is None else missing
+        flags = None if missing_left is None else missing
         if missing_left is not None:
             missing.fill(False)
             missing[self.left], missing[self.right] = missing_left, ~missing_left
-        return Edges(parent=parent, feature=tested, low=low, high=high, missing=told)
+        return Edges(parent=parent, feature=tested, low=low, high=high, missing=flags)
 
     def sets(
         self, edges: Edges, listed: Mapping[int, Wide], n_categories: Mapping[int, int], left: bool
@@ -129,11 +129,11 @@ class Links:
         for node, codes in listed.items():
             place = int(np.searchsorted(self.inner, node))
             sides = int(self.left[place]), int(self.right[place])
-            every = n_categories[int(edges.feature[sides[0]])]
-            total += every
+            size = n_categories[int(edges.feature[sides[0]])]
+            total += size
             if total > Most.codes:
                 raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
-            others = np.ones(every, dtype=np.bool_)
+            others = np.ones(size, dtype=np.bool_)
             others[codes] = False
             owned[sides[not left]], owned[sides[left]] = codes, np.flatnonzero(others)
         nodes = sorted(owned)
@@ -184,7 +184,7 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
     >>> links.parent.tolist(), links.order.tolist(), links.left.tolist()
     ([-1, 0, 0], [0, 1, 2], [2])
     """
-    once = np.zeros(n, dtype=np.bool_)
+    has_parent = np.zeros(n, dtype=np.bool_)
     in_order = True
     for child in (left, right):
         in_order = in_order and not (child <= inner).any()
@@ -196,8 +196,8 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
         if not exists:
             node = int(inner[np.argmax((child >= n) | (child <= 0))])
             raise ReadError(f"a child of node {node} is out of range or the root")
-        once[child] = True
-    if np.count_nonzero(once) != 2 * len(inner):
+        has_parent[child] = True
+    if np.count_nonzero(has_parent) != 2 * len(inner):
         node = int(np.argmax(np.bincount(np.concatenate([left, right]), minlength=n) > 1))
         who = "the tree is damaged: a node" if ordered else f"node {node}"
         raise ReadError(f"{who} has two parents")
@@ -228,7 +228,7 @@ def _from_the_root(links: Links, n: int) -> Wide:
         jump = jump[jump]
     if np.any(parent[jump] >= 0):
         raise ReadError(f"node {int(np.argmax(parent[jump] >= 0))} is its own ancestor")
-    kept = np.flatnonzero(jump == 0)
-    if np.all(parent[kept[1:]] < kept[1:]):
-        return kept
-    return kept[np.argsort(depth[kept], kind="stable")]
+    reached = np.flatnonzero(jump == 0)
+    if np.all(parent[reached[1:]] < reached[1:]):
+        return reached
+    return reached[np.argsort(depth[reached], kind="stable")]

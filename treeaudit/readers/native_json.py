@@ -60,7 +60,7 @@ _OLD_NOISE: Mapping[str, tuple[str, Noise]] = {
 
 
 def matches(content: Content) -> bool:
-    """Tell whether the content is JSON in our own form."""
+    """Return whether the content is JSON in our own form."""
     head = bytes(content.data[:256])
     return head.lstrip()[:1] == b"{" and f'"{FORMAT}"'.encode() in head
 
@@ -110,14 +110,14 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         raise ReadError("the JSON model has negative counts")
     if counts_are == "noisy" and any(_beyond(tree) for tree in trees):
         raise ReadError("the JSON model has noisy counts of more people than there are anywhere")
-    stated = data.get("source") or {}
+    given = data.get("source") or {}
     n_records = data.get("n_records")
     if n_records is not None and not (isinstance(n_records, int) and 0 <= n_records < Most.people):
         raise ReadError("the JSON model has an impossible number of records")
     privacy = _privacy(data.get("privacy"))
-    version = stated.get("library_version")
-    estimator = clean(stated.get("estimator", "Tree"))
-    library = clean(stated.get("library", ""))
+    version = given.get("library_version")
+    estimator = clean(given.get("estimator", "Tree"))
+    library = clean(given.get("library", ""))
     answers = data["answers"] if "answers" in data else _old_answers(estimator, library)
     noise = _noise(data["noise"]) if "noise" in data else _old_noise(estimator, privacy)
     if answers not in get_args(Answers):
@@ -141,32 +141,32 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
             estimator=estimator,
             library=library,
             library_version=None if version is None else clean(version),
-            parameters=dict(stated.get("parameters", {})),
+            parameters=dict(given.get("parameters", {})),
         ),
     )
     return replace(forest, extras=beside_form(data, forest))
 
 
 def _class_weights(
-    stated: object, n_trees: int, schema: Schema
+    given: object, n_trees: int, schema: Schema
 ) -> tuple[tuple[float, ...] | None, ...] | None:
-    if stated is None:
+    if given is None:
         return None
     width = 0 if schema.classes is None else len(schema.classes)
-    if not isinstance(stated, list) or len(stated) != n_trees:
+    if not isinstance(given, list) or len(given) != n_trees:
         raise ReadError("the JSON model has weights of classes that do not fit its trees")
-    weights = [None if each is None else _column(each, _NUMBER) for each in stated]
+    weights = [None if each is None else _column(each, _NUMBER) for each in given]
     if any(each is not None and (len(each) != width or np.any(each < 0)) for each in weights):
         raise ReadError("the JSON model has weights of classes that cannot be")
     return tuple(None if each is None else tuple(map(float, each)) for each in weights)
 
 
 def _tree_classes(
-    stated: object, n_trees: int, schema: Schema
+    given: object, n_trees: int, schema: Schema
 ) -> tuple[tuple[Label, ...], ...] | None:
-    if stated is None:
+    if given is None:
         return None
-    each = [tuple(names) for names in stated] if isinstance(stated, list) else []
+    each = [tuple(names) for names in given] if isinstance(given, list) else []
     classes = schema.classes or ()
     known = {"(none)", *map(str, classes), *(f"not {label}" for label in classes)}
     fits = all(len(names) == len(classes) and known.issuperset(names) for names in each)
@@ -175,28 +175,28 @@ def _tree_classes(
     return tuple(each)
 
 
-def _privacy(stated: object) -> dict[str, Any] | None:
+def _privacy(given: object) -> dict[str, Any] | None:
     """Return the ledger of a private model, if its rows sum to its claim."""
-    if stated is None:
+    if given is None:
         return None
-    if not isinstance(stated, dict):
+    if not isinstance(given, dict):
         raise ReadError("the JSON model has a privacy ledger that is none")
-    if "queries" in stated and float(Ledger.from_plain(stated).epsilon) != stated.get("epsilon"):
+    if "queries" in given and float(Ledger.from_plain(given).epsilon) != given.get("epsilon"):
         raise ReadError("the rows of the privacy ledger do not sum to the epsilon it claims")
-    return stated
+    return given
 
 
-def _noise(stated: Mapping[str, Any] | None) -> Noise | None:
-    if stated is None:
+def _noise(given: Mapping[str, Any] | None) -> Noise | None:
+    if given is None:
         return None
-    rate = float(stated["rate"])
+    rate = float(given["rate"])
     if rate > 0 and not 1 / _MOST_RATE <= rate <= _MOST_RATE:
         raise ReadError("the JSON model has noise of a rate that nobody draws")
     return Noise(
         rate=rate,
-        counts=stated["counts"],
-        afterwards=tuple(stated["afterwards"]),
-        mechanism=stated["mechanism"],
+        counts=given["counts"],
+        afterwards=tuple(given["afterwards"]),
+        mechanism=given["mechanism"],
     )
 
 
@@ -296,8 +296,8 @@ def _check_codes(feature: Int, sets: CategorySets, schema: Schema) -> None:
 
 
 def _below_zero(tree: Tree) -> bool:
-    stated = [column for column in (tree.n_records, tree.counts) if column is not None]
-    return any(bool(np.any(column < 0)) for column in stated)
+    given = [column for column in (tree.n_records, tree.counts) if column is not None]
+    return any(bool(np.any(column < 0)) for column in given)
 
 
 def _beyond(tree: Tree) -> bool:

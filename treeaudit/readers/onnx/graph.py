@@ -133,10 +133,9 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
     made = [name for node in nodes for name in node.outputs if name]
     if len(set(made)) < len(made):
         raise ReadError("the ONNX file is damaged: two operations give one result")
-    kept = {name: given for name, given in inputs.items() if name not in constants}
     return Graph(
         nodes=tuple(nodes),
-        inputs=kept,
+        inputs={name: one for name, one in inputs.items() if name not in constants},
         outputs=tuple(outputs),
         producer=texts[2],
         version=texts[3] or None,
@@ -234,11 +233,11 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                 runs.append(whole)
             case 9:
                 message.spend(_COST_OF_TEXT, part.at)
-                kinds, at = _kinds(message, part)
-                if kinds is None:
+                run_modes, at = _modes(message, part)
+                if run_modes is None:
                     found.strings.append(bytes(message.bytes_of(part)))
                 else:
-                    modes.append(kinds)
+                    modes.append(run_modes)
             case 20:
                 kind = message.integer(part)
             case _:
@@ -253,7 +252,7 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
     return clean(name), found
 
 
-def _kinds(message: Message, part: Field) -> tuple[npt.NDArray[np.uint8] | None, int]:
+def _modes(message: Message, part: Field) -> tuple[npt.NDArray[np.uint8] | None, int]:
     """Return the kinds of nodes that begin with a field, and where they end."""
     if part.wire != BYTES or part.end - part.at > 10:
         return None, part.end
@@ -305,9 +304,9 @@ def _tensor(message: Message) -> Array:
         if len(raw) % dtype.itemsize:
             raise ReadError(f"byte {message.at:,}: the file is damaged: a tensor is cut off")
         return np.frombuffer(raw, dtype)
-    together = np.concatenate(runs) if runs else np.zeros(0, dtype)
-    if dtype == np.float16 and together.dtype.kind == "i":
-        return together.astype(np.uint16).view(np.float16)
-    if dtype.kind != "f" and together.dtype.kind == "f":
+    joined = np.concatenate(runs) if runs else np.zeros(0, dtype)
+    if dtype == np.float16 and joined.dtype.kind == "i":
+        return joined.astype(np.uint16).view(np.float16)
+    if dtype.kind != "f" and joined.dtype.kind == "f":
         raise ReadError(f"byte {message.at:,}: the file is damaged: a tensor has the wrong type")
-    return together.astype(dtype)
+    return joined.astype(dtype)

@@ -129,9 +129,9 @@ class _Rows:
     def _key(self, tree: Wide, node: Wide) -> Wide:
         """Return one number per pair of ids; -1 where an id does not exist."""
         places = []
-        for known, asked in ((self._trees, tree), (self._nodes, node)):
-            at = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-            places.append(np.where(known[at] == asked, at, -1))
+        for known, ids in ((self._trees, tree), (self._nodes, node)):
+            at = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+            places.append(np.where(known[at] == ids, at, -1))
         key = places[0] * len(self._nodes) + places[1]
         return np.where((places[0] < 0) | (places[1] < 0), -1, key)
 

@@ -210,12 +210,12 @@ class Fields:
             codes = frozenset(code for one in some for code in one.codes or ())
             return [some[0]._replace(codes=codes, missing=missing)]
         some.sort(key=lambda one: one.low)
-        together = some[0]
+        union = some[0]
         for one in some[1:]:
-            if one.codes is not None or one.hole or together.hole or one.low > together.high:
+            if one.codes is not None or one.hole or union.hole or one.low > union.high:
                 raise UnsupportedModelError("a node asks for several intervals of one column")
-            together = together._replace(high=max(together.high, one.high))
-        return [together._replace(missing=missing)]
+            union = union._replace(high=max(union.high, one.high))
+        return [union._replace(missing=missing)]
 
     def _simple(self, predicate: Predicate) -> Condition:
         operator, feature = predicate.operator, self.feature(predicate.field)
@@ -266,7 +266,7 @@ class Fields:
 
 
 def _is_number(field: DataField | None) -> bool:
-    """Tell whether a column holds numbers, as it does where nobody says otherwise."""
+    """Return whether a column holds numbers, as it does where nobody says otherwise."""
     kind = field.attributes.get("dataType", "double") if field else "double"
     operation = field.attributes.get("optype", "continuous") if field else "continuous"
     return kind in _NUMBERS and operation != "categorical"

@@ -17,7 +17,7 @@ from treeaudit.readers.pmml.known_fields import ExtraContent, is_model
 _CHUNK = 8 << 20
 _COST_OF_MODEL, _COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 700, 400, 100, 64
 _COST_OF_TREE = 2_000
-_KEPT = frozenset({"DataField", "DerivedField", "TreeModel"})
+_COSTLY = frozenset({"DataField", "DerivedField", "TreeModel"})
 _ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
 _SKIPPED = frozenset(
@@ -130,8 +130,8 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
 def _encoding(head: bytes) -> str:
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
-    stated = _ENCODING.match(head.removeprefix(b"\xef\xbb\xbf").lstrip())
-    name = stated.group(1).decode().lower() if stated else "utf-8"
+    found = _ENCODING.match(head.removeprefix(b"\xef\xbb\xbf").lstrip())
+    name = found.group(1).decode().lower() if found else "utf-8"
     if name not in _ENCODINGS:
         raise UnsupportedModelError(f"the XML is written in {name}: save it as UTF-8 and try again")
     return name
@@ -216,7 +216,7 @@ class _Handler:
 
     def _other(self, name: str, above: str, given: dict[str, str]) -> None:
         models = self.document.models
-        self._spend(_COST_OF_MODEL if name in _KEPT or above == "PMML" else _COST_OF_WORD)
+        self._spend(_COST_OF_MODEL if name in _COSTLY or above == "PMML" else _COST_OF_WORD)
         match name:
             case "DataField" | "DerivedField":
                 self._field = DataField(given, derived=name == "DerivedField")

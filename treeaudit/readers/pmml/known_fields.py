@@ -135,11 +135,13 @@ _EXTREMES: Mapping[str, tuple[str, ...]] = {
     "Target": ("min", "max"),
 }
 
-_SPACE = re.compile(
+_NAMESPACE = re.compile(
     r"https?://(?:www\.)?(?:dmg|w3|jpmml|xml\.apache)\.org/[\w./-]{0,80}"
     r"|[\w./:-]{0,60}pmml-\d-\d(?:-\d)?\.xsd"
 )
-_DECLARED = re.compile(r"xmlns(?::[A-Za-z]{1,8})?|xsi:schemaLocation|xsi:noNamespaceSchemaLocation")
+_NAMESPACES = re.compile(
+    r"xmlns(?::[A-Za-z]{1,8})?|xsi:schemaLocation|xsi:noNamespaceSchemaLocation"
+)
 _HEADERS = {
     "copyright": re.compile(r"(?:Copyright )?\([cC]\) ?\d{4}(?:-\d{4})? ?[\w .,]{0,40}|DMG\.org"),
     "description": re.compile(r"Default description|[\w ()-]{0,40}Model(?: exported by \w+)?"),
@@ -155,7 +157,7 @@ _OF_MODELS = ("Model", "Scorecard", "NeuralNetwork", "AssociationRules")
 
 
 def is_model(name: str) -> bool:
-    """Tell whether an element is a model, by its name."""
+    """Return whether an element is a model, by its name."""
     return name.endswith(_OF_MODELS)
 
 
@@ -195,11 +197,11 @@ class ExtraContent:
         if plain and name in _HOT:
             return False
         maps = name == "InlineTable" and above in ("MapValues", "TextIndexNormalization")
-        held = "MapTable" if maps else name
-        if held in _TABLES or name not in _KNOWN or name == _TASK:
+        kind = "MapTable" if maps else name
+        if kind in _TABLES or name not in _KNOWN or name == _TASK:
             self.depth, self._where = 1, _way(path)
             known = name == "Extension" and given.get("name") == _IMPORTANCES
-            self._what = _IMPORTANCES if known else held
+            self._what = _IMPORTANCES if known else kind
             self._inside, self._rows, self._size = [], 0, 0
             self._inner("" if name in _TABLES else name, given)
             return True
@@ -243,9 +245,9 @@ class ExtraContent:
         if self._what == _IMPORTANCES and self._rows <= self._columns:
             pass  # a row a column, as JPMML writes
         elif self._what in _TABLES or self._rows:
-            held, says = _TABLES.get(self._what, _TABLES["InlineTable"])
+            kind, says = _TABLES.get(self._what, _TABLES["InlineTable"])
             n = self._rows or self._size
-            self._listing.add(self._where, n, held, f"{says}: {n:,}")
+            self._listing.add(self._where, n, kind, f"{says}: {n:,}")
         elif is_model(self._what):
             # The reader names those at the top of the file.
             if self._where != f"PMML/{self._what}":
@@ -253,7 +255,7 @@ class ExtraContent:
                 self._listing.add(self._where, self._size, "unseen", says)
         elif self._what != _TASK or self._size > _LONGEST_TASK:
             plain = self._size <= LONGEST_NOTE and text.isprintable()
-            kind: Kind = "notes" if plain else "extra"
+            kind = "notes" if plain else "extra"
             self._listing.add(self._where, self._size, kind)
 
     def text(self, path: list[str], text: str) -> None:
@@ -282,9 +284,9 @@ def _way(path: list[str]) -> str:
 
 
 def _by_an_exporter(path: list[str], key: str, value: str) -> bool:
-    """Tell whether programs that write PMML put such a value beside the model by themselves."""
-    if _DECLARED.fullmatch(key):
-        return len(path) == 1 and all(map(_SPACE.fullmatch, value.split()))
+    """Return whether programs that write PMML put such a value beside the model by themselves."""
+    if _NAMESPACES.fullmatch(key):
+        return len(path) == 1 and all(map(_NAMESPACE.fullmatch, value.split()))
     if path[-1] == "Header" and key in _HEADERS:
         return _HEADERS[key].fullmatch(value) is not None
     return path[-1] == "Timestamp" and not key and _DATE.fullmatch(value) is not None

@@ -38,7 +38,7 @@ _REASONS: dict[CountsAre, str] = {
 
 
 def matches(content: Content) -> bool:
-    """Tell whether the content is XML whose first element is PMML."""
+    """Return whether the content is XML whose first element is PMML."""
     head = bytes(content.data[:4096])
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         text = head.decode("utf-16", "replace")
@@ -108,7 +108,7 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
         target=target or "label",
     )
     totals = {None if t.n_records is None else int(t.n_records[0]) for t in trees}
-    n_records = totals.pop() if len(totals) == 1 and not _drawn(trees, counts_are) else None
+    n_records = totals.pop() if len(totals) == 1 and not _bootstrapped(trees, counts_are) else None
     return Forest(
         trees=tuple(trees),
         schema=schema,
@@ -130,8 +130,8 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
     )
 
 
-def _drawn(trees: list[Tree], counts_are: CountsAre) -> bool:
-    """Tell whether trees count other people: as many in all, and not of each class."""
+def _bootstrapped(trees: list[Tree], counts_are: CountsAre) -> bool:
+    """Return whether trees count other people: as many in all, and not of each class."""
     each = [tree.counts[0].tolist() for tree in trees if tree.counts is not None]
     return counts_are in ("exact", "likely") and any(one != each[0] for one in each)
 
