@@ -4,7 +4,7 @@ Tensors that lie in other files are named by the file and never opened.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -122,14 +122,14 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
         if part.number == 1:
             nodes.append(read_node(graph.message(part)))
         elif part.number == 5:
-            constants.add(clean(_name_of(graph.message(part), 8)))
+            constants.add(_name_of(graph.message(part), 8))
         elif part.number == 11:
             given = _input(graph.message(part))
             if given.name in inputs:
                 raise ReadError(f"the ONNX file is damaged: two inputs are {show(given.name)}")
             inputs[given.name] = given
         elif part.number == 12:
-            outputs.append(clean(_name_of(graph.message(part), 1)))
+            outputs.append(_name_of(graph.message(part), 1))
     made = [name for node in nodes for name in node.outputs if name]
     if len(set(made)) < len(made):
         raise ReadError("the ONNX file is damaged: two operations give one result")
@@ -144,62 +144,46 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
 
 
 def _name_of(message: Message, number: int) -> str:
-    for part in message.fields():
-        if part.number == number:
-            return message.text(part)
-    return ""
+    texts = [message.text(part) for part in message.fields() if part.number == number]
+    return clean(texts[-1]) if texts else ""
 
 
 def read_node(message: Message) -> GraphNode:
     """Return one operation of a graph; its attributes are read when they are asked for."""
-    texts: dict[int, list[str]] = {1: [], 2: [], 3: [], 4: [], 7: []}
+    texts: dict[int, list[str]] = {1: [], 2: [], 3: [""], 4: [""], 7: [""]}
     for part in message.fields():
         if part.number in texts:
             texts[part.number].append(clean(message.text(part)))
     return GraphNode(
-        operator=(texts[4] or [""])[-1],
-        name=(texts[3] or [""])[-1],
+        operator=texts[4][-1],
+        name=texts[3][-1],
         inputs=tuple(texts[1]),
         outputs=tuple(texts[2]),
-        domain=(texts[7] or [""])[-1],
+        domain=texts[7][-1],
         message=message,
     )
 
 
 def _input(message: Message) -> GraphInput:
-    name, element, width = "", 0, None
-    for part in message.fields():
-        if part.number == 1:
-            name = clean(message.text(part))
-        elif part.number == 2:
-            element, width = _tensor_type(message.message(part))
-    return GraphInput(name=name, element=element, width=width)
-
-
-def _tensor_type(kind: Message) -> tuple[int, int | None]:
     element, width = 0, None
-    for outer in kind.fields():
-        if outer.number != 1:
-            continue
-        tensor = kind.message(outer)
+    for tensor in (one for kind in _parts(message, 2) for one in _parts(kind, 1)):
         for part in tensor.fields():
             if part.number == 1:
                 element = tensor.integer(part)
             elif part.number == 2:
                 width = _columns(tensor.message(part))
-    return element, width
+    return GraphInput(name=_name_of(message, 1), element=element, width=width)
+
+
+def _parts(message: Message, number: int) -> Iterator[Message]:
+    return (message.message(part) for part in message.fields() if part.number == number)
 
 
 def _columns(shape: Message) -> int | None:
-    """Return the second dimension of a table, where it is stated."""
-    sizes: list[int | None] = []
-    for part in shape.fields():
-        dimension = shape.message(part)
-        sizes.append(None)
-        for value in dimension.fields():
-            if value.number == 1:
-                sizes[-1] = dimension.integer(value)
-    return sizes[1] if len(sizes) == 2 else None
+    """Return the second dimension of a table, if the file has it."""
+    dimensions = [shape.message(part) for part in shape.fields()]
+    sizes = [[one.integer(v) for v in one.fields() if v.number == 1] for one in dimensions]
+    return sizes[1][-1] if len(sizes) == 2 and sizes[1] else None
 
 
 def _attribute(message: Message) -> tuple[str, Attribute]:
