@@ -2,7 +2,6 @@
 
 import operator as op
 import random
-import shutil
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -382,37 +381,6 @@ def test_nyoka_regression_and_forests(iris, tmp_path):
         assert sorted(tree.n_records) == sorted(member.tree_.n_node_samples)
 
 
-@pytest.mark.libraries
-def test_sklearn2pmml_tells_no_people(iris, tmp_path, monkeypatch):
-    sklearn2pmml = pytest.importorskip("sklearn2pmml")
-    if shutil.which("java") is None:
-        pytest.skip("sklearn2pmml needs Java")
-    import sklearn
-    import sklearn.base
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn2pmml.pipeline import PMMLPipeline
-
-    x, y = iris
-    # The converter knows scikit-learn up to 1.9.0.
-    monkeypatch.setattr(sklearn.base, "__version__", min(sklearn.__version__, "1.9.0"))
-    model = RandomForestClassifier(3, max_depth=4, random_state=1)
-    pipeline = PMMLPipeline([("model", model)]).fit(x, y)
-    path = tmp_path / "model.pmml"
-    try:
-        sklearn2pmml.sklearn2pmml(pipeline, str(path))
-    except RuntimeError:
-        pytest.skip("this sklearn2pmml does not convert this scikit-learn")
-    forest = load(path)
-    assert all(tree.n_records is None and tree.counts is None for tree in forest.trees)
-    assert forest.counts_are == "absent"
-    assert forest.single_precision
-    at = forest.apply(x[forest.schema.names].to_numpy())
-    for i, (tree, member) in enumerate(zip(forest.trees, model.estimators_, strict=True)):
-        assert tree.is_leaf[at[:, i]].all()
-        said = [forest.schema.classes[c] for c in tree.label[at[:, i]]]
-        assert said == [model.classes_[int(c)] for c in member.predict(x.to_numpy())]
-
-
 BOTH = node(simple("x", "lessOrEqual", 1), score="no", n=5)
 BOTH += node(simple("x", "greaterThan", 1), score="yes", n=5)
 
@@ -555,6 +523,13 @@ def test_document_types_are_refused(doctype):
     text = GOOD.replace("\n<PMML", f"\n{doctype}<PMML", 1)
     with pytest.raises(UnsafeModelError, match="declares a document type"):
         read(text)
+
+
+def test_floats_are_compared_as_floats():
+    assert not read(GOOD).single_precision
+    forest = read(GOOD.replace('"double"', '"float"').replace('value="1"', 'value="0.1"'))
+    assert forest.single_precision
+    assert forest.trees[0].high[1] == np.float32(0.1)
 
 
 def test_impossible_counts_are_left_out():
