@@ -89,9 +89,9 @@ def _stated(cls) -> dict[str, dict[str, object]]:
 def collect(folders: list[Path]) -> None:
     from treeaudit.errors import ReadError
     from treeaudit.readers.limits import LIMITS
+    from treeaudit.readers.open import open_file
     from treeaudit.readers.pickle import model as pickle
     from treeaudit.readers.skops import model as skops
-    from treeaudit.readers.unpack import open_file
 
     known: dict[str, dict[str, set[str]]] = {}
     words: set[str] = set()
@@ -147,8 +147,8 @@ def boosters(folders: list[Path]) -> None:
     """Add the attributes of wrappers and boosters in the pickles of some folders."""
     from treeaudit.errors import ReadError
     from treeaudit.readers.limits import LIMITS
+    from treeaudit.readers.open import open_file
     from treeaudit.readers.pickle import model as pickle
-    from treeaudit.readers.unpack import open_file
 
     first, *lines = OUT.read_text(encoding="utf-8").splitlines()
     words, kept = set(first.split()[1:]), {line.split()[0]: set(line.split()[1:]) for line in lines}

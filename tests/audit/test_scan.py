@@ -98,8 +98,8 @@ def test_the_same_tree_stored_by_scikit_learn_1_2(cancer_tree, protocol) -> None
     buffer = io.BytesIO()
     OldPickler(buffer, protocol).dump(cancer_tree)
     from treeaudit.readers.limits import LIMITS
+    from treeaudit.readers.open import unpack
     from treeaudit.readers.pickle import model
-    from treeaudit.readers.unpack import unpack
 
     old = model.read(unpack(buffer.getvalue()), ta.Source(), None, LIMITS)
     new = ta.load(cancer_tree)
@@ -259,7 +259,7 @@ def test_the_hash_is_of_the_file_that_was_scanned(cancer_file, tmp_path) -> None
     assert report.to_dict()["model"]["sha256"] == before
     packed = tmp_path / "packed.joblib"
     joblib.dump({"a": 1}, packed, compress=3)
-    from treeaudit.readers.unpack import open_file
+    from treeaudit.readers.open import open_file
 
     assert open_file(packed).digest() == hashlib.sha256(packed.read_bytes()).hexdigest()
 

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from treeaudit.readers import FORMATS, READERS, Format, Reader
-from treeaudit.readers.unpack import unpack
+from treeaudit.readers.open import unpack
 from treeaudit.reports.to_json import json_schema
 
 NAMED = [pytest.param(one, id=one.title) for one in READERS]

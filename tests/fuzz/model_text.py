@@ -6,7 +6,7 @@ import re
 from treeaudit import ReadError
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.unpack import unpack
+from treeaudit.readers.open import unpack
 
 __all__ = ["mutate", "outcome"]
 

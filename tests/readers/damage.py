@@ -8,7 +8,7 @@ import numpy as np
 from treeaudit.errors import ReadError
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.unpack import Content
+from treeaudit.readers.open import Content
 
 __all__ = ["sentence_or_model", "spoil"]
 

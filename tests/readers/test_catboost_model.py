@@ -15,7 +15,7 @@ from treeaudit.readers.catboost import model as catboost_model
 from treeaudit.readers.catboost.columns import ColumnTable
 from treeaudit.readers.catboost.trees import stored_trees
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.unpack import open_file, unpack
+from treeaudit.readers.open import open_file, unpack
 
 pytestmark = pytest.mark.libraries
 catboost = library("catboost")

@@ -14,7 +14,7 @@ from treeaudit.model.source import Source
 from treeaudit.readers.catboost import model as catboost_model
 from treeaudit.readers.catboost.text import trees_of_text
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.unpack import unpack
+from treeaudit.readers.open import unpack
 
 pytestmark = pytest.mark.libraries
 catboost = library("catboost")

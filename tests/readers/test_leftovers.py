@@ -35,10 +35,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treeaudit.model.extras import Extra
+from treeaudit.readers.open import open_file
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.pickle_vm import read_pickle
 from treeaudit.readers.residual.search import find_extras
-from treeaudit.readers.unpack import open_file
 from treeaudit.readers.walk import Walk
 
 PEOPLE = 569

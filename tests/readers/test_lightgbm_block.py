@@ -24,7 +24,7 @@ from treeaudit.readers.lightgbm.plain import read_alike
 from treeaudit.readers.lightgbm.rows import checked, uneven
 from treeaudit.readers.lightgbm.tree import read_tree
 from treeaudit.readers.limits import LIMITS
-from treeaudit.readers.unpack import unpack
+from treeaudit.readers.open import unpack
 
 TREE = """Tree={i}
 num_leaves=3

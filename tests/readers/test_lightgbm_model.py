@@ -15,9 +15,9 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.lightgbm import model as lightgbm_model
 from treeaudit.readers.limits import LIMITS
+from treeaudit.readers.open import unpack
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.pickle_vm import read_pickle
-from treeaudit.readers.unpack import unpack
 
 pytestmark = pytest.mark.libraries
 lgb = library("lightgbm")

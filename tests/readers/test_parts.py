@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.strategies import examples
 from treeaudit import ReadError, load
 from treeaudit.readers import columns, links
-from treeaudit.readers.columns import gathered, unfilled
+from treeaudit.readers.columns import gathered
 from treeaudit.readers.sklearn import counts, grove, node_table
 
 X, Y = make_classification(300, 6, n_informative=5, n_redundant=0, flip_y=0.3, random_state=0)
@@ -61,7 +61,6 @@ def in_parts():
 
     def small(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(columns, "_BLOCK", 5)
-        patch.setattr(columns, "_LARGE", 0)
         patch.setattr(links, "_PART", 3)
         patch.setattr(node_table, "_PART", 3)
         patch.setattr(counts, "_BLOCK", 7)
@@ -95,18 +94,6 @@ def test_a_tree_that_was_not_changed_is_the_same_in_parts(in_parts) -> None:
         with pytest.MonkeyPatch.context() as patch:
             in_parts[0](patch)
             assert _told(model) == whole
-
-
-def test_large_columns_lie_beside_one_another() -> None:
-    n = 200_001
-    some = unfilled(n, (np.int64, np.bool_, (np.float64, 3), np.int32))
-    for i, column in enumerate(some):
-        column.fill(i)
-    assert [column.shape for column in some] == [(n,), (n,), (n, 3), (n,)]
-    assert [column.dtype for column in some] == [np.int64, np.bool_, np.float64, np.int32]
-    assert all(column.flags.aligned and column.flags.c_contiguous for column in some)
-    assert all(np.all(column == i) for i, column in enumerate(some))
-    assert some[0].ctypes.data % (1 << 21) == 0
 
 
 def test_large_tables_are_gathered_whole() -> None:

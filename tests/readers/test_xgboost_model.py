@@ -13,9 +13,9 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
+from treeaudit.readers.open import unpack
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.pickle_vm import read_pickle
-from treeaudit.readers.unpack import unpack
 from treeaudit.readers.xgboost import model as xgboost_model
 
 pytestmark = pytest.mark.libraries

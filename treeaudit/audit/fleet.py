@@ -18,8 +18,9 @@ from treeaudit.files import CONFIG, read_bytes
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
 from treeaudit.readers import READERS
-from treeaudit.readers.detect import beginning, could_run, name_of
+from treeaudit.readers.detect import could_run, name_of
 from treeaudit.readers.limits import show
+from treeaudit.readers.open import beginning
 
 _KEYS = "pickled_model|model_path|python_model|model_data|data"
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree as Branches
 
-    from treeaudit.readers.describe import Contents
-    from treeaudit.readers.outline import Part
+    from treeaudit.readers.inspect import Contents, Part
 
 
 _MOST_NAMES = 12
@@ -33,7 +32,7 @@ def inspect(
 
     treeaudit inspect model.joblib
     """
-    from treeaudit.readers.describe import describe
+    from treeaudit.readers.inspect import describe
 
     contents = describe(file, select=select, max_bytes=max_bytes)
     if form == "json":

@@ -32,11 +32,11 @@ from treeaudit.readers.detect import name_of
 from treeaudit.readers.lightgbm import model as lightgbm
 from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.onnx import model as onnx
+from treeaudit.readers.open import Content, open_file, unpack
 from treeaudit.readers.pickle import model as pickle
 from treeaudit.readers.pmml import reader as pmml
 from treeaudit.readers.residual.extra import extra, few
 from treeaudit.readers.skops import model as skops
-from treeaudit.readers.unpack import Content, open_file, unpack
 from treeaudit.readers.xgboost import model as xgboost
 
 __all__ = ["FORMATS", "READERS", "Format", "Reader", "load", "load_all", "read"]
@@ -48,48 +48,19 @@ class Reader(Protocol):
     """What a module has to offer to read files of one kind."""
 
     def matches(self, content: Content) -> bool:
-        """Tell whether the content is of this kind, by how it begins."""
+        """Return whether the content is of this kind, by how it begins."""
 
     def read(self, content: Content, source: Source, select: str | None, limits: Limits) -> Forest:
-        """Return the model in the file.
+        """Return the model in the file, or the one of several that ``select`` names.
 
-        Parameters
-        ----------
-        content
-            The unpacked bytes.
-        source
-            What is known of the file; format, estimator and version are added.
-        select
-            Which model to take, by name, where a file can hold several.
-        limits
-            What reading may cost.
-
-        Raises
-        ------
-        UnsafeModelError
-            If loading the file the usual way would run code.
-        UnsupportedModelError
-            If there is no tree model, or more than one and no choice.
-        ModelTooLargeError
-            If it goes over a limit.
-        ReadError
-            If it is damaged.
+        ``source`` is what is known of the file; format, estimator and version are added. The
+        errors are those of `load`.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Files of one kind, and the module that reads them.
-
-    Attributes
-    ----------
-    reader
-        The module, see `Reader`.
-    names
-        What `treeaudit.Source.format` may be for such a file.
-    title
-        The name of the format in messages.
-    """
+    """Files of one kind: the module that reads them, values of `Source.format`, and a title."""
 
     reader: Reader
     names: tuple[str, ...]
@@ -160,7 +131,7 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
     """
     if isinstance(model, Forest):
         return model
-    return _beside(_read(model, select, max_bytes), {})
+    return _with_others(_read(model, select, max_bytes), {})
 
 
 def load_all(
@@ -197,22 +168,25 @@ def load_all(
     if not read:
         return [load(model, select=todo[0], max_bytes=max_bytes)]
     left = {n: w for one in read.values() for n, w in one.others.items() if n not in read}
-    return [_beside(replace(one, others=left), failed) for one in read.values()]
+    return [_with_others(replace(one, others=left), failed) for one in read.values()]
 
 
-def _beside(forest: Forest, said: Mapping[str, str]) -> Forest:
-    """Name the other models of the file that were not audited, with what is said of them."""
+def _with_others(forest: Forest, reasons: Mapping[str, str]) -> Forest:
+    """List the other models of the file that were not audited, with the reasons."""
 
     def left(name: str, where: str) -> Extra:
         how = f"with --select {show(name, 80)}" if name else "without --select"
-        says = said.get(name, f"another model, which was not audited: scan it {how}")
+        says = reasons.get(name, f"another model, which was not audited: scan it {how}")
         return Extra(kind="unseen", where=where, n=1, says=says)
 
     if not forest.others:
         return forest
     found = few(left(name, where) for name, where in forest.others.items())
-    asked = Extras(found=found, looked_for=KINDS)
-    return replace(forest, extras=forest.extras.beside(asked))
+    return _with_extras(forest, found)
+
+
+def _with_extras(forest: Forest, found: tuple[Extra, ...]) -> Forest:
+    return replace(forest, extras=forest.extras.beside(Extras(found=found, looked_for=KINDS)))
 
 
 def _read(model: object, select: str | None, max_bytes: int | None) -> Forest:
@@ -246,10 +220,6 @@ def _uncollected() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not gc.get_freeze_count():
-                # What was read is kept: as old objects it is not walked at once, and once more.
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
 
 
@@ -266,8 +236,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             end = content.streams[-1] if content.streams else len(content.packed)
             if rest := content.packed[end:]:
                 left = extra(f"what follows the {content.compression} stream", rest)
-                beside = Extras(found=(left,), looked_for=KINDS)
-                forest = replace(forest, extras=forest.extras.beside(beside))
+                forest = _with_extras(forest, (left,))
             if source.path is None:
                 in_memory = replace(forest.source, format="memory", digest=None, n_bytes=None)
                 return replace(forest, source=in_memory)
@@ -276,7 +245,9 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     kind = ReadError if what == "a text file" else UnsupportedModelError
     # What is behind a colon says already what helps.
     step = "" if ":" in what else "; name the model that was saved"
-    raise kind(f"{_where(source, content)} is {what}{step}")
+    name = Path(source.path or "the model").name
+    where = f"{name} (inside {content.compression})" if content.compression else name
+    raise kind(f"{where} is {what}{step}")
 
 
 # What text becomes at worst: a text and a copy of it, of four bytes a character each.
@@ -291,11 +262,6 @@ def _check_unpacked(form: Format, content: Content, limits: Limits) -> None:
             f"{content.n_bytes:,} bytes unpack to {n:,}, more than treeaudit takes in of a "
             f"compressed {form.names[0]} file: unpack it first, or allow more with --max-bytes"
         )
-
-
-def _where(source: Source, content: Content) -> str:
-    name = Path(source.path or "the model").name
-    return f"{name} (inside {content.compression})" if content.compression else name
 
 
 def _pickled(model: object) -> bytes:

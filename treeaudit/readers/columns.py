@@ -1,6 +1,7 @@
-"""Columns of tables of records, each on its own."""
+"""Columns of node tables: gathered out of the records, and the types scikit-learn gives them."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,41 @@ Columns = Mapping[str, npt.NDArray[Any]]
 
 # Records that fit a fast cache: each is fetched once, whatever its columns.
 _BLOCK = 4096
-# A large page of memory, and the bytes that a processor fetches at once.
-_PAGE, _LINE = 1 << 21, 64
-# Of what is smaller too much would be left over in the last page.
-_LARGE = 3 << 20
-_MOST_KEPT = 31 << 20
+# Indices are as wide as an address; the byte order is that of the system.
+_INDEX, _DOUBLE, _FLAG, _COUNT = ("i8", "i4"), ("f8",), ("u1",), ("u4",)
+_TREE = {
+    "left_child": _INDEX,
+    "right_child": _INDEX,
+    "feature": _INDEX,
+    "threshold": _DOUBLE,
+    "impurity": _DOUBLE,
+    "n_node_samples": _INDEX,
+    "weighted_n_node_samples": _DOUBLE,
+    "missing_go_to_left": _FLAG,
+}
+_BOOSTING = {
+    "value": _DOUBLE,
+    "count": _COUNT,
+    # Unsigned before 1.0.
+    "feature_idx": (*_INDEX, *_COUNT),
+    "threshold": _DOUBLE,
+    "num_threshold": _DOUBLE,
+    "missing_go_to_left": _FLAG,
+    "left": _COUNT,
+    "right": _COUNT,
+    "gain": _DOUBLE,
+    "depth": _COUNT,
+    "is_leaf": _FLAG,
+    "bin_threshold": _FLAG,
+    "is_categorical": _FLAG,
+    "bitset_idx": _COUNT,
+}
 
 
 def gathered(records: Table, names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
     """Return those columns of records that there are, each on its own."""
     there = [name for name in names if name in (records.dtype.names or ())]
-    columns = dict(
-        zip(there, unfilled(len(records), [records.dtype[name] for name in there]), strict=True)
-    )
+    columns = {name: np.empty(len(records), records.dtype[name]) for name in there}
     for begin in range(0, len(records), _BLOCK):
         block = records[begin : begin + _BLOCK]
         for name, column in columns.items():
@@ -33,37 +56,33 @@ def gathered(records: Table, names: Sequence[str]) -> dict[str, npt.NDArray[Any]
 
 
 def unfilled(n: int, types: Sequence[npt.DTypeLike]) -> list[npt.NDArray[Any]]:
-    """Return columns of so many rows that are to be filled; large ones in one piece of memory.
+    """Return columns of so many rows that are to be filled."""
+    return [np.empty(n, kind) for kind in types]
 
-    A system hands out memory in pages of 4 kB, and the first touch of one costs more than to
-    fill it. numpy asks for large pages from 4 MB on; the piece begins where one of them does.
+
+def of_tree(record: np.dtype[Any]) -> dict[str, bool]:
+    """Return the columns of the table of a `Tree`: whether each is known, in its place and type.
 
     Examples
     --------
-    >>> whole, pairs = unfilled(3, (np.int64, (np.float32, 2)))
-    >>> whole.shape, pairs.shape, pairs.dtype
-    ((3,), (3, 2), dtype('float32'))
+    >>> of_tree(np.dtype([("feature", "<i8"), ("impurity", "<u4"), ("names", "<i8")]))
+    {'feature': True, 'impurity': False, 'names': False}
+    >>> of_tree(np.dtype([("right_child", "<i8"), ("left_child", "<i8")]))
+    {'right_child': False, 'left_child': False}
     """
-    kinds = [np.dtype(one) for one in types]
-    sizes = [-(-n * kind.itemsize // _LINE) * _LINE for kind in kinds]
-    if sum(sizes) < _LARGE:
-        return [np.empty(n, kind) for kind in kinds]
-    n_bytes = -(-sum(sizes) // _PAGE) * _PAGE + _PAGE
-    _set_apart(n_bytes)
-    memory = np.empty(n_bytes, dtype=np.uint8)
-    at, columns = -memory.__array_interface__["data"][0] % _PAGE, []
-    for kind, size in zip(kinds, sizes, strict=True):
-        column = memory[at : at + n * kind.itemsize].view(kind.base)
-        columns.append(column.reshape(n, *kind.shape))
-        at += size
-    return columns
+    return _fit(record, "tree")
 
 
-def _set_apart(n_bytes: int) -> None:
-    """Have memory kept at hand for columns of so many bytes, and for what is worked out of them.
+def of_boosting(record: np.dtype[Any]) -> dict[str, bool]:
+    """Return the same of a tree of histogram boosting."""
+    return _fit(record, "boosting")
 
-    An allocator keeps what it is given back if it was given back as much before. So the first
-    piece goes back to the system, and the second stays, with the large pages asked for it.
-    """
-    for _ in range(2):
-        np.empty(min(3 * n_bytes, _MOST_KEPT), dtype=np.uint8)
+
+@lru_cache(64)
+def _fit(record: np.dtype[Any], kind: str) -> dict[str, bool]:
+    types: Mapping[str, tuple[str, ...]] = _TREE if kind == "tree" else _BOOSTING
+    names = record.names or ()
+    # A loader that converts records takes their columns by place, whatever they are called.
+    known = [name for name in types if name in names]
+    in_order = known == [name for name in names if name in types]
+    return {name: in_order and record[name].str[1:] in types.get(name, ()) for name in names}

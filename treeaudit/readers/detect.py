@@ -1,17 +1,11 @@
 """Say what a file is when it is not a model that treeaudit reads."""
 
-import os
 import re
 import struct
 from contextlib import suppress
 from mmap import mmap
 
-from treeaudit.model.source import Digest
-from treeaudit.readers.inflate import compression_of, inflated
-from treeaudit.readers.limits import LIMITS, clean
-from treeaudit.readers.unpack import Content, mapped, unpack
-
-_ZF_HEADER = 21
+from treeaudit.readers.limits import clean
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"version https://git-lfs", "a Git LFS pointer: run 'git lfs pull' to fetch the model"),
@@ -74,16 +68,8 @@ _PUSHED = frozenset(bytes([one]) for one in b"NKJMGXUTVBC\x88\x89\x8a\x8b\x8c\x8
 _WALKED = 1 << 16
 
 
-def looks_like_pickle(data: bytes | mmap) -> bool:
-    r"""Tell whether the bytes can be the beginning of a pickle.
-
-    Examples
-    --------
-    >>> looks_like_pickle(b"\x80\x05K\x01.")
-    True
-    >>> looks_like_pickle(b"age,income")
-    False
-    """
+def may_be_pickle(data: bytes | mmap) -> bool:
+    """Return whether the bytes can be the beginning of a pickle."""
     head = bytes(data[:512])
     if head[:1] == b"\x80":
         return not any(head.startswith(magic) for magic, _ in _MAGIC)
@@ -97,16 +83,14 @@ def looks_like_pickle(data: bytes | mmap) -> bool:
 
 
 def could_run(data: bytes | mmap) -> bool:
-    r"""Tell whether a text holds a name that would run code, where a pickle could take it.
+    r"""Return whether a text holds a name that would run code where a pickle could take it.
 
-    However the rest is spelled, and whatever follows: what runs has run by then.
+    Whatever follows does not matter: the code has run by then.
 
     Examples
     --------
     >>> could_run(b"I0x10\n0cos\nsystem\n(S'id'\ntR and more text")
     True
-    >>> could_run(b"catboost\nnumpy\nscipy\n")
-    False
     """
     from treeaudit.readers.pickle.names import judge
 
@@ -125,15 +109,7 @@ def could_run(data: bytes | mmap) -> bool:
 
 
 def _names_something(head: bytes) -> bool:
-    r"""Tell whether the bytes are opcodes of a pickle, up to one that takes a thing by its name.
-
-    Examples
-    --------
-    >>> _names_something(b"N0cos\nsystem\n"), _names_something(b"\x8c\x02os\x8c\x06system\x93")
-    (True, True)
-    >>> _names_something(b"Notes\n"), _names_something(b"N\x93")
-    (False, False)
-    """
+    """Return whether the bytes are opcodes of a pickle, up to one that takes a thing by name."""
     from pickletools import genops
 
     texts: list[str] = []
@@ -188,7 +164,7 @@ def name_of(data: bytes | mmap) -> str:
 
 
 def _is_treelite(head: bytes) -> bool:
-    """Tell whether the bytes begin with a version of treelite and two of its number types."""
+    """Return whether the bytes begin with a version of treelite and two of its number types."""
     if len(head) < 14:
         return False
     major, minor, patch = struct.unpack("<3i", head[:12])
@@ -205,24 +181,3 @@ def _name_of_archive(names: list[str]) -> str:
         f" ({clean(inside)})" if 0 < len(inside) < _LONGEST_MEMBER and inside.isprintable() else ""
     )
     return f"a zip archive: unpack it and name the model inside{which}"
-
-
-def beginning(path: str | os.PathLike[str]) -> Content:
-    """Map a file and undo the compression of its beginning alone: enough to tell what it is.
-
-    Examples
-    --------
-    >>> import tempfile, zlib
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp()) / "zeros"
-    >>> _ = path.write_bytes(zlib.compress(bytes(10 << 20)))
-    >>> len(beginning(path).data) <= 1 << 20
-    True
-    """
-    packed = mapped(path, LIMITS)
-    compression = compression_of(packed[:16])
-    if not compression:
-        return unpack(packed)
-    start = _ZF_HEADER if compression == "ZF" else 0
-    data = next(inflated(packed, compression, start), b"")
-    return Content(data=data, compression=compression, digest=Digest(packed), n_bytes=len(packed))

@@ -45,7 +45,7 @@ def parse_json(
         if left < 0 or left < _COST_OF_TEXT * _texts(text, left // _COST_OF_TEXT):
             raise ModelTooLargeError(too_much)
 
-        def once(pairs: list[tuple[str, Any]]) -> _Object:
+        def unique(pairs: list[tuple[str, Any]]) -> _Object:
             found = dict(pairs)
             if len(found) != len(pairs):
                 twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
@@ -53,7 +53,7 @@ def parse_json(
             return found if made is None else made(found)
 
         constant = infinite if callable(infinite) else None if infinite else _refuse
-        return json.loads(text, object_pairs_hook=once, parse_constant=constant)
+        return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
     except UnicodeDecodeError as error:
         raise ReadError(f"{what} is no UTF-8 at byte {error.start:,}") from None
     except json.JSONDecodeError as error:

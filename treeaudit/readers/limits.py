@@ -23,22 +23,11 @@ _PIECE = 1 << 20
 class Limits:
     """What reading one file may cost.
 
-    Attributes
-    ----------
-    max_bytes
-        Size of the file, and of what it unpacks to.
-    times, beyond
-        A file may unpack to ``times`` its size and ``beyond`` more bytes, in memory or on
-        disk. Forests have been seen at 15 to 1; deflate can reach 1,032 to one.
-    instructions
-        Pickle instructions, or fields of an ONNX file. A pickled forest of 3,000 trees
-        needs 0.4 million.
-    containers
-        Bytes of Python objects that a file may become, beyond four times its size.
-    room
-        The same for a file that was compressed, which `within` works out; None for others.
-    nested
-        Pickles inside pickles (object arrays of joblib).
+    A file may unpack to ``times`` its size and ``beyond`` more bytes, in memory or on disk: forests
+    do to 15 times, deflate can to 1,032. ``instructions`` are those of a pickle, or fields of an
+    ONNX file; a pickled forest of 3,000 trees needs 0.4 million. ``containers`` are bytes of Python
+    objects that a file may become, beyond four times its size; ``room`` is the same for a file that
+    was compressed, which `within` works out. Pickles may be ``nested`` in pickles.
     """
 
     max_bytes: int = 8 << 30
@@ -85,11 +74,11 @@ class Limits:
         >>> Limits.up_to(1 << 30).unpacked(10) >> 20, Limits.up_to(None) == Limits()
         (1024, True)
         """
-        told = cls()
+        usual = cls()
         if max_bytes is None:
-            return told
-        beyond, containers = max(told.beyond, max_bytes), max(told.containers, max_bytes)
-        return replace(told, max_bytes=max_bytes, beyond=beyond, containers=containers)
+            return usual
+        beyond, containers = max(usual.beyond, max_bytes), max(usual.containers, max_bytes)
+        return replace(usual, max_bytes=max_bytes, beyond=beyond, containers=containers)
 
 
 # Enough for the objects of 6,000 trees, whatever their arrays unpack to.
@@ -180,7 +169,7 @@ class Allowance:
 
     @property
     def left(self) -> int:
-        """How much nobody has used yet."""
+        """The amount that is left."""
         return self._left
 
     def take(self, n: int) -> None:
@@ -222,37 +211,19 @@ def clean(text: object) -> str:
 
 
 def show(value: object, length: int = 60) -> str:
-    """Describe a value of the file in one short line, without trusting it.
-
-    Examples
-    --------
-    >>> show("touch /tmp/x")
-    "'touch /tmp/x'"
-    """
+    """Describe a value of the file in one short line, without trusting it."""
     text = "".join(_pieces(value, 3))
     length = 2 * length if isinstance(value, Global) else length
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def bare(text: str, length: int = 60) -> str:
-    """Return a text of the file as `show` does, without the quotes.
-
-    Examples
-    --------
-    >>> bare("age")
-    'age'
-    """
+    """Return a text of the file as `show` does, without the quotes."""
     return show(text, length)[1:-1]
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the first of some texts of the file, each once.
-
-    Examples
-    --------
-    >>> listed(["Cast", "Scaler", "Cast"])
-    'Cast, Scaler'
-    """
+    """Return the first of some texts of the file, each once."""
     each = list(dict.fromkeys(bare(name, 40) for name in names))
     return ", ".join(each[:8]) + (", …" if len(each) > 8 else "")
 

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.model.tree import CategorySets, SpreadIs, Tree
+from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.columns import unfilled
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Flag, Float, Int, Wide
 
-WAYS = (np.float64, np.float64, np.int32, np.int32, np.bool_)
+EDGE_TYPES = (np.float64, np.float64, np.int32, np.int32, np.bool_)
 """What the columns of `Edges` hold: low, high, parent, feature, missing."""
 _PART = 1 << 13
 """Inner nodes whose numbers, and those of their children, stay in a fast cache."""
@@ -29,31 +29,15 @@ class Edges:
     high: Float
     missing: Flag | None
 
-    def tree(
-        self,
-        *,
-        categories: CategorySets | None = None,
-        n_records: Wide | None = None,
-        counts: Float | None = None,
-        label: Int | None = None,
-        value: Float | None = None,
-        spread: Float | None = None,
-        spread_is: SpreadIs = "deviation",
-    ) -> Tree:
-        """Return the tree, with what its nodes hold."""
+    def tree(self, **columns: Any) -> Tree:  # noqa: ANN401  # as `Tree` declares them
+        """Return the tree, with its other columns."""
         return Tree(
             parent=self.parent,
             feature=self.feature,
             low=self.low,
             high=self.high,
-            categories=categories,
             missing=self.missing,
-            n_records=n_records,
-            counts=counts,
-            label=label,
-            value=value,
-            spread=spread,
-            spread_is=spread_is,
+            **columns,
         )
 
 
@@ -61,16 +45,9 @@ class Edges:
 class Links:
     """The nodes that hang on the root, root first, parents before children.
 
-    Attributes
-    ----------
-    inner, left, right
-        Shape ``(n_inner,)``: positions of the inner nodes, ascending, and of their children.
-    stored
-        Shape ``(n_nodes,)``: as `order`; None where the file has the same.
-    cut_off
-        How many stored nodes do not hang on the root.
-    n_trees
-        How many trees stand behind one another.
+    ``inner``, ``left`` and ``right`` are positions of the inner nodes, ascending, and of their
+    children; ``stored`` is `order`, or None if the file has the same; ``cut_off`` counts the stored
+    nodes that do not hang on the root; ``n_trees`` trees may stand behind one another.
     """
 
     inner: Wide
@@ -105,11 +82,11 @@ class Links:
             some = slice(begin, begin + _PART)
             yield self.inner[some], self.left[some], self.right[some]
 
-    def _hand_down(self, below: Int, held: npt.NDArray[np.integer]) -> None:
+    def _hand_down(self, below: Int, values: npt.NDArray[np.integer]) -> None:
         """Write what inner nodes hold to both of their children, and -1 to the root."""
         below.fill(-1)
         # numpy is slow where it has to turn numbers into others while it spreads them.
-        below[self.left] = below[self.right] = held.astype(np.int32, copy=False)
+        below[self.left] = below[self.right] = values.astype(np.int32, copy=False)
 
     @property
     def order(self) -> Wide:
@@ -125,18 +102,18 @@ class Links:
         room: Sequence[npt.NDArray[Any]] | None = None,
     ) -> Edges:
         """Return the condition that leads into every node."""
-        low, high, parent, tested, missing = room or unfilled(self.n_nodes, WAYS)
+        low, high, parent, tested, missing = room or unfilled(self.n_nodes, EDGE_TYPES)
         self._hand_down(parent, self.inner)
         self._hand_down(tested, feature)
         low.fill(-np.inf)
         high.fill(np.inf)
         high[self.left] = bound if by_set is None else np.where(by_set, np.inf, bound)
         low[self.right] = bound if by_set is None else np.where(by_set, -np.inf, bound)
-        told = None if missing_left is None else missing
+        flags = None if missing_left is None else missing
         if missing_left is not None:
             missing.fill(False)
             missing[self.left], missing[self.right] = missing_left, ~missing_left
-        return Edges(parent=parent, feature=tested, low=low, high=high, missing=told)
+        return Edges(parent=parent, feature=tested, low=low, high=high, missing=flags)
 
     def sets(
         self, edges: Edges, listed: Mapping[int, Wide], n_categories: Mapping[int, int], left: bool
@@ -152,11 +129,11 @@ class Links:
         for node, codes in listed.items():
             place = int(np.searchsorted(self.inner, node))
             sides = int(self.left[place]), int(self.right[place])
-            every = n_categories[int(edges.feature[sides[0]])]
-            total += every
+            size = n_categories[int(edges.feature[sides[0]])]
+            total += size
             if total > Most.codes:
                 raise ModelTooLargeError("a tree names more categories than treeaudit takes in")
-            others = np.ones(every, dtype=np.bool_)
+            others = np.ones(size, dtype=np.bool_)
             others[codes] = False
             owned[sides[not left]], owned[sides[left]] = codes, np.flatnonzero(others)
         nodes = sorted(owned)
@@ -173,8 +150,6 @@ def sums(parent: Int, at_leaves: Float) -> Float:
 
     Examples
     --------
-    >>> sums(np.array([-1, 0, 0]), np.array([0, 2, 3])).tolist()
-    [5.0, 2.0, 3.0]
     >>> sums(np.array([-1, 0, 0]), np.array([[0, 0], [2, 1], [3, 1]])).tolist()
     [[5.0, 2.0], [2.0, 1.0], [3.0, 1.0]]
     """
@@ -200,14 +175,8 @@ def category_sets(codes: Sequence[Sequence[int]]) -> CategorySets:
 def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False) -> Links:
     """Turn stored children towards parents.
 
-    Parameters
-    ----------
-    inner, left, right
-        Shape ``(n_inner,)``: stored numbers of the inner nodes, ascending, and of their children.
-    n
-        How many nodes are stored.
-    ordered
-        Whether the file must have parents before children.
+    ``inner`` are the stored numbers of the inner nodes, ascending, of ``n`` nodes in all. A file
+    that is ``ordered`` must have parents before children.
 
     Examples
     --------
@@ -215,7 +184,7 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
     >>> links.parent.tolist(), links.order.tolist(), links.left.tolist()
     ([-1, 0, 0], [0, 1, 2], [2])
     """
-    once = np.zeros(n, dtype=np.bool_)
+    has_parent = np.zeros(n, dtype=np.bool_)
     in_order = True
     for child in (left, right):
         in_order = in_order and not (child <= inner).any()
@@ -227,8 +196,8 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
         if not exists:
             node = int(inner[np.argmax((child >= n) | (child <= 0))])
             raise ReadError(f"a child of node {node} is out of range or the root")
-        once[child] = True
-    if np.count_nonzero(once) != 2 * len(inner):
+        has_parent[child] = True
+    if np.count_nonzero(has_parent) != 2 * len(inner):
         node = int(np.argmax(np.bincount(np.concatenate([left, right]), minlength=n) > 1))
         who = "the tree is damaged: a node" if ordered else f"node {node}"
         raise ReadError(f"{who} has two parents")
@@ -259,7 +228,7 @@ def _from_the_root(links: Links, n: int) -> Wide:
         jump = jump[jump]
     if np.any(parent[jump] >= 0):
         raise ReadError(f"node {int(np.argmax(parent[jump] >= 0))} is its own ancestor")
-    kept = np.flatnonzero(jump == 0)
-    if np.all(parent[kept[1:]] < kept[1:]):
-        return kept
-    return kept[np.argsort(depth[kept], kind="stable")]
+    reached = np.flatnonzero(jump == 0)
+    if np.all(parent[reached[1:]] < reached[1:]):
+        return reached
+    return reached[np.argsort(depth[reached], kind="stable")]

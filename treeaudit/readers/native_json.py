@@ -25,11 +25,10 @@ from treeaudit.model.tree import CategorySets, SpreadIs, Tree
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, Most, clean, show
 from treeaudit.readers.links import category_sets
-from treeaudit.readers.native_json_old import answers_of_old, noise_of_old
+from treeaudit.readers.open import Content
 from treeaudit.readers.residual.form_parts import beside_form
 from treeaudit.readers.sklearn.labels import labels_of
 from treeaudit.readers.types import Float, Int
-from treeaudit.readers.unpack import Content
 
 FORMAT = "treeaudit-model"
 VERSION = 1
@@ -38,9 +37,30 @@ _MOST_RATE, _MOST_NOISY = 2.0**60, 2.0**90
 _CHANGED = "the numbers in its leaves are in units of the changed target"
 _EXPECTED = {_WHOLE: "whole numbers", _NUMBER: "numbers", "b": "true or false"}
 
+# Answers and noise of models whose JSON is older than those fields. No new name comes here.
+_OLD_ANSWERS: Mapping[str, Answers] = {
+    **dict.fromkeys(
+        "Tree DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor "
+        "RandomForestClassifier RandomForestRegressor ExtraTreesClassifier ExtraTreesRegressor "
+        "BaggingClassifier BaggingRegressor".split(),
+        "mean",
+    ),
+    "DPDFClassifier": "confidence",
+    "SmoothSensitivityForestClassifier": "vote",
+}
+_GREEDY = ("leaf counts", Noise(rate=1, counts="leaves", afterwards=("shrunk", "clipped")))
+_SCALED = Noise(rate=1, counts="leaves", afterwards=("clipped", "scaled"))
+_OLD_NOISE: Mapping[str, tuple[str, Noise]] = {
+    "PrivateTreeClassifier": _GREEDY,
+    "PrivateForestClassifier": _GREEDY,
+    "DiffPID3Classifier": ("leaf counts", _SCALED),
+    "DPDFClassifier": ("tree 1: classes of level 1", Noise(rate=1, counts="nodes")),
+}
+"""The query that the counts of the leaves came from, and their noise, whose rate it gives."""
+
 
 def matches(content: Content) -> bool:
-    """Tell whether the content is JSON in our own form."""
+    """Return whether the content is JSON in our own form."""
     head = bytes(content.data[:256])
     return head.lstrip()[:1] == b"{" and f'"{FORMAT}"'.encode() in head
 
@@ -90,16 +110,16 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
         raise ReadError("the JSON model has negative counts")
     if counts_are == "noisy" and any(_beyond(tree) for tree in trees):
         raise ReadError("the JSON model has noisy counts of more people than there are anywhere")
-    stated = data.get("source") or {}
+    given = data.get("source") or {}
     n_records = data.get("n_records")
     if n_records is not None and not (isinstance(n_records, int) and 0 <= n_records < Most.people):
         raise ReadError("the JSON model has an impossible number of records")
     privacy = _privacy(data.get("privacy"))
-    version = stated.get("library_version")
-    estimator = clean(stated.get("estimator", "Tree"))
-    library = clean(stated.get("library", ""))
-    answers = data["answers"] if "answers" in data else answers_of_old(estimator, library)
-    noise = _noise(data["noise"]) if "noise" in data else noise_of_old(estimator, privacy)
+    version = given.get("library_version")
+    estimator = clean(given.get("estimator", "Tree"))
+    library = clean(given.get("library", ""))
+    answers = data["answers"] if "answers" in data else _old_answers(estimator, library)
+    noise = _noise(data["noise"]) if "noise" in data else _old_noise(estimator, privacy)
     if answers not in get_args(Answers):
         raise ReadError("the JSON model answers in a way that treeaudit does not know")
     forest = Forest(
@@ -121,32 +141,32 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
             estimator=estimator,
             library=library,
             library_version=None if version is None else clean(version),
-            parameters=dict(stated.get("parameters", {})),
+            parameters=dict(given.get("parameters", {})),
         ),
     )
     return replace(forest, extras=beside_form(data, forest))
 
 
 def _class_weights(
-    stated: object, n_trees: int, schema: Schema
+    given: object, n_trees: int, schema: Schema
 ) -> tuple[tuple[float, ...] | None, ...] | None:
-    if stated is None:
+    if given is None:
         return None
     width = 0 if schema.classes is None else len(schema.classes)
-    if not isinstance(stated, list) or len(stated) != n_trees:
+    if not isinstance(given, list) or len(given) != n_trees:
         raise ReadError("the JSON model has weights of classes that do not fit its trees")
-    weights = [None if each is None else _column(each, _NUMBER) for each in stated]
+    weights = [None if each is None else _column(each, _NUMBER) for each in given]
     if any(each is not None and (len(each) != width or np.any(each < 0)) for each in weights):
         raise ReadError("the JSON model has weights of classes that cannot be")
     return tuple(None if each is None else tuple(map(float, each)) for each in weights)
 
 
 def _tree_classes(
-    stated: object, n_trees: int, schema: Schema
+    given: object, n_trees: int, schema: Schema
 ) -> tuple[tuple[Label, ...], ...] | None:
-    if stated is None:
+    if given is None:
         return None
-    each = [tuple(names) for names in stated] if isinstance(stated, list) else []
+    each = [tuple(names) for names in given] if isinstance(given, list) else []
     classes = schema.classes or ()
     known = {"(none)", *map(str, classes), *(f"not {label}" for label in classes)}
     fits = all(len(names) == len(classes) and known.issuperset(names) for names in each)
@@ -155,29 +175,47 @@ def _tree_classes(
     return tuple(each)
 
 
-def _privacy(stated: object) -> dict[str, Any] | None:
+def _privacy(given: object) -> dict[str, Any] | None:
     """Return the ledger of a private model, if its rows sum to its claim."""
-    if stated is None:
+    if given is None:
         return None
-    if not isinstance(stated, dict):
+    if not isinstance(given, dict):
         raise ReadError("the JSON model has a privacy ledger that is none")
-    if "queries" in stated and float(Ledger.from_plain(stated).epsilon) != stated.get("epsilon"):
+    if "queries" in given and float(Ledger.from_plain(given).epsilon) != given.get("epsilon"):
         raise ReadError("the rows of the privacy ledger do not sum to the epsilon it claims")
-    return stated
+    return given
 
 
-def _noise(stated: Mapping[str, Any] | None) -> Noise | None:
-    if stated is None:
+def _noise(given: Mapping[str, Any] | None) -> Noise | None:
+    if given is None:
         return None
-    rate = float(stated["rate"])
+    rate = float(given["rate"])
     if rate > 0 and not 1 / _MOST_RATE <= rate <= _MOST_RATE:
         raise ReadError("the JSON model has noise of a rate that nobody draws")
     return Noise(
         rate=rate,
-        counts=stated["counts"],
-        afterwards=tuple(stated["afterwards"]),
-        mechanism=stated["mechanism"],
+        counts=given["counts"],
+        afterwards=tuple(given["afterwards"]),
+        mechanism=given["mechanism"],
     )
+
+
+def _old_answers(estimator: str, library: str) -> Answers:
+    """Return how a model answers; private models did so by the mean unless listed."""
+    return _OLD_ANSWERS.get(estimator, "mean" if library == "treeaudit" else "unknown")
+
+
+def _old_noise(estimator: str, privacy: Mapping[str, Any] | None) -> Noise | None:
+    """Return the noise in the counts of a private model, None if its ledger does not give it."""
+    if estimator not in _OLD_NOISE or "queries" not in (privacy or {}):
+        return None
+    name, noise = _OLD_NOISE[estimator]
+    for query in Ledger.from_plain(privacy or {}).queries:
+        if query.name == name:
+            used = query.epsilon if query.used is None else query.used
+            # The sensitivity of a query already counts what a replaced person moves.
+            return replace(noise, rate=float(used / query.sensitivity))
+    return None
 
 
 def _not_private(privacy: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -258,8 +296,8 @@ def _check_codes(feature: Int, sets: CategorySets, schema: Schema) -> None:
 
 
 def _below_zero(tree: Tree) -> bool:
-    stated = [column for column in (tree.n_records, tree.counts) if column is not None]
-    return any(bool(np.any(column < 0)) for column in stated)
+    given = [column for column in (tree.n_records, tree.counts) if column is not None]
+    return any(bool(np.any(column < 0)) for column in given)
 
 
 def _beyond(tree: Tree) -> bool:

@@ -115,8 +115,8 @@ def test_what_is_no_model_is_named(value: Any, name: str, tmp_path: Path) -> Non
 
 
 def test_tables_of_objects_keep_their_shape(tmp_path: Path) -> None:
+    from treeaudit.readers.open import open_file
     from treeaudit.readers.skops.model import parse
-    from treeaudit.readers.unpack import open_file
 
     table = np.array([["a", None, 2.5], ["b", (1, 2), [3]]], dtype=object)
     path = tmp_path / "model.skops"
@@ -474,7 +474,7 @@ def test_flipped_bytes(tmp_path: Path) -> None:
 
 
 def test_inspect_shows_what_is_inside(tmp_path: Path) -> None:
-    from treeaudit.readers.describe import describe
+    from treeaudit.readers.inspect import describe
 
     path = tmp_path / "model.skops"
     for name in ("pipeline", "search"):

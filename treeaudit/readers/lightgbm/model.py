@@ -11,8 +11,8 @@ from treeaudit.readers.boosters.wrappers import booster_in, handle_name, with_wr
 from treeaudit.readers.lightgbm.forest import to_forest
 from treeaudit.readers.lightgbm.text import parse
 from treeaudit.readers.limits import Limits
+from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.unpack import Content
 
 _TEXT = re.compile(rb"tree\r?\n(?:[^\n]*\n){0,2}(?:version|num_class)=")
 _JSON = re.compile(rb'\s*\{\s*"(?:name"\s*:\s*"tree"\s*,|average_output"\s*:)')

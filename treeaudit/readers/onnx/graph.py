@@ -4,7 +4,7 @@ Tensors that lie in other files are named by the file and never opened.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,33 +34,17 @@ _MODE_CODES = [(b"J\x04LEAF", LEAF)] + [
     (b"J" + bytes([7 + len(name)]) + b"BRANCH_" + name.encode(), code)
     for code, name in enumerate(MODES)
 ]
-# Fields of an attribute that may stand there once.
-_SINGLE = frozenset({1, 2, 3, 4, 5, 6, 20, 21})
-# Fields of its content, by what its type says that it is; types come behind the content.
-_CONTENT = {1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: 7, 7: 8, 8: 9, 9: 10, 10: 11}
-_HOLDING = frozenset(_CONTENT.values())
+# The fields of an attribute that hold its content: its type is the number of one, less 1.
+_CONTENT = range(2, 12)
 _TENSOR_TYPES = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8", 10: "<f2", 11: "<f8"}
 
 
 @dataclass(slots=True)
 class Attribute:
-    """What an attribute of a node holds.
+    """What an attribute of a node holds, its numbers and those of its tensor in one dimension.
 
-    Attributes
-    ----------
-    numbers
-        Its whole numbers, floats or tensor, in one dimension.
-    strings
-        Its texts.
-    modes
-        The kinds of node, as positions in `MODES` or ``LEAF``, where the texts
-        are such kinds.
-    single
-        Its one number or text.
-    unread
-        Its other parts, such as graphs, with the message that holds them.
-    tensors
-        The messages of its tensors.
+    ``modes`` are kinds of nodes, as positions in `MODES` or ``LEAF``; ``single`` is its one number
+    or text; ``unread`` are its other parts, such as graphs, with the message that holds them.
     """
 
     numbers: Array | None = None
@@ -138,21 +122,20 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
         if part.number == 1:
             nodes.append(read_node(graph.message(part)))
         elif part.number == 5:
-            constants.add(clean(_name_of(graph.message(part), 8)))
+            constants.add(_name_of(graph.message(part), 8))
         elif part.number == 11:
             given = _input(graph.message(part))
             if given.name in inputs:
                 raise ReadError(f"the ONNX file is damaged: two inputs are {show(given.name)}")
             inputs[given.name] = given
         elif part.number == 12:
-            outputs.append(clean(_name_of(graph.message(part), 1)))
+            outputs.append(_name_of(graph.message(part), 1))
     made = [name for node in nodes for name in node.outputs if name]
     if len(set(made)) < len(made):
         raise ReadError("the ONNX file is damaged: two operations give one result")
-    kept = {name: given for name, given in inputs.items() if name not in constants}
     return Graph(
         nodes=tuple(nodes),
-        inputs=kept,
+        inputs={name: one for name, one in inputs.items() if name not in constants},
         outputs=tuple(outputs),
         producer=texts[2],
         version=texts[3] or None,
@@ -161,80 +144,64 @@ def read_graph(data: memoryview, most_fields: int) -> Graph:
 
 
 def _name_of(message: Message, number: int) -> str:
-    for part in message.fields():
-        if part.number == number:
-            return message.text(part)
-    return ""
+    texts = [message.text(part) for part in message.fields() if part.number == number]
+    return clean(texts[-1]) if texts else ""
 
 
 def read_node(message: Message) -> GraphNode:
     """Return one operation of a graph; its attributes are read when they are asked for."""
-    texts: dict[int, list[str]] = {1: [], 2: [], 3: [], 4: [], 7: []}
+    texts: dict[int, list[str]] = {1: [], 2: [], 3: [""], 4: [""], 7: [""]}
     for part in message.fields():
         if part.number in texts:
             texts[part.number].append(clean(message.text(part)))
     return GraphNode(
-        operator=(texts[4] or [""])[-1],
-        name=(texts[3] or [""])[-1],
+        operator=texts[4][-1],
+        name=texts[3][-1],
         inputs=tuple(texts[1]),
         outputs=tuple(texts[2]),
-        domain=(texts[7] or [""])[-1],
+        domain=texts[7][-1],
         message=message,
     )
 
 
 def _input(message: Message) -> GraphInput:
-    name, element, width = "", 0, None
-    for part in message.fields():
-        if part.number == 1:
-            name = clean(message.text(part))
-        elif part.number == 2:
-            element, width = _tensor_type(message.message(part))
-    return GraphInput(name=name, element=element, width=width)
-
-
-def _tensor_type(kind: Message) -> tuple[int, int | None]:
     element, width = 0, None
-    for outer in kind.fields():
-        if outer.number != 1:
-            continue
-        tensor = kind.message(outer)
+    for tensor in (one for kind in _parts(message, 2) for one in _parts(kind, 1)):
         for part in tensor.fields():
             if part.number == 1:
                 element = tensor.integer(part)
             elif part.number == 2:
                 width = _columns(tensor.message(part))
-    return element, width
+    return GraphInput(name=_name_of(message, 1), element=element, width=width)
+
+
+def _parts(message: Message, number: int) -> Iterator[Message]:
+    return (message.message(part) for part in message.fields() if part.number == number)
 
 
 def _columns(shape: Message) -> int | None:
-    """Return the second dimension of a table, where it is stated."""
-    sizes: list[int | None] = []
-    for part in shape.fields():
-        dimension = shape.message(part)
-        sizes.append(None)
-        for value in dimension.fields():
-            if value.number == 1:
-                sizes[-1] = dimension.integer(value)
-    return sizes[1] if len(sizes) == 2 else None
+    """Return the second dimension of a table, if the file has it."""
+    dimensions = [shape.message(part) for part in shape.fields()]
+    sizes = [[one.integer(v) for v in one.fields() if v.number == 1] for one in dimensions]
+    return sizes[1][-1] if len(sizes) == 2 and sizes[1] else None
 
 
 def _attribute(message: Message) -> tuple[str, Attribute]:
-    name, found = "", Attribute()
-    once: set[int] = set()
+    name, kind, found = "", 0, Attribute()
+    content: set[int] = set()
     runs: list[Array] = []
     modes: list[npt.NDArray[np.uint8]] = []
     at = message.at
     while at < message.end:
         part = message.field(at)
         at = part.end
-        if part.number in _SINGLE and part.number in once:
-            # The last one wins, and nobody sees the first.
-            found.unread.append((message, part))
-        once.add(part.number)
+        if part.number in _CONTENT:
+            content.add(part.number)
         match part.number:
             case 1:
                 name = message.text(part)
+            case 2:
+                pass
             case 3:
                 found.single = message.integer(part)
             case 4:
@@ -250,20 +217,18 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
                 runs.append(whole)
             case 9:
                 message.spend(_COST_OF_TEXT, part.at)
-                kinds, at = _kinds(message, part)
-                if kinds is None:
+                run_modes, at = _modes(message, part)
+                if run_modes is None:
                     found.strings.append(bytes(message.bytes_of(part)))
                 else:
-                    modes.append(kinds)
-            case 2:
-                pass
-            case 20 if _CONTENT.get(part.value) in once or not once & _HOLDING:
-                pass
+                    modes.append(run_modes)
+            case 20:
+                kind = message.integer(part)
             case _:
                 found.unread.append((message, part))
-        if part.number in _HOLDING and len(once & _HOLDING) > 1:
-            # Of two kinds of content only one is that of its type.
-            found.unread.append((message, part))
+    # Programs take the content that the type says, and nobody sees another.
+    if len(content) > 1 or (content and kind + 1 in _CONTENT and kind + 1 not in content):
+        raise ReadError("the ONNX file is damaged: an attribute does not hold what its type says")
     if runs:
         found.numbers = runs[0] if len(runs) == 1 else np.concatenate(runs)
     if modes:
@@ -271,7 +236,7 @@ def _attribute(message: Message) -> tuple[str, Attribute]:
     return clean(name), found
 
 
-def _kinds(message: Message, part: Field) -> tuple[npt.NDArray[np.uint8] | None, int]:
+def _modes(message: Message, part: Field) -> tuple[npt.NDArray[np.uint8] | None, int]:
     """Return the kinds of nodes that begin with a field, and where they end."""
     if part.wire != BYTES or part.end - part.at > 10:
         return None, part.end
@@ -323,9 +288,9 @@ def _tensor(message: Message) -> Array:
         if len(raw) % dtype.itemsize:
             raise ReadError(f"byte {message.at:,}: the file is damaged: a tensor is cut off")
         return np.frombuffer(raw, dtype)
-    together = np.concatenate(runs) if runs else np.zeros(0, dtype)
-    if dtype == np.float16 and together.dtype.kind == "i":
-        return together.astype(np.uint16).view(np.float16)
-    if dtype.kind != "f" and together.dtype.kind == "f":
+    joined = np.concatenate(runs) if runs else np.zeros(0, dtype)
+    if dtype == np.float16 and joined.dtype.kind == "i":
+        return joined.astype(np.uint16).view(np.float16)
+    if dtype.kind != "f" and joined.dtype.kind == "f":
         raise ReadError(f"byte {message.at:,}: the file is damaged: a tensor has the wrong type")
-    return together.astype(dtype)
+    return joined.astype(dtype)

@@ -16,8 +16,6 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, Most, bare, listed, show
-from treeaudit.readers.onnx.beside import ENSEMBLES, beside
-from treeaudit.readers.onnx.columns import from_leaf_table, from_node_table, numbers
 from treeaudit.readers.onnx.graph import (
     Attribute,
     Graph,
@@ -25,9 +23,10 @@ from treeaudit.readers.onnx.graph import (
     GraphNode,
     read_graph,
 )
-from treeaudit.readers.onnx.trees import Ensemble
+from treeaudit.readers.onnx.known_fields import ENSEMBLES, extra_content
+from treeaudit.readers.onnx.trees import Ensemble, from_leaf_table, from_node_table, numbers
+from treeaudit.readers.open import Content
 from treeaudit.readers.types import Int
-from treeaudit.readers.unpack import Content
 
 _SAME_COLUMNS = ("Cast", "Identity")
 _DOUBLE = 11
@@ -37,7 +36,7 @@ _SUMS = ("AVERAGE", "SUM", "MIN", "MAX")
 
 
 def matches(content: Content) -> bool:
-    """Tell whether the content is an ONNX model: its version, then fields it may have."""
+    """Return whether the content is an ONNX model: its version, then fields it may have."""
     head = bytes(content.data[:64])
     if len(head) < 4 or head[0] != 0x08 or not 0 < head[1] < 0x40:
         return False
@@ -63,7 +62,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     warnings: list[str] = []
     schema = _schema(graph, node, ensemble.n_features, labels, warnings)
     _notes(ensemble, attributes, warnings)
-    stated = _parameters(attributes)
+    parameters = _parameters(attributes)
     version = " ".join(part for part in (graph.producer, graph.version) if part)
     try:
         trees = LazyTrees(lambda i: _tree(ensemble, i, labels, attributes), ensemble.n_trees)
@@ -73,7 +72,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             counts_are="absent",
             counts_reason="an ONNX tree ensemble holds no counts; it holds what each leaf adds to "
             "the outputs (for a classifier, shares of its classes)",
-            answers="unknown" if stated.get("aggregate_function") in ("MIN", "MAX") else "sum",
+            answers="unknown" if parameters.get("aggregate_function") in ("MIN", "MAX") else "sum",
             records_are="unknown",
             single_precision=_single_precision(graph, node, attributes),
             source=replace(
@@ -82,12 +81,12 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
                 estimator=node.operator,
                 inside=next(n for n, one in nodes if one is node) if len(nodes) > 1 else "",
                 library_version=version or None,
-                parameters=stated,
+                parameters=parameters,
             ),
             warnings=tuple(warnings),
             others={n: f"{one.operator} {show(n, 60)}" for n, one in nodes if one is not node},
             extras=Extras(
-                found=beside(graph, node, attributes, ensemble, labels or ()),
+                found=extra_content(graph, node, attributes, ensemble),
                 # Whose target the value of a leaf is cannot be told without counts.
                 looked_for=KINDS if labels is not None else KINDS - {"targets"},
             ),
@@ -115,10 +114,10 @@ def _outputs(
 ) -> tuple[tuple[Label, ...] | None, int]:
     """Return the class labels, if any, and how many outputs leaves may vote for."""
     if node.operator != "TreeEnsembleClassifier":
-        stated = attributes["n_targets"].single if "n_targets" in attributes else 1
-        if not isinstance(stated, int) or not 0 < stated <= Most.features:
+        value = attributes["n_targets"].single if "n_targets" in attributes else 1
+        if not isinstance(value, int) or not 0 < value <= Most.features:
             raise ReadError("the tree ensemble is damaged: it has an impossible number of targets")
-        return None, stated
+        return None, value
     labels: tuple[Label, ...] = ()
     if "classlabels_strings" in attributes:
         stored = attributes["classlabels_strings"].strings
@@ -161,11 +160,11 @@ def _columns(graph: Graph, tensor: str) -> tuple[list[str | None] | None, list[s
     made_by = {output: node for node in graph.nodes for output in node.outputs}
     columns: list[str | None] | None = []
     steps: dict[str, None] = {}
-    todo, seen = [tensor], 0
+    todo, n_visited = [tensor], 0
     visited: set[str] = set()
     while todo:
         name = todo.pop()
-        seen += 1
+        n_visited += 1
         producer = made_by.get(name)
         if producer is None:
             given = graph.inputs.get(name)
@@ -176,7 +175,7 @@ def _columns(graph: Graph, tensor: str) -> tuple[list[str | None] | None, list[s
                     continue
             columns = None
             continue
-        if name in visited or seen > Most.steps:
+        if name in visited or n_visited > Most.steps:
             columns = None
             continue
         visited.add(name)
@@ -193,7 +192,7 @@ def _names(given: GraphInput) -> list[str | None]:
 
 
 def _single_precision(graph: Graph, node: GraphNode, attributes: dict[str, Attribute]) -> bool:
-    """Tell whether inputs are compared as 32-bit numbers, as all but doubles are."""
+    """Return whether inputs are compared as 32-bit numbers, as all but doubles are."""
     tensor = node.inputs[0] if node.inputs else ""
     producer = next((n for n in graph.nodes if tensor in n.outputs), None)
     if producer is not None and producer.operator == "Cast":
@@ -227,11 +226,11 @@ def _parameters(attributes: dict[str, Attribute]) -> dict[str, str]:
     names = {"post_transform": _TRANSFORMS, "aggregate_function": _SUMS}
     found: dict[str, str] = {}
     for name, choices in names.items():
-        stated = attributes[name].single if name in attributes else None
-        if isinstance(stated, bytes):
-            found[name] = stated[:40].decode("ascii", "backslashreplace")
-        elif isinstance(stated, int) and 0 <= stated < len(choices):
-            found[name] = choices[stated]
+        value = attributes[name].single if name in attributes else None
+        if isinstance(value, bytes):
+            found[name] = value[:40].decode("ascii", "backslashreplace")
+        elif isinstance(value, int) and 0 <= value < len(choices):
+            found[name] = choices[value]
     return found
 
 

@@ -5,6 +5,7 @@ beyond its message, and the fields of one file are counted. Runs of numbers are
 read many at a time, whether the writer packed them or not.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 _SIZE = {FIXED64: 8, FIXED32: 4}
 _LONGEST = 10
-_FIRST_CHUNK, _LAST_CHUNK = 1 << 9, 1 << 21
+_CHUNK = 1 << 21
 _MOST_NUMBER = 1 << 29
 _COST_OF_RUN, _COST_OF_MESSAGE, _COST_OF_TEXT = 100, 10, 2
 _WASTEFUL = "the file is damaged: a number is longer than it needs to be"
@@ -29,18 +30,9 @@ Whole = npt.NDArray[np.signedinteger]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a message.
+    """One field of a message: its number, its wire type, and where its value lies in the file.
 
-    Attributes
-    ----------
-    number
-        Which field of the message it is.
-    wire
-        ``VARINT``, ``FIXED64``, ``BYTES`` or ``FIXED32``.
-    value
-        The number of a ``VARINT``, before its sign is known; 0 otherwise.
-    at, end
-        Where the value lies in the file, in bytes.
+    ``value`` is the number of a ``VARINT`` before its sign is known; 0 otherwise.
     """
 
     number: int
@@ -68,9 +60,9 @@ class Message:
         self.end = end
         self.budget = budget
 
-    def fields(self, at: int | None = None) -> Iterator[Field]:
-        """Yield the fields in order, from a place in the file if one is given."""
-        at = self.at if at is None else at
+    def fields(self) -> Iterator[Field]:
+        """Yield the fields in order."""
+        at = self.at
         while at < self.end:
             field = self.field(at)
             yield field
@@ -136,10 +128,6 @@ class Message:
         self.spend(_COST_OF_TEXT + len(raw) // 64, field.at)
         return str(raw, "utf-8", "backslashreplace")
 
-    def beginning(self, field: Field, n: int) -> str:
-        """Return the first bytes of the text that a field holds, to be shown."""
-        return str(self.bytes_of(field)[:n], "utf-8", "backslashreplace")
-
     def integer(self, field: Field) -> int:
         """Return the whole number that a field holds, as 64 bits with a sign."""
         self._expect(field, VARINT)
@@ -158,20 +146,9 @@ class Message:
         """
         if field.wire == BYTES:
             return varints(self.bytes_of(field), field.at), field.end
-        if field.wire != VARINT:
-            self._expect(field, VARINT)
-        self.spend(_COST_OF_RUN, field.at)
-        tag = self._tag(field.number << 3 | VARINT)
-        parts, end = [_narrow(np.array([signed(field.value)]))], field.end
-        size = _FIRST_CHUNK
-        while end < self.end:
-            part, taken = _unpacked(self.data[end : min(end + size, self.end)], tag)
-            parts.append(_narrow(part))
-            end += taken
-            if taken < size // 2:
-                break
-            size = min(2 * size, _LAST_CHUNK)
-        return np.concatenate(parts), end
+        self._expect(field, VARINT)
+        run, end = self._run(field, rb"[\x80-\xff]{0,9}[\x00-\x7f]")
+        return varints(run, field.at, tagged=True), end
 
     def floats(self, field: Field, wire: int) -> tuple[npt.NDArray[np.floating], int]:
         """Return a run of floats (``FIXED32``) or doubles (``FIXED64``), and where it ends."""
@@ -181,37 +158,27 @@ class Message:
                 raise ReadError(f"byte {field.at:,}: the file is damaged: a number is cut off")
             return np.frombuffer(self.data[field.at : field.end], dtype), field.end
         self._expect(field, wire)
+        run, end = self._run(field, rb".{%d}" % width)
+        rows = np.frombuffer(run, np.uint8).reshape(-1, len(_tag(field)) + width)
+        return np.ascontiguousarray(rows[:, -width:]).view(dtype)[:, 0], end
+
+    def _run(self, field: Field, value: bytes) -> tuple[memoryview, int]:
+        """Return the bytes of a field and of those like it behind it, with tags, and their end."""
         self.spend(_COST_OF_RUN, field.at)
-        tag = self._tag(field.number << 3 | wire)
+        tag = _tag(field)
         begin = field.at - len(tag)
-        count = self._repeats(begin, tag, len(tag) + width)
-        end = begin + count * (len(tag) + width)
-        rows = np.frombuffer(self.data[begin:end], np.uint8).reshape(count, -1)
-        return np.ascontiguousarray(rows[:, len(tag) :]).view(dtype)[:, 0], end
+        run = re.compile(b"(?:%b%b)++" % (re.escape(tag), value), re.DOTALL)
+        found = run.match(self.data, begin, self.end)
+        end = field.end if found is None else found.end()
+        return self.data[begin:end], end
 
-    def _tag(self, key: int) -> bytes:
-        tag = bytearray()
-        while key > 127:
-            tag.append(key & 127 | 128)
-            key >>= 7
-        return bytes([*tag, key])
 
-    def _repeats(self, begin: int, tag: bytes, width: int) -> int:
-        """Count records of one width that begin with the same tag."""
-        if bytes(self.data[begin : begin + len(tag)]) != tag:
-            raise ReadError(f"byte {begin:,}: the file is damaged: a field has a wasteful tag")
-        count, most, step = 0, (self.end - begin) // width, _FIRST_CHUNK
-        wanted = np.frombuffer(tag, np.uint8)
-        while count < most:
-            here = min(step, most - count)
-            piece = self.data[begin + count * width : begin + (count + here) * width]
-            rows = np.frombuffer(piece, np.uint8).reshape(here, width)
-            other = np.flatnonzero((rows[:, : len(tag)] != wanted).any(axis=1))
-            if len(other):
-                return count + int(other[0])
-            count += here
-            step = min(2 * step, _LAST_CHUNK)
-        return count
+def _tag(field: Field) -> bytes:
+    key, tag = field.number << 3 | field.wire, bytearray()
+    while key > 127:
+        tag.append(key & 127 | 128)
+        key >>= 7
+    return bytes([*tag, key])
 
 
 def signed(value: int) -> int:
@@ -219,8 +186,8 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def varints(packed: memoryview | bytes, at: int = 0) -> Whole:
-    """Return packed whole numbers.
+def varints(packed: memoryview | bytes, at: int = 0, *, tagged: bool = False) -> Whole:
+    """Return packed whole numbers; if each has a tag, which is a number too, every second one.
 
     Examples
     --------
@@ -228,21 +195,21 @@ def varints(packed: memoryview | bytes, at: int = 0) -> Whole:
     [1, 150, -1]
     """
     parts: list[Whole] = [np.zeros(0, dtype=np.int32)]
-    done = 0
+    done = n = 0
     while done < len(packed):
-        raw = np.frombuffer(packed[done : done + _LAST_CHUNK], np.uint8)
+        raw = np.frombuffer(packed[done : done + _CHUNK], np.uint8)
         part, taken = _decode(raw)
         if not taken:
             raise ReadError(f"byte {at + done:,}: the file is damaged: a number does not end")
-        parts.append(_narrow(part))
-        done += taken
+        parts.append(_narrow(part[(n + 1) % 2 :: 2] if tagged else part))
+        done, n = done + taken, n + len(part)
     return np.concatenate(parts)
 
 
 def _narrow(numbers: Wide) -> Whole:
     """Halve the memory of numbers that are small, as nearly all are."""
-    fits = numbers.view(np.uint64) + np.uint64(1 << 31) < np.uint64(1 << 32)
-    return numbers.astype(np.int32) if fits.all() else numbers
+    fits = np.all((numbers >= -(1 << 31)) & (numbers < 1 << 31))
+    return numbers.astype(np.int32) if fits else numbers
 
 
 def _decode(raw: npt.NDArray[np.uint8]) -> tuple[Wide, int]:
@@ -271,24 +238,3 @@ def _numbers(raw: npt.NDArray[np.uint8], first: Wide, last: Wide) -> Wide:
         seven = (raw[first[more] + i] & 127).astype(np.uint64)
         value[more] |= seven << np.uint64(7 * i)
     return value.view(np.int64)
-
-
-def _unpacked(piece: memoryview, tag: bytes) -> tuple[Wide, int]:
-    """Decode numbers that each carry the same tag of one byte; stop at another tag."""
-    if len(tag) != 1 or len(piece) == 0 or piece[0] != tag[0]:
-        return np.zeros(0, dtype=np.int64), 0
-    raw = np.frombuffer(piece, np.uint8)
-    last = np.flatnonzero(raw < 128)
-    # Tags and numbers take turns as long as every second number is the tag, in one byte.
-    tags, ends = last[0::2], last[1::2]
-    tags = tags[: len(ends)]
-    expected = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
-    wrong = np.flatnonzero((tags != expected) | (raw[tags] != tag[0]))
-    ends = ends[: wrong[0]] if len(wrong) else ends
-    if not len(ends):
-        return np.zeros(0, dtype=np.int64), 0
-    taken, first = int(ends[-1]) + 1, tags[: len(ends)] + 1
-    long = np.flatnonzero(ends - first >= _LONGEST)
-    sound = slice(long[0] if len(long) else None)
-    found = _numbers(raw, first[sound], ends[sound])
-    return (found[:0], 0) if len(long) else (found, taken)

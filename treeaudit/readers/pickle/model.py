@@ -11,19 +11,19 @@ from treeaudit.errors import ReadError
 from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.detect import looks_like_pickle, name_of
+from treeaudit.readers.detect import may_be_pickle, name_of
 from treeaudit.readers.limits import Limits
+from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.stored import stored_model
 from treeaudit.readers.types import Array, Flag
-from treeaudit.readers.unpack import Content
 
 
 def matches(content: Content) -> bool:
     """Tell whether the content can be a pickle or a joblib file."""
-    return looks_like_pickle(content.data)
+    return may_be_pickle(content.data)
 
 
 def read(content: Content, source: Source, select: str | None, limits: Limits) -> Forest:

@@ -15,7 +15,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Most, show
-from treeaudit.readers.pmml.parts import DataField, Predicate
+from treeaudit.readers.pmml.document import DataField, Predicate
 
 OTHER = "(any other value)"
 _NUMBERS = frozenset({"integer", "float", "double"})
@@ -26,18 +26,10 @@ _WITH_VALUES = _ORDERS | _EQUALS | _UNEQUAL
 
 
 class Condition(NamedTuple):
-    """What lets a row through: an interval or codes of one feature.
+    """What lets a row through: an interval of one feature, or codes of its categories.
 
-    Attributes
-    ----------
-    feature, low, high
-        As in `treeaudit.Tree`.
-    codes
-        Category codes, or None for an interval.
-    missing
-        Whether missing values pass.
-    hole
-        The one value that an open interval leaves out.
+    ``missing`` says whether missing values pass; ``hole`` is the one value that an open interval
+    leaves out.
     """
 
     feature: int
@@ -218,12 +210,12 @@ class Fields:
             codes = frozenset(code for one in some for code in one.codes or ())
             return [some[0]._replace(codes=codes, missing=missing)]
         some.sort(key=lambda one: one.low)
-        together = some[0]
+        union = some[0]
         for one in some[1:]:
-            if one.codes is not None or one.hole or together.hole or one.low > together.high:
+            if one.codes is not None or one.hole or union.hole or one.low > union.high:
                 raise UnsupportedModelError("a node asks for several intervals of one column")
-            together = together._replace(high=max(together.high, one.high))
-        return [together._replace(missing=missing)]
+            union = union._replace(high=max(union.high, one.high))
+        return [union._replace(missing=missing)]
 
     def _simple(self, predicate: Predicate) -> Condition:
         operator, feature = predicate.operator, self.feature(predicate.field)
@@ -274,7 +266,7 @@ class Fields:
 
 
 def _is_number(field: DataField | None) -> bool:
-    """Tell whether a column holds numbers, as it does where nobody says otherwise."""
+    """Return whether a column holds numbers, as it does where nobody says otherwise."""
     kind = field.attributes.get("dataType", "double") if field else "double"
     operation = field.attributes.get("optype", "continuous") if field else "continuous"
     return kind in _NUMBERS and operation != "categorical"

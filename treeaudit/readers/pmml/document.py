@@ -5,25 +5,19 @@ nothing that grows. Each ``Node`` is packed as soon as it ends.
 """
 
 import re
+from dataclasses import dataclass, field
 from mmap import mmap
+from typing import NamedTuple
 from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, clean, show
-from treeaudit.readers.pmml.beside import is_model
-from treeaudit.readers.pmml.parts import (
-    DataField,
-    Document,
-    Model,
-    Node,
-    Predicate,
-    TreeModel,
-)
+from treeaudit.readers.pmml.known_fields import ExtraContent, is_model
 
 _CHUNK = 8 << 20
 _COST_OF_MODEL, _COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 700, 400, 100, 64
 _COST_OF_TREE = 2_000
-_KEPT = frozenset({"DataField", "DerivedField", "TreeModel"})
+_COSTLY = frozenset({"DataField", "DerivedField", "TreeModel"})
 _ENCODING = re.compile(rb"^<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "iso-8859-1")
 _SKIPPED = frozenset(
@@ -35,6 +29,67 @@ _COMPOUND = frozenset({"or", "and", "xor", "surrogate"})
 # What makes values others before a tree asks about them, unless it says this.
 _CHANGES = {"missingValueReplacement": "", "invalidValueReplacement": "", "outliers": "asIs"}
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s"]+)')
+
+
+class Predicate(NamedTuple):
+    """A condition: its operator, the field, and values or other conditions."""
+
+    operator: str
+    field: str = ""
+    values: tuple[str, ...] = ()
+    parts: tuple["Predicate", ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of a tree, as written."""
+
+    attributes: dict[str, str]
+    predicate: Predicate | None = None
+    distribution: list[tuple[str, str]] = field(default_factory=list)
+    children: list["Node"] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class TreeModel:
+    """A tree: its attributes, its root, and all its nodes in the order of the file."""
+
+    attributes: dict[str, str]
+    root: Node | None = None
+    nodes: list[Node] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Model:
+    """A model at the top of the file, with the trees inside it in their order."""
+
+    kind: str
+    attributes: dict[str, str]
+    trees: list[TreeModel] = field(default_factory=list)
+    schema: list[dict[str, str]] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    methods: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True, eq=False)
+class DataField:
+    """A column of the data, or one that is computed from others."""
+
+    attributes: dict[str, str]
+    values: list[str] = field(default_factory=list)
+    same_as: str | None = None
+    derived: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Document:
+    """What a PMML file holds; ``changes`` are what makes values others before a tree asks."""
+
+    fields: dict[str, DataField] = field(default_factory=dict)
+    models: list[Model] = field(default_factory=list)
+    application: str | None = None
+    changes: set[str] = field(default_factory=set)
+    extra: ExtraContent = field(default_factory=ExtraContent)
 
 
 def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
@@ -75,8 +130,8 @@ def parse(data: bytes | mmap, limits: Limits = LIMITS) -> Document:
 def _encoding(head: bytes) -> str:
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
-    stated = _ENCODING.match(head.removeprefix(b"\xef\xbb\xbf").lstrip())
-    name = stated.group(1).decode().lower() if stated else "utf-8"
+    found = _ENCODING.match(head.removeprefix(b"\xef\xbb\xbf").lstrip())
+    name = found.group(1).decode().lower() if found else "utf-8"
     if name not in _ENCODINGS:
         raise UnsupportedModelError(f"the XML is written in {name}: save it as UTF-8 and try again")
     return name
@@ -96,7 +151,7 @@ class _Handler:
         too_much = "the XML holds more small parts than treeaudit takes in"
         self._spend = Allowance(memory, too_much).take
         self.document = Document()
-        self._beside = self.document.beside
+        self._extra = self.document.extra
         self._open: list[str] = []
         self._prefix = ""
         self._skipping = 0
@@ -126,7 +181,7 @@ class _Handler:
         above = self._open[-2] if len(self._open) > 1 else ""
         if not above and name != "PMML":
             raise ReadError(f"the XML is no PMML: it begins with {show(name)}")
-        foreign = self._beside.start(self._open, attributes, size)
+        foreign = self._extra.start(self._open, attributes, size)
         if self._skipping or foreign or name in _SKIPPED:
             if not self._skipping and is_model(name):
                 self._other(name, above, attributes)
@@ -161,7 +216,7 @@ class _Handler:
 
     def _other(self, name: str, above: str, given: dict[str, str]) -> None:
         models = self.document.models
-        self._spend(_COST_OF_MODEL if name in _KEPT or above == "PMML" else _COST_OF_WORD)
+        self._spend(_COST_OF_MODEL if name in _COSTLY or above == "PMML" else _COST_OF_WORD)
         match name:
             case "DataField" | "DerivedField":
                 self._field = DataField(given, derived=name == "DerivedField")
@@ -250,12 +305,12 @@ class _Handler:
                 raise ReadError("the PMML is damaged: a node has two conditions")
             self._nodes[-1].predicate = made
         elif self._open[-2] == "Segment" and made.operator != "True":
-            self.document.beside.conditional()
+            self._extra.conditional()
 
     def text(self, text: str) -> None:
         """See text between elements: only arrays hold any that trees need."""
         if not text.isspace():
-            self.document.beside.text(self._open, text)
+            self._extra.text(self._open, text)
         if self._array is not None:
             self._array.append(text)
 
@@ -266,13 +321,13 @@ class _Handler:
     def remark(self, text: str) -> None:
         """See a comment."""
         self._spend(_COST_OF_PREDICATE)
-        self.document.beside.remark(text)
+        self._extra.remark(text)
 
     def end(self, _: str) -> None:
         """See an element end."""
         name = self._open.pop()
-        if self._beside.depth or name == "DataField":
-            self._beside.end(name)
+        if self._extra.depth or name == "DataField":
+            self._extra.end(name)
         if self._skipping:
             self._skipping -= 1
             return

@@ -18,14 +18,13 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, bare, clean, listed, show
+from treeaudit.readers.open import Content
 from treeaudit.readers.pmml.conditions import Fields
-from treeaudit.readers.pmml.document import parse
-from treeaudit.readers.pmml.parts import Document, Model
+from treeaudit.readers.pmml.document import Document, Model, parse
 from treeaudit.readers.pmml.trees import Rows, flatten
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.residual.single_targets import single_targets
 from treeaudit.readers.types import Float
-from treeaudit.readers.unpack import Content
 
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?PMML[\s>/]")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
@@ -39,7 +38,7 @@ _REASONS: dict[CountsAre, str] = {
 
 
 def matches(content: Content) -> bool:
-    """Tell whether the content is XML whose first element is PMML."""
+    """Return whether the content is XML whose first element is PMML."""
     head = bytes(content.data[:4096])
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         text = head.decode("utf-16", "replace")
@@ -109,7 +108,7 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
         target=target or "label",
     )
     totals = {None if t.n_records is None else int(t.n_records[0]) for t in trees}
-    n_records = totals.pop() if len(totals) == 1 and not _drawn(trees, counts_are) else None
+    n_records = totals.pop() if len(totals) == 1 and not _bootstrapped(trees, counts_are) else None
     return Forest(
         trees=tuple(trees),
         schema=schema,
@@ -131,8 +130,8 @@ def _forest(document: Document, model: Model, inside: str, source: Source) -> Fo
     )
 
 
-def _drawn(trees: list[Tree], counts_are: CountsAre) -> bool:
-    """Tell whether trees count other people: as many in all, and not of each class."""
+def _bootstrapped(trees: list[Tree], counts_are: CountsAre) -> bool:
+    """Return whether trees count other people: as many in all, and not of each class."""
     each = [tree.counts[0].tolist() for tree in trees if tree.counts is not None]
     return counts_are in ("exact", "likely") and any(one != each[0] for one in each)
 
@@ -140,8 +139,8 @@ def _drawn(trees: list[Tree], counts_are: CountsAre) -> bool:
 def _extras(
     document: Document, model: Model, rows: list[Rows], trees: list[Tree], *, numeric: bool
 ) -> Extras:
-    """Return what the file holds beside these trees, the models that are not audited included."""
-    found = list(document.beside.found)
+    """Return the content beyond these trees, with the models that are not audited."""
+    found = list(document.extra.extras)
     for other in document.models:
         if other is not model and not other.trees:
             where = f"{clean(other.kind)} {show(other.attributes.get('modelName', ''), 60)}"
@@ -155,9 +154,9 @@ def _extras(
     # Nobody has asked what the steps of boosting tell of the classes.
     steps = any(tree.attributes.get("functionName") == "regression" for tree in model.trees)
     looked_for = KINDS if numeric or not steps else KINDS - {"first-round-counts"}
-    beside = Extras(found=few(found), looked_for=looked_for)
+    extras = Extras(found=few(found), looked_for=looked_for)
     means = model.kind == "TreeModel" or model.methods <= {"average", "weightedAverage"}
-    return beside.beside(single_targets(trees, means=means)) if numeric else beside
+    return extras.beside(single_targets(trees, means=means)) if numeric else extras
 
 
 def _active(document: Document, model: Model, target: str) -> list[str]:

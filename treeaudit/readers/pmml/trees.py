@@ -19,7 +19,7 @@ from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.pmml.conditions import Condition, Fields
-from treeaudit.readers.pmml.parts import Node, TreeModel
+from treeaudit.readers.pmml.document import Node, TreeModel
 from treeaudit.readers.types import Float, Wide
 
 
@@ -42,23 +42,23 @@ class Rows:
 
     def records(self) -> Wide | None:
         """Return people per node, if the file states them and they add up."""
-        stated = [None if node is None else _count(node) for node in self.node]
-        inner = [False] * len(stated)
+        counted = [None if node is None else _count(node) for node in self.node]
+        inner = [False] * len(counted)
         for above in self.parent[1:]:
             inner[above] = True
-        if any(c is None and not within for c, within in zip(stated, inner, strict=True)):
-            stated = [None if node is None else _sum(node) for node in self.node]
+        if any(c is None and not within for c, within in zip(counted, inner, strict=True)):
+            counted = [None if node is None else _sum(node) for node in self.node]
         # Who stops at an inner node that does not count its people is in no leaf.
         gaps = any(
-            c is None and node is not None for c, node in zip(stated, self.node, strict=True)
+            c is None and node is not None for c, node in zip(counted, self.node, strict=True)
         )
-        leaves = [c for c, within in zip(stated, inner, strict=True) if not within]
+        leaves = [c for c, within in zip(counted, inner, strict=True) if not within]
         if gaps and (self.has_rests or {*leaves} <= {0.0, 1.0}):
             return None
-        total = [math.nan if c is None else c for c in stated]
+        total = [math.nan if c is None else c for c in counted]
         below = [0.0] * len(total)
         for i in range(len(total) - 1, -1, -1):
-            if stated[i] is None and inner[i]:
+            if counted[i] is None and inner[i]:
                 total[i] = below[i]
             if not 0 <= total[i] <= Most.people or total[i] != int(total[i]):
                 return None
@@ -172,20 +172,20 @@ def _children(
     for child in node.children:
         if child.predicate is None:
             raise ReadError("the PMML is damaged: a node has no condition")
-        asked = fields.conditions(child.predicate)
-        if asked is None:
-            asked, always = [rest or Condition(feature=0, missing=True)], True
+        conditions = fields.conditions(child.predicate)
+        if conditions is None:
+            conditions, always = [rest or Condition(feature=0, missing=True)], True
         else:
             always = False
-        if rest is not None and asked[0].feature != rest.feature:
+        if rest is not None and conditions[0].feature != rest.feature:
             anchor, rest = rows.add(anchor, rest, None), None
         at = anchor
-        if len(asked) > 1:
+        if len(conditions) > 1:
             rows.has_chains = True
-            for one in asked[:-1]:
+            for one in conditions[:-1]:
                 at = rows.add(at, one, None)
-        within = one = asked[-1]
-        if len(asked) == 1 and not always:
+        within = one = conditions[-1]
+        if len(conditions) == 1 and not always:
             whole = rest or _whole(one, fields, strategy)
             within = whole.both(one, one.missing)
             rest = whole.without(one) or whole

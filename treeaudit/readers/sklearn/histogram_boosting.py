@@ -13,9 +13,9 @@ import numpy as np
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
+from treeaudit.readers.columns import of_boosting
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link
-from treeaudit.readers.node_types import of_boosting
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.found import Found, elements, names_in

@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.readers.columns import of_tree
 from treeaudit.readers.limits import Most, listed
-from treeaudit.readers.node_types import of_tree
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.types import Float, Table

@@ -118,7 +118,7 @@ def _built(stored: Stored, i: int) -> Tree:
     edges, held = _parts(stored, record, i)
     record.forget()
     record.early = None
-    return edges.tree(**held, spread_is=stored.spreads or "deviation")  # type: ignore[arg-type]
+    return edges.tree(**held, spread_is=stored.spreads or "deviation")
 
 
 def _parts(

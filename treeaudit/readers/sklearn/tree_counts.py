@@ -12,7 +12,7 @@ import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.columns import unfilled
-from treeaudit.readers.links import WAYS
+from treeaudit.readers.links import EDGE_TYPES
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.counts import (
@@ -254,7 +254,7 @@ def _keep(record: NodeTable, budget: Budget) -> Early | None:
     weight, width = record.weight, record.width
     if not budget.keeps(len(weight) * (_PER_NODE + 8 * width)):
         return None
-    *ways, n_records, room = unfilled(len(weight), (*WAYS, np.int64, (np.float64, width)))
+    *ways, n_records, room = unfilled(len(weight), (*EDGE_TYPES, np.int64, (np.float64, width)))
     n_records[...] = record.n_records
     with suppress(ReadError):
         weights = class_weights(record.value, weight, room)

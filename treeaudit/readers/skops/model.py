@@ -16,6 +16,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
+from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.inert import Global
 from treeaudit.readers.pickle.names import (
     KNOWN,
@@ -31,7 +32,6 @@ from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.skops.archive import Archive, begins_archive, check_member, member_names
 from treeaudit.readers.skops.nodes import Graph, Node
 from treeaudit.readers.stored import stored_model
-from treeaudit.readers.unpack import Content
 
 # The member that says what the others are.
 _SCHEMA = "schema.json"

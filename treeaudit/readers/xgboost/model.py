@@ -17,8 +17,8 @@ from treeaudit.readers.boosters.damage import reading
 from treeaudit.readers.boosters.wrappers import booster_in, with_wrapper
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import LIMITS, Limits
+from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.unpack import Content
 from treeaudit.readers.xgboost import binary, ubjson
 from treeaudit.readers.xgboost.forest import to_forest
 

@@ -1,6 +1,7 @@
-"""What a file for exchange holds beside its trees: each place once, with its size."""
+"""Content of an ONNX or PMML file beyond its trees: each place once, with its size."""
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 
 from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
@@ -10,53 +11,47 @@ from treeaudit.readers.residual.extra import few, masked
 LONGEST_NOTE = 200
 """Characters of a note; a longer text is extra content."""
 
-_MOST_PLACES = 1_000
-_LONGEST_PLACE = 200
+_MOST_PLACES, _LONGEST_PLACE = 1_000, 200
 _NAME = re.compile(r"[A-Za-z_][\w./:@-]{0,59}", re.ASCII)
-_REST = "…"
-_SAYS = {
-    "notes": "{n:,} bytes of a plain note",
-    "extra": "{n:,} bytes beyond the model",
-}
 
 
 @dataclass(slots=True, eq=False)
 class _Place:
-    """What of one kind stands at one place: its size, and how often it occurs."""
+    """Content of one kind at one place: its size, and how often it occurs."""
 
     n: int = 0
     times: int = 0
     says: str = ""
 
 
-class Listed:
-    """Collects what stands beside a model.
+class Listing:
+    """Collects the content of a file beyond its model.
 
     Examples
     --------
-    >>> listed = Listed()
-    >>> listed.text("Header/Annotation", "third model, for the ward")
-    >>> listed.text("Header@photo", "x" * 500)
-    >>> [(one.where, one.kind, one.n) for one in listed.found]
+    >>> listing = Listing()
+    >>> listing.text("Header/Annotation", "third model, for the ward")
+    >>> listing.text("Header@photo", "x" * 500)
+    >>> [(one.where, one.kind, one.n) for one in listing.extras]
     [('Header/Annotation', 'notes', 25), ('Header@photo', 'extra', 500)]
     """
 
     def __init__(self) -> None:
-        self._places: dict[tuple[str, Kind], _Place] = {}
+        self._places: dict[tuple[str, Kind], _Place] = defaultdict(_Place)
 
     def add(self, where: str, n: int, kind: Kind = "extra", says: str = "") -> None:
-        """Take note of something, of so many bytes or records."""
+        """Add content of so many bytes or records."""
         where = clean(where[:_LONGEST_PLACE])
         if (where, kind) not in self._places and len(self._places) >= _MOST_PLACES:
-            where = _REST
-        place = self._places.setdefault((where, kind), _Place())
+            where = "…"
+        place = self._places[where, kind]
         # Two tables of records may hold the same people.
         place.n = max(place.n, n, 1) if kind == "records" else place.n + max(n, 1)
         place.times += 1
         place.says = place.says or says
 
     def text(self, where: str, text: str) -> None:
-        """Take note of a text: a plain note where it is short."""
+        """Add a text: a plain note if it is short."""
         text = text.strip()
         if text:
             plain = len(text) <= LONGEST_NOTE and text.isprintable()
@@ -64,23 +59,24 @@ class Listed:
             self.add(where, n, "notes" if plain else "extra")
 
     @property
-    def found(self) -> tuple[Extra, ...]:
-        """What there is, place by place. What as many nodes note as people may be is no note."""
+    def extras(self) -> tuple[Extra, ...]:
+        """The content, place by place. A note in as many nodes as people may be is no note."""
         found = []
-        for (where, stated), place in self._places.items():
+        for (where, kind), place in self._places.items():
             many = place.times >= FEWEST_RECORDS and "/Node" in where
-            kind: Kind = "extra" if many and stated == "notes" else stated
-            says = place.says or _SAYS[kind].format(n=place.n)
+            kind = "extra" if many and kind == "notes" else kind
+            form = "of a plain note" if kind == "notes" else "beyond the model"
+            says = place.says or f"{place.n:,} bytes {form}"
             found.append(Extra(kind=kind, where=where, n=place.n, says=says))
         return few(found)
 
 
-def shown(name: str) -> str:
-    """Return a name of the file as it stands in a path: as it is where it looks like a name.
+def path_name(name: str) -> str:
+    """Return a name of the file for a path: masked unless it looks like a name.
 
     Examples
     --------
-    >>> shown("TreeEnsembleClassifier1"), shown("Ann Lee;33")
+    >>> path_name("TreeEnsembleClassifier1"), path_name("Ann Lee;33")
     ('TreeEnsembleClassifier1', 'aaa aaa;99')
     """
     return name if _NAME.fullmatch(name) else masked(name)

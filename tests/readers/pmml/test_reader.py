@@ -1,9 +1,7 @@
 """PMML trees: routed as the specification says, and counts only where they add up."""
 
-import gc
 import operator as op
 import random
-import shutil
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -13,10 +11,8 @@ from tests.readers.damage import sentence_or_model, spoil
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
+from treeaudit.readers.open import open_file, unpack
 from treeaudit.readers.pmml import reader as pmml
-from treeaudit.readers.pmml.document import parse
-from treeaudit.readers.pmml.parts import Document, Node
-from treeaudit.readers.unpack import open_file, unpack
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 FIELDS = """
@@ -258,18 +254,6 @@ def test_conditions_without_a_box_are_named(predicate):
         read(tree_of(node(TRUE, node(predicate, **NO))))
 
 
-def test_a_label_counted_twice_is_refused():
-    twice = "".join(f'<ScoreDistribution value="yes" recordCount="{n}"/>' for n in (3, 4))
-    with pytest.raises(ReadError, match="counts a label twice"):
-        read(tree_of(node(TRUE, node(simple("x", "lessOrEqual", 1), twice, n=7), n=7)))
-
-
-def test_two_columns_of_one_name_are_refused():
-    again = FIELDS.replace('name="z"', 'name="x"')
-    with pytest.raises(ReadError, match="two columns have one name"):
-        read(document("", again))
-
-
 def counted(shares, n, **more):
     inside = "".join(
         f'<ScoreDistribution value="{value}" recordCount="{share}"/>'
@@ -397,37 +381,6 @@ def test_nyoka_regression_and_forests(iris, tmp_path):
         assert sorted(tree.n_records) == sorted(member.tree_.n_node_samples)
 
 
-@pytest.mark.libraries
-def test_sklearn2pmml_tells_no_people(iris, tmp_path, monkeypatch):
-    sklearn2pmml = pytest.importorskip("sklearn2pmml")
-    if shutil.which("java") is None:
-        pytest.skip("sklearn2pmml needs Java")
-    import sklearn
-    import sklearn.base
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn2pmml.pipeline import PMMLPipeline
-
-    x, y = iris
-    # The converter knows scikit-learn up to 1.9.0.
-    monkeypatch.setattr(sklearn.base, "__version__", min(sklearn.__version__, "1.9.0"))
-    model = RandomForestClassifier(3, max_depth=4, random_state=1)
-    pipeline = PMMLPipeline([("model", model)]).fit(x, y)
-    path = tmp_path / "model.pmml"
-    try:
-        sklearn2pmml.sklearn2pmml(pipeline, str(path))
-    except RuntimeError:
-        pytest.skip("this sklearn2pmml does not convert this scikit-learn")
-    forest = load(path)
-    assert all(tree.n_records is None and tree.counts is None for tree in forest.trees)
-    assert forest.counts_are == "absent"
-    assert forest.single_precision
-    at = forest.apply(x[forest.schema.names].to_numpy())
-    for i, (tree, member) in enumerate(zip(forest.trees, model.estimators_, strict=True)):
-        assert tree.is_leaf[at[:, i]].all()
-        said = [forest.schema.classes[c] for c in tree.label[at[:, i]]]
-        assert said == [model.classes_[int(c)] for c in member.predict(x.to_numpy())]
-
-
 BOTH = node(simple("x", "lessOrEqual", 1), score="no", n=5)
 BOTH += node(simple("x", "greaterThan", 1), score="yes", n=5)
 
@@ -436,11 +389,6 @@ BOTH += node(simple("x", "greaterThan", 1), score="yes", n=5)
 def test_a_root_that_does_not_answer_everybody_is_refused(root):
     with pytest.raises(UnsupportedModelError, match="root of a tree asks a condition"):
         read(tree_of(node(root, BOTH, score="no", n=10)))
-
-
-def test_a_root_without_a_condition_is_refused():
-    with pytest.raises(ReadError, match="a node has no condition"):
-        read(tree_of(node("", BOTH, score="no", n=10)))
 
 
 @pytest.mark.parametrize(
@@ -518,7 +466,11 @@ LAUGHS = "<!DOCTYPE PMML [" + "".join(
     f'<!ENTITY l{i + 1} "&l{i};&l{i};&l{i};&l{i};&l{i};&l{i};">' for i in range(12)
 )
 GOOD = tree_of(STUMP)
+TWICE = "".join(f'<ScoreDistribution value="yes" recordCount="{n}"/>' for n in (3, 4))
 DAMAGE = {
+    "a label counted twice": tree_of(node(TRUE, node(simple("x", "lessOrEqual", 1), TWICE, n=7))),
+    "two columns of one name": document("", FIELDS.replace('name="z"', 'name="x"')),
+    "a root without condition": tree_of(node("", BOTH, score="no", n=10)),
     "no nodes": tree_of(""),
     "two roots": tree_of(STUMP + STUMP),
     "a node without condition": tree_of(node(TRUE, node("", **NO))),
@@ -573,6 +525,13 @@ def test_document_types_are_refused(doctype):
         read(text)
 
 
+def test_floats_are_compared_as_floats():
+    assert not read(GOOD).single_precision
+    forest = read(GOOD.replace('"double"', '"float"').replace('value="1"', 'value="0.1"'))
+    assert forest.single_precision
+    assert forest.trees[0].high[1] == np.float32(0.1)
+
+
 def test_impossible_counts_are_left_out():
     for number in ("-3", "1e400", "NaN", "many", "3.5", "9" * 30):
         assert read(GOOD.replace('recordCount="3"', f'recordCount="{number}"')).n_records is None
@@ -590,17 +549,6 @@ def test_other_encodings_and_prefixes():
         .encode(),
     ):
         assert read(text).trees[0].n_records.tolist() == plain.n_records.tolist()
-
-
-def test_what_was_read_is_let_go_at_once():
-    gc.collect()
-    gc.disable()
-    try:
-        parse(GOOD.encode())
-        left = [one for one in gc.get_objects() if type(one) in (Document, Node)]
-    finally:
-        gc.enable()
-    assert not left
 
 
 def test_mutants_end_in_a_model_or_a_sentence():

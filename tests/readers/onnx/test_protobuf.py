@@ -12,7 +12,6 @@ from treeaudit.readers.onnx.protobuf import (
     FIXED64,
     VARINT,
     Message,
-    signed,
     varints,
 )
 
@@ -75,17 +74,6 @@ def test_floats_packed_or_not(wire, dtype):
         found, end = whole.floats(whole.field(0), wire)
         assert found.tobytes() == numbers.tobytes()
         assert end in (len(data), len(data) - 2)
-
-
-@pytest.mark.libraries
-def test_it_reads_what_onnx_writes():
-    onnx = pytest.importorskip("onnx")
-    written = onnx.AttributeProto(name="depth", i=-3, s=b"text", f=0.5)
-    found = {f.number: f for f in message(written.SerializeToString()).fields()}
-    whole = message(written.SerializeToString())
-    assert whole.text(found[1]) == "depth"
-    assert whole.integer(found[3]) == -3
-    assert found[2].wire == FIXED32
 
 
 DAMAGE = {
@@ -151,7 +139,3 @@ def test_any_bytes_end_in_fields_or_a_sentence(data):
     except ReadError as refused:
         text = str(refused)
         assert "\n" not in text
-
-
-def test_signs():
-    assert (signed(5), signed(2**64 - 1), signed(2**63)) == (5, -1, -(2**63))

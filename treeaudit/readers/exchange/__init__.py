@@ -1,1 +1,0 @@
-"""ONNX and PMML: models that were exported from some library."""
