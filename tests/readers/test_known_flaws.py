@@ -5,7 +5,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import load
-from treeaudit.readers.residual.known_flaws import FLAWS, flaws
+from treeaudit.readers.residual.code import FLAWS, flaws
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_another_library_has_no_flaw_of_skops() -> None:
     assert not list(flaws("scikit-learn", "0.2"))
 
 
-def test_every_flaw_has_a_name_and_a_version_that_mends_it() -> None:
+def test_every_flaw_has_a_name_and_a_version_that_fixes_it() -> None:
     for flaw in FLAWS:
         assert flaw.name.startswith(("CVE-", "GHSA-"))
-        assert flaw.mended > (0,)
-    assert [flaw.mended for flaw in FLAWS] == sorted(flaw.mended for flaw in FLAWS)
+        assert flaw.fixed > (0,)
+    assert [flaw.fixed for flaw in FLAWS] == sorted(flaw.fixed for flaw in FLAWS)
 
 
 @pytest.mark.libraries

@@ -15,11 +15,10 @@ from treeaudit.model.forest import Forest
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.residual.code import calls
+from treeaudit.readers.residual.code import calls, flaws
 from treeaudit.readers.residual.column_statistics import columns, many_categories
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.residual.extra_content import residual
-from treeaudit.readers.residual.known_flaws import flaws
 from treeaudit.readers.residual.rounds import first_round, untold_round
 from treeaudit.readers.residual.rows import long_values, named_rows, rows
 from treeaudit.readers.residual.seeds import generators, seeds
