@@ -34,7 +34,7 @@ from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.onnx import model as onnx
 from treeaudit.readers.pickle import pickled
 from treeaudit.readers.pmml import reader as pmml
-from treeaudit.readers.residual.extra import extra, few
+from treeaudit.readers.residual.extra_content import extra, few
 from treeaudit.readers.skops import skops_model
 from treeaudit.readers.unpack import Content, open_file, unpack
 from treeaudit.readers.xgboost import model as xgboost

@@ -26,7 +26,7 @@ from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, Most, clean, show
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.native_json_old import answers_of_old, noise_of_old
-from treeaudit.readers.residual.form_parts import beside_form
+from treeaudit.readers.residual.native_fields import beside_form
 from treeaudit.readers.sklearn.labels import labels_of
 from treeaudit.readers.types import Float, Int
 from treeaudit.readers.unpack import Content

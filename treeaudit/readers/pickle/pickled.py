@@ -12,7 +12,7 @@ from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickle.companions import Companions
 from treeaudit.readers.pickle.gaps import between_columns
 from treeaudit.readers.pickle.pickle_vm import Unpickled, read_pickle
-from treeaudit.readers.residual.extra import few
+from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content

@@ -19,7 +19,7 @@ from treeaudit.readers.pmml.known import (
     TEXTS,
     of_an_exporter,
 )
-from treeaudit.readers.residual.extra import size_of
+from treeaudit.readers.residual.extra_content import size_of
 
 _MANY_CATEGORIES = 100
 _LONGEST_VALUE = 1_000

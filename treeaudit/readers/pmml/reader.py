@@ -22,8 +22,8 @@ from treeaudit.readers.pmml.conditions import Fields
 from treeaudit.readers.pmml.document import parse
 from treeaudit.readers.pmml.parts import Document, Model
 from treeaudit.readers.pmml.trees import Rows, flatten
-from treeaudit.readers.residual.extra import few
-from treeaudit.readers.residual.single_targets import single_targets
+from treeaudit.readers.residual.extra_content import few
+from treeaudit.readers.residual.targets import single_targets
 from treeaudit.readers.types import Float
 from treeaudit.readers.unpack import Content
 

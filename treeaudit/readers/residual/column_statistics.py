@@ -1,6 +1,6 @@
 """Values of single columns that a file keeps: bins, quantiles, extremes, categories."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -40,6 +40,14 @@ def columns(place: Place, n_records: int | None) -> Iterator[Extra]:
     words = attributes.get("vocabulary_")
     if isinstance(words, dict) and attributes.get("vocabulary") is None and len(words) >= _MANY:
         yield _values(place, "vocabulary_", len(words), f"{len(words):,} words of training texts")
+
+
+def category_names(where: str, columns: Iterable[Sequence[object]]) -> Iterator[Extra]:
+    """Yield the lists of categories of a boosted model: all that occur in its training data."""
+    sizes = [len(names) for names in columns if names]
+    if sizes:
+        says = f"every category that occurred in {len(sizes):,} columns is named"
+        yield Extra(kind="column-values", where=where, n=sum(sizes), says=says)
 
 
 def many_categories(

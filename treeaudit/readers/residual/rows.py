@@ -8,7 +8,7 @@ from treeaudit.model.extras import FEWEST_RECORDS, Extra
 from treeaudit.model.words import in_percent
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.residual.attributes import is_name
+from treeaudit.readers.residual.allow_list import is_name
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 

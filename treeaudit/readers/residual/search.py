@@ -15,14 +15,14 @@ from treeaudit.model.forest import Forest
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.residual.allow_list import Sizes
+from treeaudit.readers.residual.attribute_walk import residual
 from treeaudit.readers.residual.code import calls, flaws
 from treeaudit.readers.residual.column_statistics import columns, many_categories
-from treeaudit.readers.residual.extra import few
-from treeaudit.readers.residual.extra_content import residual
+from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.residual.rounds import first_round, untold_round
 from treeaudit.readers.residual.rows import long_values, named_rows, rows
 from treeaudit.readers.residual.seeds import generators, seeds
-from treeaudit.readers.residual.sizes import Sizes
 from treeaudit.readers.residual.small_groups import groups, holds_groups
 from treeaudit.readers.residual.tables import tables
 from treeaudit.readers.residual.targets import targets

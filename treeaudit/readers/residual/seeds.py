@@ -93,6 +93,24 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Extra]:
         yield Extra(kind="seeds", where=place.at(where), n=kept, says=says)
 
 
+def row_seed(where: str, sampled: bool) -> Iterator[Extra]:
+    """Yield the seed of a boosted model whose trees each saw a part of the rows."""
+    if sampled:
+        says = "the seed from which the rows of each tree were drawn; not drawn again"
+        yield Extra(kind="seeds", where=where, n=1, says=says)
+
+
+def is_seed(name: str) -> bool:
+    """Tell whether a parameter of this name is a seed.
+
+    Examples
+    --------
+    >>> [is_seed(name) for name in ("random_state", "tree__random_state", "bagging_seed", "depth")]
+    [True, True, True, False]
+    """
+    return name.endswith(("random_state", "seed"))
+
+
 def generators(place: Place) -> Iterator[Extra]:
     """Yield the states of random generators, except those that a boosting draws from."""
     model, above = place.value, place.above

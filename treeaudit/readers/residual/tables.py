@@ -30,8 +30,7 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.filling import is_own
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.pickle.tables import Table, index_names, table_of
-from treeaudit.readers.residual.attributes import listed
-from treeaudit.readers.residual.sizes import columns_of
+from treeaudit.readers.residual.allow_list import columns_of, listed
 from treeaudit.readers.walk import Place, walk
 
 _FEWEST, _FEWEST_OF_FRAME = 5, 2

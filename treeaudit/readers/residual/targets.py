@@ -1,38 +1,56 @@
-"""Training values that follow from the numbers in the nodes of a tree.
+"""Training values that follow from the numbers in the nodes of a tree (TA202).
 
 A regression leaf stores the mean of its targets and their variance, or their median and
 how far they are from it. One person: that is the target. Two people: the targets are
-``mean ± sqrt(variance)``. No variance, or hardly any beside that of everybody: everybody has
-the mean. Where rows weigh differently, neither is of people.
+``mean ± sqrt(variance)``. No variance, or hardly any compared with that of everybody: everybody
+has the mean. If rows have weights, neither is of people. A file may be damaged, so that every
+number is checked before it is used.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from treeaudit.model.extras import Extra
+from treeaudit.arrays import Flag, any_of_row
+from treeaudit.model.extras import KINDS, Extra, Extras, Kind
+from treeaudit.model.tree import Tree
+from treeaudit.readers.columns import gathered
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.residual.leaves import (
-    ABSOLUTE,
-    POISSON,
-    SQUARED,
-    Leaves,
-    are_draws,
-    are_equal,
-    is_one_of,
-    leaves_of,
-    spread_of,
-)
-from treeaudit.readers.types import Float
+from treeaudit.readers.types import Float, Table, Wide
 from treeaudit.readers.walk import Place
 
+SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})
+"""Losses by which the impurity of a node is the variance of its numbers."""
+ABSOLUTE = frozenset({"absolute_error", "mae"})
+"""Those by which it is their mean absolute deviation from the median."""
+POISSON = frozenset({"poisson"})
+"""Those by which it is half their mean deviance from the mean."""
+_MOST_DRAWS = 3
+"""Of a draw with replacement, draws per person; there are 1.6."""
+_MOST_REPEATS = 10
+"""By a mean weight above that a person of weight 1 may be lost to rounding."""
+_ROUNDING = 1e-14
+"""Of the square of a mean: what rounding leaves of a variance of zero."""
 _AGREE = 0.001
 """Targets agree whose standard deviation is this share of that of everybody."""
 # Attributes of models whose trees are trained on something else than the target.
 _OTHER_TARGETS = ("init_", "offset_", "one_hot_encoder_", "_baseline_prediction")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Leaves:
+    """The leaves of one stored tree: people, their weight, the variance and mean of their targets.
+
+    ``value`` has a column for each output.
+    """
+
+    n: Float
+    weight: Float
+    impurity: Float
+    value: Float
 
 
 def targets(places: Sequence[Place]) -> tuple[list[Extra], bool]:
@@ -151,3 +169,100 @@ def _first_targets(place: Place) -> Iterator[Extra]:
     exact, pairs = _known_targets(place.value, leaves_of(place.value))
     if exact or pairs:
         yield _targets(place.at("tree_"), [(exact, pairs)])
+
+
+def single_targets(trees: Iterable[Tree], *, means: bool) -> Extras:
+    """Return the leaves of one person whose value is the target of that person.
+
+    Examples
+    --------
+    >>> tree = Tree(parent=[-1], feature=[-1], low=[-9], high=[9], n_records=[1], value=[3.5])
+    >>> [one.n for one in single_targets([tree], means=True).found]
+    [1]
+    >>> "targets" in single_targets([tree], means=False).looked_for
+    False
+    """
+    alone = 0
+    for tree in trees:
+        if tree.n_records is None:
+            return Extras(looked_for=KINDS - {"targets"})
+        alone += int((tree.n_records[tree.leaves] == 1).sum())
+    if not alone:
+        return Extras(looked_for=KINDS)
+    if not means:
+        return Extras(looked_for=KINDS - {"targets"})
+    says = f"the target of {alone:,} people is the value of their leaf"
+    found = (Extra(kind="targets", where="values of leaves", n=alone, says=says),)
+    return Extras(found=found, looked_for=KINDS)
+
+
+def targets_in(sizes: Iterable[Wide | None]) -> frozenset[Kind]:
+    """Return what the steps of a boosted model that predicts a number may tell of single people.
+
+    Nothing if every tree states the people of its leaves and no leaf holds one person.
+    """
+    stated = all(size is not None and bool((size > 1).all()) for size in sizes)
+    return frozenset() if stated else frozenset({"targets"})
+
+
+def is_one_of(model: Inert, name: str, words: frozenset[str]) -> bool:
+    """Tell whether an attribute is one of some words; it may be anything."""
+    value = model.get(name)
+    return isinstance(value, str) and value in words
+
+
+def are_draws(
+    n: Wide | Float, weight: Float, people: Wide | Float | float, total: Float | float
+) -> bool:
+    """Tell whether the weights of nodes can be draws with replacement, each of weight 1."""
+    whole = bool(np.all((weight == np.rint(weight)) & (weight >= n)))
+    return whole and bool(np.all(total <= _MOST_DRAWS * people))
+
+
+def are_equal(n: Wide | Float, weight: Float, value: Float, square: Float) -> Flag:
+    """Tell in which nodes all numbers are the same, also where people weigh 1 or more."""
+    whole = (weight == np.rint(weight)) & (weight >= n) & (weight <= _MOST_REPEATS * n)
+    equal: Flag = (square * weight <= _ROUNDING * value**2 * n) & bool(whole.all())
+    return equal
+
+
+def spread_of(leaves: Leaves) -> float:
+    """Return the variance of the targets of everybody, by those of the leaves and their means."""
+    mean, share = leaves.value[:, 0], leaves.weight / max(float(leaves.weight.sum()), 1e-300)
+    told = np.where(np.isfinite(leaves.impurity), leaves.impurity, 0.0)
+    return float(share @ (told + (mean - share @ mean) ** 2))
+
+
+def leaves_of(tree: object) -> Leaves | None:
+    """Return the leaves of a fitted tree, or None where they cannot be made out."""
+    record = arrived(tree.get("tree_")) if isinstance(tree, Inert) else None
+    if not isinstance(record, Inert):
+        return None
+    nodes, values = arrived(record.get("nodes")), arrived(record.get("values"))
+    count = record.get("node_count")
+    needed = ("left_child", "n_node_samples", "weighted_n_node_samples", "impurity")
+    if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
+        return None
+    if not has_numbers(nodes, needed) or values.ndim != 3 or values.dtype.kind != "f":
+        return None
+    if not isinstance(count, int) or not 0 < count <= min(len(nodes), len(values)):
+        return None
+    columns = gathered(nodes[:count], needed)
+    leaf = np.flatnonzero(columns["left_child"] < 0)
+    if not leaf.size or not values[0].size:
+        return None
+    n, weight, impurity = (columns[name].take(leaf).astype(np.float64) for name in needed[1:])
+    value = values.take(leaf, axis=0).reshape(len(leaf), -1)
+    usable = (n > 0) & (n < 1 << 53) & ~any_of_row(~np.isfinite(value))
+    if not usable.any():
+        return None
+    value = value[usable].astype(np.float64)
+    return Leaves(n=n[usable], weight=weight[usable], impurity=impurity[usable], value=value)
+
+
+def has_numbers(nodes: Table, names: Sequence[str]) -> bool:
+    """Tell whether a table of nodes has these columns, all of them numbers."""
+    stored = nodes.dtype.names or ()
+    return nodes.ndim == 1 and all(
+        name in stored and nodes.dtype[name].kind in "iuf" for name in names
+    )

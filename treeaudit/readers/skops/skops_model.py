@@ -6,7 +6,7 @@ from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import Limits
-from treeaudit.readers.residual.extra import extra, few
+from treeaudit.readers.residual.extra_content import extra, few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.skops.skops_file import matches as matches
 from treeaudit.readers.skops.skops_file import parse

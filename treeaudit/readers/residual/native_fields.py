@@ -8,10 +8,9 @@ from treeaudit.dp.claims import bounded
 from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Forest
 from treeaudit.readers.limits import clean
-from treeaudit.readers.residual.booster_parts import row_seed
-from treeaudit.readers.residual.documents import is_plain
-from treeaudit.readers.residual.extra import extra, few, name_in_path
-from treeaudit.readers.residual.single_targets import single_targets
+from treeaudit.readers.residual.extra_content import extra, few, is_plain, name_in_path
+from treeaudit.readers.residual.seeds import is_seed, row_seed
+from treeaudit.readers.residual.targets import single_targets
 
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
 _OF_COUNTS = ("mean", "vote", "confidence", "product")
@@ -57,17 +56,6 @@ _KEYS: Mapping[str, Any] = {
 or of each object of a list; how long a text may be in its place, for itself or in a list of few;
 None, where the reader takes in the whole of it."""
 _LISTS = frozenset({"afterwards", "reasons", "public"})
-
-
-def is_seed(name: str) -> bool:
-    """Tell whether a parameter of this name is a seed.
-
-    Examples
-    --------
-    >>> [is_seed(name) for name in ("random_state", "tree__random_state", "bagging_seed", "depth")]
-    [True, True, True, False]
-    """
-    return name.endswith(("random_state", "seed"))
 
 
 def beside_form(data: Mapping[str, Any], forest: Forest) -> Extras:
