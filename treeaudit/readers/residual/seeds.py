@@ -18,12 +18,11 @@ from treeaudit.model.extras import Extra
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.types import Float, Wide
+from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
 
 _TRIED = 5
 _OWN_GENERATORS = ("_rng", "_feature_subsample_rng")
-_MOST_GUESSES = 10
 _SEEDS = 1 << 32
 _HIGHEST = (1 << 31) - 1
 
@@ -32,8 +31,8 @@ _HIGHEST = (1 << 31) - 1
 class _Plan:
     """How rows were drawn.
 
-    ``features`` is how many random features are drawn first, of how many, and
-    whether with replacement; None for forests, which draw them elsewhere.
+    ``features``: how many are drawn first, of how many, and whether with replacement; None for
+    forests, which draw them elsewhere.
     """
 
     people: int
@@ -46,10 +45,9 @@ class _Plan:
 def seeds(place: Place, n_records: int | None) -> Iterator[Extra]:
     """Yield the seeds of a bagged model that repeat its draws.
 
-    Seeds that were overwritten repeat nothing and are not reported. Where a
-    repetition would prove nothing (every tree holds the same number of people,
-    or the file does not state how many were drawn) or cost too much, the seeds
-    are reported as they are.
+    Overwritten seeds repeat nothing and are not reported. If drawing again would prove nothing
+    (every tree holds as many people, or their number is unknown) or cost too much, the seeds are
+    reported as they are.
     """
     model = place.value
     if not isinstance(model, Inert):
@@ -150,22 +148,10 @@ def _forest_plans(
     """Yield what the draws may have been; old versions do not store the numbers."""
     weight = root[1] if root else 0.0
     drawn = int(weight) if 0 < weight <= Most.draws and weight.is_integer() else None
-    tried: set[int] = set()
-    for people in (model.get("_n_samples"), n_records, drawn, *_from_share(model, drawn)):
-        if not _is_size(people) or people in tried:
-            continue
-        tried.add(people)
-        stated = model.get("_n_samples_bootstrap")
+    stated = model.get("_n_samples_bootstrap")
+    for people in dict.fromkeys(filter(_is_size, (model.get("_n_samples"), n_records, drawn))):
         draws = stated if _is_size(stated) else drawn if drawn is not None else people
         yield _Plan(people=people, draws=draws, weights=_weights(model, people))
-
-
-def _from_share(model: Inert, drawn: int | None) -> Iterator[int]:
-    """Yield the numbers of records of which a share gives the number drawn."""
-    share = model.get("max_samples")
-    if drawn is not None and isinstance(share, float) and 0.01 < share <= 1:
-        first, last = math.ceil((drawn - 0.5) / share), math.floor((drawn + 0.5) / share)
-        yield from range(first, min(last, first + _MOST_GUESSES) + 1)
 
 
 def _bagging_plans(model: Inert) -> Iterator[_Plan]:
@@ -240,10 +226,7 @@ def _repeat(
     members: Sequence[Inert],
     drawn: Callable[[int], int | None],
 ) -> bool | None:
-    """Tell whether seeds draw what the roots of the members hold; None where it proves nothing.
-
-    `drawn` tells how many people a seed draws.
-    """
+    """Tell whether seeds draw as many people as the roots hold; None if that proves nothing."""
     pairs = [(seed, one) for seed, one in zip(found, members, strict=False) if _is_seed(seed)]
     if not pairs or (len(pairs) > 1 and len({seed for seed, _ in pairs}) == 1):
         return False
@@ -259,13 +242,7 @@ def _repeat(
 
 
 def _people(plan: _Plan, seed: int) -> int | None:
-    """Return how many people a seed draws, or None where the draw is not known here."""
-    rows = _draw(seed, plan)
-    return None if rows is None else int(np.count_nonzero(np.bincount(rows)))
-
-
-def _draw(seed: int, plan: _Plan) -> Wide | None:
-    """Return the rows of one tree, or None where the draw is not known here."""
+    """Return how many people a seed draws, or None if the draw is not known here."""
     source = np.random.RandomState(seed)
     if plan.features is not None:
         chosen, width, repeat = plan.features
@@ -278,9 +255,10 @@ def _draw(seed: int, plan: _Plan) -> Wide | None:
         elif chosen != width:
             return None
     if plan.weights is None:
-        return source.randint(0, plan.people, plan.draws)
+        return len(np.unique(source.randint(0, plan.people, plan.draws)))
     total = plan.weights.sum()
     if not np.isfinite(total) or np.any(plan.weights < 0) or total <= 0:
         return None
     steps = np.cumsum(plan.weights / total)
-    return np.searchsorted(steps / steps[-1], source.random_sample(plan.draws), side="right")
+    drawn = np.searchsorted(steps / steps[-1], source.random_sample(plan.draws), side="right")
+    return len(np.unique(drawn))
