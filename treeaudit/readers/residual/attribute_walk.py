@@ -1,10 +1,10 @@
-"""Content beyond the model: one walk along the attributes that the classes of a file are known for.
+"""One walk along the attributes on the allow-list: all other content of a pickle is extra (TA206).
 
-Every object of a listed class (`attributes_of`) has the attributes of its class, each of a form:
-a scalar, a short text, an array no longer than the model has columns, classes, trees, steps,
-rounds or categories. Plain values beside that are notes; anything else is extra content, named by
-path and size. Nothing is searched for messages: what a released file keeps of these attributes is
-for the writers to decide.
+An object of a listed class has the attributes of its class, each of a form: a scalar, a short
+text, an array no longer than the model has columns, classes, trees, steps, rounds or categories.
+Plain values beside that are notes; anything else is extra content, reported by path and size.
+Nothing is searched for messages: what a released file keeps of these attributes is for the writers
+to decide.
 """
 
 import re

@@ -111,7 +111,7 @@ def size_of(value: object, seen: set[int] | None = None) -> int:
 
 
 def name_in_path(name: object) -> str:
-    """Return a name that nobody knows as it stands in a path: plain words, or masked.
+    """Return an unknown name as it is shown in a path: plain words, or masked.
 
     Examples
     --------
@@ -136,13 +136,7 @@ def extra(where: str, part: object, name: object = "", n: int | None = None) -> 
 
 
 def note(where: str, part: object, n: int) -> Extra:
-    """Return plain values beside the model, of so many bytes.
-
-    Examples
-    --------
-    >>> note("['accuracy']", 0.9, 16).says
-    'a note beside the model: a number'
-    """
+    """Return plain values beside the model, of so many bytes."""
     says = f"a note beside the model: {_form(part)}"
     return Extra(kind="notes", where=clean(where[:_LONGEST_PATH]), n=n, says=says)
 
