@@ -534,7 +534,7 @@ def test_a_model_in_a_class_of_the_author_is_audited(protocol: int, tmp_path: Pa
         forest = load(path)
         assert forest.source.inside == inside
         assert {one.where for one in forest.extras if one.kind == "calls"} == {
-            "tests.readers.test_strangers.Wrapper"
+            f"{__name__}.Wrapper"
         }
 
 
@@ -552,7 +552,7 @@ def test_a_pipeline_with_a_function_of_the_author_is_audited(tmp_path: Path) -> 
     path = tmp_path / "model"
     path.write_bytes(pickle.dumps(model.fit(X, Y)))
     names = [one.where for one in load(path).extras if one.kind == "calls"]
-    assert names == ["tests.readers.test_strangers.shortened"]
+    assert names == [f"{__name__}.shortened"]
 
 
 class Colour(enum.Enum):
