@@ -47,10 +47,7 @@ _COMMON = {
 # Node tables: the attribute that they stand in, and their own arrays.
 _TABLES = {
     "Tree": ("tree_", ("nodes", "values")),
-    "TreePredictor": (
-        "_predictors",
-        ("nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"),
-    ),
+    "TreePredictor": ("_predictors", ("nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets")),
 }
 _COUNTS = ("max_depth", "node_count")
 _CHILDREN = {"Tree": ("left_child", "right_child"), "TreePredictor": ("left", "right")}
@@ -101,7 +98,7 @@ class _Step(NamedTuple):
 
 
 class _Residual:
-    """Goes through a file; see `residual`."""
+    """The walk of `residual`: what is still to be looked at, and what lies beyond the model."""
 
     def __init__(self, sizes: Sizes, claimed: Collection[int]) -> None:
         self._sizes = sizes
@@ -119,8 +116,8 @@ class _Residual:
             if step.level <= Deepest.walk:
                 self._visit(step)
         groups: dict[tuple[Kind, str], list[tuple[Place, int]]] = {}
-        for kind, place, n, n_name in self._left:
-            n = size_of(place.value, self._seen) if n is None else n
+        for kind, place, size, n_name in self._left:
+            n = size_of(place.value, self._seen) if size is None else size
             group = groups.setdefault((kind, _INDEX.sub("[*]", place.path)), [])
             group.append((place, max(1, n) + n_name))
         for (kind, path), group in groups.items():
@@ -153,12 +150,11 @@ class _Residual:
         n_axes = max(n_axes, _DEEPEST_LIST) if nested else n_axes
         match value:
             case np.ndarray():
+                kind, size = value.dtype.kind, value.dtype.itemsize
+                # Other types load as labels and numbers that were not audited.
+                usual = size <= 8 if kind in "biuf" else kind in "USO"
                 short = max(value.shape, default=0) <= most
-                short &= value.dtype.kind not in "US" or value.itemsize <= 4 * LONGEST_TEXT
-                # Others load as labels and numbers that were not audited.
-                usual = value.dtype.kind in "USO" or (
-                    value.dtype.kind in "biuf" and value.itemsize <= 8
-                )
+                short &= kind not in "US" or size <= 4 * LONGEST_TEXT
                 return usual and short and (value.size <= 1 or value.ndim + step.depth <= n_axes)
             case dict():
                 words = step.place.step == "vocabulary_"  # however long a word of a text is
@@ -174,10 +170,10 @@ class _Residual:
         """Look at an object: by the list of its class, or by what it holds."""
         if value.cls.module.startswith("numpy.random"):
             return  # TA203 reports it.
-        known, forms = listed(value), step.forms
-        if known is None and forms is not None and library_of(value) == "treeaudit":
+        known, forms, library = listed(value), step.forms, library_of(value)
+        if known is None and forms is not None and library == "treeaudit":
             forms = forms or "os1"  # the schema and the budget of a trainer
-        if value.kind in _TABLES and library_of(value) == "sklearn":
+        if value.kind in _TABLES and library == "sklearn":
             self._table(step, value)
         elif known is not None:
             self._attributes(step, value, {**_COMMON, **known})
@@ -187,7 +183,7 @@ class _Residual:
             self._seen.add(id(value))
             if forms is None:
                 self._note(step)
-        elif library_of(value) not in STANDARD and not (forms and library_of(value) == "treeaudit"):
+        elif library not in STANDARD and not (forms and library == "treeaudit"):
             self._extra(step)
         elif not forms and is_note(value, self._sizes.most_notes):
             self._note(step)
@@ -211,20 +207,17 @@ class _Residual:
         # What goes with records that are reported is as long as they are.
         rows = (length(part) for _, part in state if id(part) in self._claimed)
         longest = max(self._sizes.longest, *rows, 0)
-        skipped = _handle_name(value) if value.kind == "Booster" else "forest_"
-        if value.kind != "Booster" and library_of(value) != "treeaudit":
-            skipped = ""
+        # The readers of documents account for every entry of them.
+        document = "forest_" if library_of(value) == "treeaudit" else None
+        document = _handle_name(value) if value.kind == "Booster" else document
         for name, part in state:
-            # The readers of documents account for every entry of them.
             forms = known.get(name) if isinstance(name, str) else None
-            if library_of(value) == "scipy" and name in _DOCUMENTATION and isinstance(part, str):
+            documented = library_of(value) == "scipy" and name in _DOCUMENTATION
+            if part is None or name == document or (documented and isinstance(part, str)):
                 continue
-            if part is None or (forms is not None and is_short(part)):
-                continue
-            if name != skipped:
+            if forms is None or not is_short(part):
                 at = Place(part, clean(str(name)[:_LONGEST_NAME]), step.place)
-                most = self._most(name, longest)
-                self._todo.append(step.at(at, forms, most, len(str(name))))
+                self._todo.append(step.at(at, forms, self._most(name, longest), len(str(name))))
         others = [one for one in states if one is not None and not isinstance(one, dict)]
         parts = [(one, "s1") for one in (*others, value.args, value.items)]
         for part, forms in (*parts, (value.pairs, "osd1")):
@@ -238,8 +231,7 @@ class _Residual:
         if name in _OF_NODES:
             return max(longest, self._sizes.nodes)
         if name in CURVES:
-            # With the rounds after the best one, of which the trees are not kept.
-            return 2 * longest
+            return 2 * longest  # with the rounds after the best one, whose trees are not stored
         return _MANY * longest if name in _TRIED else longest + 1
 
     def _table(self, step: _Step, table: Inert) -> None:
@@ -292,10 +284,8 @@ class _Residual:
     def _extra(self, step: _Step) -> None:
         """Take in extra content; models inside it are looked at for what they are."""
         value = step.place.value
-        if id(value) in self._searched:
-            self._left.append(("extra", step.place, 1, step.n_name))
-            return
-        self._left.append(("extra", step.place, None, step.n_name))
+        again = id(value) in self._searched
+        self._left.append(("extra", step.place, 1 if again else None, step.n_name))
         for place in walk(step.place, lambda one: one.value, _unlisted, seen=self._searched):
             if isinstance(place.value, Inert) and listed(place.value) is not None:
                 self._todo.append(step.at(place, None, 0))

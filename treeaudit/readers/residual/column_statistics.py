@@ -105,7 +105,7 @@ def _of(n: int) -> str:
     return "1 column" if n == 1 else f"{n:,} columns"
 
 
-def _ends(place: Place, name: str, n: int) -> Extra:
+def _span(place: Place, name: str, n: int) -> Extra:
     says = f"the exact smallest and largest value of {_of(n)}, as this step gets them"
     return Extra(kind="extremes", where=place.at(name), n=2 * n, says=says)
 
@@ -123,7 +123,7 @@ def _bins(place: Place, attributes: dict[str, object]) -> Iterator[Extra]:
         says = f"bin edges of {_of(n)}, up to {most:,} of one, with the smallest and largest value"
         yield _values(place, "bin_edges_", total, says)
     elif sizes:
-        yield _ends(place, "bin_edges_", len(sizes))
+        yield _span(place, "bin_edges_", len(sizes))
 
 
 def _quantiles(place: Place, stored: object, n_records: int | None) -> Iterator[Extra]:
@@ -151,7 +151,7 @@ def _knots(place: Place, attributes: dict[str, object]) -> Iterator[Extra]:
         says = f"{most:,} quantiles of {_of(n)}, from the smallest to the largest value"
         yield _values(place, "bsplines_", total, says)
     elif sizes:
-        yield _ends(place, "bsplines_", len(sizes))
+        yield _span(place, "bsplines_", len(sizes))
 
 
 def _per_column(place: Place, attributes: dict[str, object]) -> Iterator[Extra]:

@@ -59,7 +59,7 @@ _KEYS: Mapping[str, Any] = {
 _LISTS = frozenset({"afterwards", "reasons", "public"})
 
 
-def beside_form(data: Mapping[str, Any], forest: Forest) -> Extras:
+def extra_fields(data: Mapping[str, Any], forest: Forest) -> Extras:
     """Return the unknown entries of the form, its seeds, and the targets that its leaves tell.
 
     It has two places for exact values of columns, the categories and the bounds of its schema,

@@ -1,9 +1,8 @@
-"""What a pickle says about people beside its trees.
+"""One walk over a file as inert data, which asks each kind of evidence at every place (TA202–206).
 
-One walk over the inert record of the file. Attributes that are known to hold
-training data are named; beyond them any array with a row per training record
-counts, wherever it is. Nothing that is part of the trees themselves, and
-nothing that is the same for everybody.
+Attributes that are known to hold training data are named; beyond them any array with a row per
+training record counts, wherever it is. Nothing that is part of the trees themselves, and nothing
+that is the same for everybody.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,8 +39,8 @@ def find_extras(
 ) -> Extras:
     """Return what else a file gives away, with the way to it.
 
-    All kinds are looked for, but for records where there are too few of them to
-    tell an array of records from any other.
+    All kinds are looked for, but for records if there are too few of them to tell an array of
+    records from any other. ``boosted`` is a model that its library stores as a document.
 
     Examples
     --------
@@ -51,8 +50,7 @@ def find_extras(
     >>> from treeaudit.readers.pickle.pickle_vm import read_pickle
     >>> forest = RandomForestClassifier(10, random_state=0).fit(*load_iris(return_X_y=True))
     >>> file = read_pickle(pickle.dumps(forest))
-    >>> beside = find_extras(file.root, 150, file.mentioned)
-    >>> [(found.kind, found.where) for found in beside.found]
+    >>> [(one.kind, one.where) for one in find_extras(file.root, 150, file.mentioned)]
     [('seeds', 'estimators_[*].random_state'), ('seeds', 'random_state')]
     """
     # Numbers of a doctored file may overflow; what follows from them fails its check.
@@ -63,10 +61,9 @@ def find_extras(
     beside += [Extra(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
     beside += flaws(*written_by) if written_by is not None else ()
     found = few(list(dict.fromkeys(beside)))
-    looked_for = KINDS
-    looked_for -= untold - {one.kind for one in found}
     if n_records is not None and n_records < FEWEST_RECORDS:
-        looked_for -= {"records"} - {one.kind for one in found}
+        untold |= {"records"}
+    looked_for = KINDS - (untold - {one.kind for one in found})
     return Extras(found=found, looked_for=looked_for, groups=tuple(larger))
 
 
@@ -77,7 +74,7 @@ def _find(
     boosted: Forest | None,
     larger: list[tuple[int, Extra]],
 ) -> tuple[list[Extra], frozenset[Kind]]:
-    """Return what was found, and what may be told by numbers of nobody knows how many people.
+    """Return what was found, and the kinds that numbers of an unknown number of people may tell.
 
     `larger` takes the groups that are large enough by the usual policy.
     """

@@ -13,12 +13,12 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag, any_of_row
+from treeaudit.arrays import Flag
 from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.tree import Tree
-from treeaudit.readers.columns import gathered
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.residual.allow_list import library_of
 from treeaudit.readers.types import Float, Table, Wide
 from treeaudit.readers.walk import Place
 
@@ -56,40 +56,35 @@ class Leaves:
 def targets(places: Sequence[Place]) -> tuple[list[Extra], bool]:
     """Return what regression trees tell about single targets, a line per model.
 
-    Returns
-    -------
-    list of Extra, bool
-        What they tell; and whether one has numbers in its leaves, but not how many people they
-        are of. Those of single people may still be there: no more is known than that.
+    Also whether a tree has numbers in its leaves, but not how many people they are of: those of
+    single people may still be there.
     """
     groups: dict[str, list[tuple[int, int]]] = {}
-    untold = False
+    unknown = False
     for place in places:
         tree = place.value
         if isinstance(tree, Inert) and _knows_targets(place, tree):
             leaves = leaves_of(tree)
-            untold |= leaves is None
+            unknown |= leaves is None
             exact, pairs = _known_targets(tree, leaves, _how_drawn(place))
             if exact or pairs:
                 groups.setdefault(_family(place), []).append((exact, pairs))
     found = [_targets(where, numbers) for where, numbers in groups.items()]
-    return found + [one for place in places for one in _first_targets(place)], untold
+    return found + [one for place in places for one in _first_targets(place)], unknown
 
 
 def _targets(where: str, found: list[tuple[int, int]]) -> Extra:
-    exact = sum(one for one, _ in found)
-    pairs = sum(two for _, two in found)
-    said = []
+    exact, pairs = (sum(numbers) for numbers in zip(*found, strict=True))
+    says = []
     if exact:
-        said.append(f"the target of {exact:,} people is the value of their leaf")
+        says.append(f"the target of {exact:,} people is the value of their leaf")
     if pairs:
-        leaf = (
-            "1 leaf of two people gives" if pairs == 1 else f"{pairs:,} leaves of two people give"
-        )
-        said.append(f"{leaf} both targets by its value and its impurity")
+        leaves = "1 leaf of two people gives"
+        leaves = leaves if pairs == 1 else f"{pairs:,} leaves of two people give"
+        says.append(f"{leaves} both targets by its value and its impurity")
     if len(found) > 1:
-        said.append(f"over {len(found):,} trees, a person counted once in each")
-    return Extra(kind="targets", where=where, n=exact + 2 * pairs, says="; ".join(said))
+        says.append(f"over {len(found):,} trees, a person counted once in each")
+    return Extra(kind="targets", where=where, n=exact + 2 * pairs, says="; ".join(says))
 
 
 def _family(place: Place) -> str:
@@ -103,9 +98,7 @@ def _knows_targets(place: Place, tree: Inert) -> bool:
     if tree.get("classes_") is not None or tree.get("monotonic_cst") is not None:
         return False
     for owner in place.owners():
-        known = (
-            owner.cls.module.partition(".")[0] == "sklearn" or owner.get("bootstrap") is not None
-        )
+        known = library_of(owner) == "sklearn" or owner.get("bootstrap") is not None
         if not known or any(owner.get(name) is not None for name in _OTHER_TARGETS):
             return False
     return True
@@ -234,30 +227,30 @@ def spread_of(leaves: Leaves) -> float:
 
 
 def leaves_of(tree: object) -> Leaves | None:
-    """Return the leaves of a fitted tree, or None where they cannot be made out."""
+    """Return the leaves of a fitted tree, or None if they cannot be made out."""
     record = arrived(tree.get("tree_")) if isinstance(tree, Inert) else None
     if not isinstance(record, Inert):
         return None
     nodes, values = arrived(record.get("nodes")), arrived(record.get("values"))
     count = record.get("node_count")
-    needed = ("left_child", "n_node_samples", "weighted_n_node_samples", "impurity")
+    names = ("left_child", "n_node_samples", "weighted_n_node_samples", "impurity")
     if not isinstance(nodes, np.ndarray) or not isinstance(values, np.ndarray):
         return None
-    if not has_numbers(nodes, needed) or values.ndim != 3 or values.dtype.kind != "f":
+    if not has_numbers(nodes, names) or values.ndim != 3 or values.dtype.kind != "f":
         return None
     if not isinstance(count, int) or not 0 < count <= min(len(nodes), len(values)):
         return None
-    columns = gathered(nodes[:count], needed)
-    leaf = np.flatnonzero(columns["left_child"] < 0)
+    leaf = np.flatnonzero(nodes["left_child"][:count] < 0)
     if not leaf.size or not values[0].size:
         return None
-    n, weight, impurity = (columns[name].take(leaf).astype(np.float64) for name in needed[1:])
-    value = values.take(leaf, axis=0).reshape(len(leaf), -1)
-    usable = (n > 0) & (n < 1 << 53) & ~any_of_row(~np.isfinite(value))
+    n, weight, impurity = (nodes[name][leaf].astype(np.float64) for name in names[1:])
+    value = values[leaf].reshape(len(leaf), -1).astype(np.float64)
+    usable = (n > 0) & (n < 1 << 53) & np.isfinite(value).all(axis=1)
     if not usable.any():
         return None
-    value = value[usable].astype(np.float64)
-    return Leaves(n=n[usable], weight=weight[usable], impurity=impurity[usable], value=value)
+    return Leaves(
+        n=n[usable], weight=weight[usable], impurity=impurity[usable], value=value[usable]
+    )
 
 
 def has_numbers(nodes: Table, names: Sequence[str]) -> bool:
