@@ -296,8 +296,8 @@ def _parts(place: Place) -> Iterator[Place]:
     value = place.value
     match value:
         case Inert():
-            held = (value.args, value.items, value.pairs)
-            inner = (value.state, *(one for one in held if one))
+            containers = (value.args, value.items, value.pairs)
+            inner = (value.state, *(one for one in containers if one))
             yield from (Place(arrived(part), "", place) for part in inner if part is not None)
         case dict():
             yield from (Place(arrived(v), f"[{show(k, 40)}]", place) for k, v in value.items())

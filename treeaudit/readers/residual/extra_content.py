@@ -103,8 +103,9 @@ def size_of(value: object, seen: set[int] | None = None) -> int:
                     todo += [arrived(part) for part in parts]
             case Inert():
                 total += 1
-                held = (*value.args, value.state, *value.items, *value.pairs, *value.pairs.values())
-                todo += [arrived(part) for part in held if part is not None]
+                parts = (*value.args, value.state, *value.items, *value.pairs)
+                parts = (*parts, *value.pairs.values())
+                todo += [arrived(part) for part in parts if part is not None]
             case _:
                 total += 8
     return total
@@ -175,7 +176,7 @@ def few(found: Iterable[Extra]) -> tuple[Extra, ...]:
     for kind, sizes in more.items():
         says = f"{len(sizes):,} more of this kind"
         kept[kind].append(Extra(kind=kind, where="…", n=sum(sizes), says=says))
-    return tuple(one for alike in kept.values() for one in alike)
+    return tuple(one for first in kept.values() for one in first)
 
 
 def unknown_fields(document: object, keys: Keys, where: str = "") -> Iterator[Extra]:
@@ -222,14 +223,14 @@ def known_fields(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects a
     """
     if isinstance(document, list | tuple):
         return [known_fields(part, keys) for part in document if isinstance(part, Mapping)]
-    kept = {}
+    known = {}
     for name, part in document.items():
         rule = _rule(keys, name)
         if _is_known(part, rule):
-            kept[name] = part
+            known[name] = part
         elif isinstance(rule, Mapping) and isinstance(part, Mapping | list | tuple):
-            kept[name] = known_fields(part, rule)
-    return kept
+            known[name] = known_fields(part, rule)
+    return known
 
 
 def _has_objects(part: object) -> TypeGuard[list[object] | tuple[object, ...]]:

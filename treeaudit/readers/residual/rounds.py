@@ -44,7 +44,7 @@ def first_round(place: Place) -> Iterator[Extra]:
     yield Extra(kind="first-round-counts", where=where, n=people, says=says)
 
 
-def untold_round(place: Place) -> bool:
+def open_round(place: Place) -> bool:
     """Tell whether it is open if the leaf values of a first round give labels away."""
     model = place.value
     if not isinstance(model, Inert) or model.get("loss") is None or model.get("classes_") is None:
@@ -137,7 +137,7 @@ def _histogram_boosting(model: Inert) -> list[Step] | None:
         return None
     raised = np.exp(begin - begin.max())
     shares = [_sigmoid(float(begin[0]))] if k == 1 else (raised / raised.sum()).tolist()
-    # Derivatives are held as 32-bit numbers.
+    # Derivatives are stored as 32-bit numbers.
     return [
         Step(p=p, curvature=p * (1 - p), rate=rate, penalty=shrink, rounding=SINGLE) for p in shares
     ]

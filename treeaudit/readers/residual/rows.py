@@ -8,7 +8,7 @@ from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.model.words import in_percent
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.residual.allow_list import is_name
+from treeaudit.readers.residual.allow_list import is_name, library_of
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
@@ -16,7 +16,6 @@ CURVES = frozenset("evals_result_ _evals_result stopping_history best_scores".sp
 """Attributes of boosted models that hold scores round by round."""
 
 _MOST_GROUPS = 100
-_BEGINNING = 10_000
 
 _RECORDS = {
     "_fit_X": "the records among which neighbours are looked up",
@@ -92,9 +91,7 @@ def _row_weights(place: Place, model: Inert, array: Array) -> Iterator[Extra]:
     n, where = len(array), place.at("_sample_weight")
     if array.ndim != 1 or array.dtype.kind not in "biuf" or _is_constant(array):
         return
-    # If there are many distinct values, those of the beginning are enough to know it.
-    groups = len(np.unique(array[:_BEGINNING]))
-    groups = groups if groups > _MOST_GROUPS else len(np.unique(array))
+    groups = len(np.unique(array))
     classes = arrived(model.get("classes_"))
     k = len(classes) if isinstance(classes, np.ndarray) and classes.ndim == 1 else 0
     kind: Kind = "labels" if groups <= _MOST_GROUPS else "records"
@@ -109,10 +106,9 @@ def _row_weights(place: Place, model: Inert, array: Array) -> Iterator[Extra]:
 
 
 def _out_of_bag(place: Place, name: str, array: Array, score: object) -> Extra:
-    told = ""
+    says = f"a prediction for each of {len(array):,} training records in row order"
     if isinstance(score, float) and name == "oob_decision_function_" and 0 <= score <= 1:
-        told = f", right for {in_percent(score, 0)} of them (oob_score_)"
-    says = f"a prediction for each of {len(array):,} training records in row order{told}"
+        says += f", right for {in_percent(score, 0)} of them (oob_score_)"
     return Extra(kind="out-of-bag", where=place.at(name), n=len(array), says=says)
 
 
@@ -173,17 +169,17 @@ def _are_parameters(value: object) -> bool:
 
 def _frame(place: Place) -> Place | None:
     """Return the data frame that a value is a part of."""
-    found: Place | None = None
+    frame: Place | None = None
     above: Place | None = place
     while above is not None:
         if isinstance(above.value, Inert) and _is_pandas(above.value):
-            found = above
+            frame = above
         above = above.above
-    return found
+    return frame
 
 
 def _is_pandas(value: Inert) -> bool:
-    return value.cls.module.partition(".")[0] == "pandas"
+    return library_of(value) == "pandas"
 
 
 def _has_rows(value: object, n: int, turned: bool) -> bool:
@@ -199,8 +195,7 @@ def _has_rows(value: object, n: int, turned: bool) -> bool:
             return len(value) == n and not isinstance(next(iter(value.values())), Inert)
         case Inert():
             return _length(value) == n and value.get("_shape") is not None
-        case _:
-            return False
+    return False
 
 
 def _is_constant(array: Array) -> bool:
@@ -219,11 +214,6 @@ def _is_size(place: Place, n: int) -> bool:
 
 
 def _form(value: object) -> str:
-    match value:
-        case np.ndarray():
-            sizes = " × ".join(f"{size:,}" for size in value.shape)
-            return f"an array of {sizes}"
-        case Inert():
-            return f"a {value.kind}"
-        case _:
-            return f"a {type(value).__name__}"
+    if isinstance(value, np.ndarray):
+        return f"an array of {' × '.join(f'{size:,}' for size in value.shape)}"
+    return f"a {value.kind if isinstance(value, Inert) else type(value).__name__}"

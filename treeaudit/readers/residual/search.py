@@ -19,7 +19,7 @@ from treeaudit.readers.residual.attribute_walk import residual
 from treeaudit.readers.residual.code import calls, flaws
 from treeaudit.readers.residual.column_statistics import columns, many_categories
 from treeaudit.readers.residual.extra_content import few
-from treeaudit.readers.residual.rounds import first_round, untold_round
+from treeaudit.readers.residual.rounds import first_round, open_round
 from treeaudit.readers.residual.rows import long_values, named_rows, rows
 from treeaudit.readers.residual.seeds import generators, seeds
 from treeaudit.readers.residual.small_groups import groups, holds_groups
@@ -56,14 +56,14 @@ def find_extras(
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
         larger: list[tuple[int, Extra]] = []
-        beside, untold = _find(root, n_records, mentioned, boosted, larger)
+        beside, open_kinds = _find(root, n_records, mentioned, boosted, larger)
     says = "nothing in the model needs it, and it was not read"
     beside += [Extra(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
     beside += flaws(*written_by) if written_by is not None else ()
     found = few(list(dict.fromkeys(beside)))
     if n_records is not None and n_records < FEWEST_RECORDS:
-        untold |= {"records"}
-    looked_for = KINDS - (untold - {one.kind for one in found})
+        open_kinds |= {"records"}
+    looked_for = KINDS - (open_kinds - {one.kind for one in found})
     return Extras(found=found, looked_for=looked_for, groups=tuple(larger))
 
 
@@ -85,7 +85,7 @@ def _find(
     sizes = Sizes()
     if boosted is not None:
         sizes.note_boosted(boosted)
-    untold: set[Kind] = set()
+    open_kinds: set[Kind] = set()
     listing: list[Place] = []
     nested = 0
     walk = Walk(root)
@@ -102,7 +102,7 @@ def _find(
                 found += seeds(place, n_records)
             if value.get("loss") is not None:
                 found += first_round(place)
-                untold |= {"first-round-counts"} if untold_round(place) else set()
+                open_kinds |= {"first-round-counts"} if open_round(place) else set()
             if holds_groups(value):
                 grouped.append(place)
             if isinstance(arrived(value.get("tree_")), Inert):
@@ -115,13 +115,13 @@ def _find(
             claimed.update((id(value),) if long else ())
     for place in listing if n_records is not None else ():
         found += many_categories(place, n_records or 0, sizes.classes, claimed)
-    told_targets, untold_target = targets(trees)
-    found += told_targets
+    of_trees, is_open = targets(trees)
+    found += of_trees
     found += groups(grouped, trees, n_records, larger)
     found += calls(mentioned, nested)
     found += residual(root, sizes, claimed)
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Extra(kind="unseen", where=walk.cut, n=0, says=says))
-    untold |= {"targets"} if untold_target else set()
-    return found, frozenset(untold)
+    open_kinds |= {"targets"} if is_open else set()
+    return found, frozenset(open_kinds)

@@ -7,7 +7,7 @@ in the file: the rows drawn again are as many distinct ones as the root holds.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TypeGuard
@@ -23,6 +23,7 @@ from treeaudit.readers.walk import Place
 
 _TRIED = 5
 _OWN_GENERATORS = ("_rng", "_feature_subsample_rng")
+_MOST_GUESSES = 10
 _SEEDS = 1 << 32
 _HIGHEST = (1 << 31) - 1
 
@@ -67,15 +68,15 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Extra]:
         again = _from_seed(model.get("random_state"), at_once=False)
     else:
         return
-    kept, told = sum(map(_is_seed, own)), False
+    n, is_reported = sum(map(_is_seed, own)), False
     for plan in plans:
         # The seeds of the trees are nearly always those that follow from that of the model.
         drawn = cache(partial(_people, plan))
         proved = _repeat(own, plan, members, drawn)
         if proved is not False:
-            told = True
-            says = _says("1 seed tells" if kept == 1 else f"{kept:,} seeds tell", plan, proved)
-            yield Extra(kind="seeds", where=place.at(where), n=kept, says=says)
+            is_reported = True
+            says = _says("1 seed tells" if n == 1 else f"{n:,} seeds tell", plan, proved)
+            yield Extra(kind="seeds", where=place.at(where), n=n, says=says)
         from_top = _repeat(again, plan, members, drawn)
         if from_top:
             says = _says("1 seed, from which those of all trees follow, tells", plan, True)
@@ -83,12 +84,12 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Extra]:
         if proved or from_top:
             return
     live = len(set(filter(_is_seed, own))) > 1
-    if live and not told and not _numbers_are_known(model, first):
+    if live and not is_reported and not _numbers_are_known(model, first):
         says = (
-            f"{kept:,} seeds tell who is in which tree, by row number (the file does not state "
+            f"{n:,} seeds tell who is in which tree, by row number (the file does not state "
             "how many were drawn from how many, so they were not drawn again)"
         )
-        yield Extra(kind="seeds", where=place.at(where), n=kept, says=says)
+        yield Extra(kind="seeds", where=place.at(where), n=n, says=says)
 
 
 def row_seed(where: str, sampled: bool) -> Iterator[Extra]:
@@ -148,8 +149,15 @@ def _forest_plans(
     """Yield what the draws may have been; old versions do not store the numbers."""
     weight = root[1] if root else 0.0
     drawn = int(weight) if 0 < weight <= Most.draws and weight.is_integer() else None
-    stated = model.get("_n_samples_bootstrap")
-    for people in dict.fromkeys(filter(_is_size, (model.get("_n_samples"), n_records, drawn))):
+    share, stated = model.get("max_samples"), model.get("_n_samples_bootstrap")
+    guesses: Iterable[int] = ()
+    if drawn is not None and isinstance(share, float) and 0.01 < share <= 1:
+        # The numbers of records of which the share is the number drawn.
+        first, last = math.ceil((drawn - 0.5) / share), math.floor((drawn + 0.5) / share)
+        guesses = range(first, min(last, first + _MOST_GUESSES) + 1)
+    for people in dict.fromkeys(
+        filter(_is_size, (model.get("_n_samples"), n_records, drawn, *guesses))
+    ):
         draws = stated if _is_size(stated) else drawn if drawn is not None else people
         yield _Plan(people=people, draws=draws, weights=_weights(model, people))
 

@@ -122,7 +122,7 @@ def _by_category(
 ) -> Iterator[Extra]:
     """Yield counts of labels for categories of few people, or in which all have one label."""
     few: dict[str, int] = {}
-    alike: dict[str, int] = {}
+    uniform: dict[str, int] = {}
     for name, table in _tables(model, sizes):
         people, largest = table.sum(axis=0), table.max(axis=0, initial=0.0)
         small = (people > 0) & (people < _FEWEST)
@@ -133,8 +133,8 @@ def _by_category(
             one = Extra(kind="category-counts", where=place.at(name), n=1, says=says)
             larger.append((least, one))
         few[name] = few.get(name, 0) + int(np.count_nonzero(small))
-        alike[name] = alike.get(name, 0) + int(np.count_nonzero(of_one))
-    both = ((few, f"of fewer than {_FEWEST} people"), (alike, "in which everybody has one label"))
+        uniform[name] = uniform.get(name, 0) + int(np.count_nonzero(of_one))
+    both = ((few, f"of fewer than {_FEWEST} people"), (uniform, "in which everybody has one label"))
     for found, which in both:
         for name, n in found.items():
             if n:

@@ -165,9 +165,9 @@ def _parts(spot: _Spot) -> Iterator[_Spot]:
         case Inert():
             yield from _of_object(place, value)
         case dict():
-            held = ((k, v) for k, v in value.items() if not isinstance(v, str | int | float | None))
-            for key, part in held:
-                yield _spot(Place(arrived(part), f"[{show(key)}]", place), spot.is_beyond)
+            for key, part in value.items():
+                if not isinstance(part, str | int | float | None):
+                    yield _spot(Place(arrived(part), f"[{show(key)}]", place), spot.is_beyond)
         case list() | tuple():
             for i, part in enumerate(value):
                 if not isinstance(part, str | int | float | None):

@@ -137,7 +137,7 @@ def _known_targets(
 
 
 def _mean_squares(tree: Inert, leaves: Leaves) -> Float | None:
-    """Return no less than the mean square of targets about their leaf; None where untold."""
+    """Return no less than the mean square of targets about their leaf; or None."""
     if is_one_of(tree, "criterion", SQUARED):
         return leaves.impurity
     # What is off on average may all be off in one of them.
@@ -222,8 +222,8 @@ def are_equal(n: Wide | Float, weight: Float, value: Float, square: Float) -> Fl
 def spread_of(leaves: Leaves) -> float:
     """Return the variance of the targets of everybody, by those of the leaves and their means."""
     mean, share = leaves.value[:, 0], leaves.weight / max(float(leaves.weight.sum()), 1e-300)
-    told = np.where(np.isfinite(leaves.impurity), leaves.impurity, 0.0)
-    return float(share @ (told + (mean - share @ mean) ** 2))
+    within = np.where(np.isfinite(leaves.impurity), leaves.impurity, 0.0)
+    return float(share @ (within + (mean - share @ mean) ** 2))
 
 
 def leaves_of(tree: object) -> Leaves | None:
