@@ -74,10 +74,7 @@ def _find(
     boosted: Forest | None,
     larger: list[tuple[int, Extra]],
 ) -> tuple[list[Extra], frozenset[Kind]]:
-    """Return what was found, and the kinds that numbers of an unknown number of people may tell.
-
-    `larger` takes the groups that are large enough by the usual policy.
-    """
+    """Return what was found, and the kinds that the numbers of the file leave open."""
     found: list[Extra] = []
     trees: list[Place] = []
     grouped: list[Place] = []

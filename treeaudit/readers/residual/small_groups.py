@@ -7,6 +7,7 @@ number only for a model that got the same rows: by a pipeline, vote, stack or se
 not beside it in a bundle, in a fold or in a bootstrap sample.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -67,7 +68,10 @@ def groups(
     n_records: int | None,
     larger: list[tuple[int, Extra]],
 ) -> Iterator[Extra]:
-    """Yield the statistics that are those of too few people, or of nobody knows how many."""
+    """Yield the statistics of groups of too few people, or of an unknown number.
+
+    `larger` takes the groups that are large enough by the usual policy, with their sizes.
+    """
     for place in places:
         model = place.value
         if not isinstance(model, Inert):
@@ -121,8 +125,8 @@ def _by_category(
     place: Place, model: Inert, sizes: Float | None, larger: list[tuple[int, Extra]]
 ) -> Iterator[Extra]:
     """Yield counts of labels for categories of few people, or in which all have one label."""
-    few: dict[str, int] = {}
-    uniform: dict[str, int] = {}
+    few: Counter[str] = Counter()
+    uniform: Counter[str] = Counter()
     for name, table in _tables(model, sizes):
         people, largest = table.sum(axis=0), table.max(axis=0, initial=0.0)
         small = (people > 0) & (people < _FEWEST)
@@ -132,8 +136,8 @@ def _by_category(
             says = f"counts of labels by category, the smallest of {least:,} people"
             one = Extra(kind="category-counts", where=place.at(name), n=1, says=says)
             larger.append((least, one))
-        few[name] = few.get(name, 0) + int(np.count_nonzero(small))
-        uniform[name] = uniform.get(name, 0) + int(np.count_nonzero(of_one))
+        few[name] += int(np.count_nonzero(small))
+        uniform[name] += int(np.count_nonzero(of_one))
     both = ((few, f"of fewer than {_FEWEST} people"), (uniform, "in which everybody has one label"))
     for found, which in both:
         for name, n in found.items():
@@ -158,9 +162,6 @@ def _tables(model: Inert, sizes: Float | None) -> Iterator[tuple[str, Float]]:
         if part.ndim == 2 and len(part) == len(all_):
             yield "feature_count_", all_[:, None] - part.astype(np.float64)
     if sizes is None or not isinstance(arrived(model.get("classes_")), np.ndarray):
-        return
-    if model.get("metric") not in (None, "euclidean"):
-        # The medians of its classes.
         return
     for name in _MEANS:
         for part in _parts(model, name):
