@@ -209,7 +209,7 @@ class _Residual:
         longest = max(self._sizes.longest, *rows, 0)
         # The readers of documents account for every entry of them.
         document = "forest_" if library_of(value) == "treeaudit" else None
-        document = _handle_name(value) if value.kind == "Booster" else document
+        document = handle_name(value) if value.kind == "Booster" else document
         for name, part in state:
             forms = known.get(name) if isinstance(name, str) else None
             documented = library_of(value) == "scipy" and name in _DOCUMENTATION
@@ -325,7 +325,7 @@ def _has_models(value: dict[object, object] | list[object] | tuple[object, ...])
     return any(isinstance(one, Inert) and listed(one) is not None for one in map(arrived, parts))
 
 
-def _handle_name(booster: Inert) -> str:
+def handle_name(booster: Inert) -> str:
     """Return the attribute of a `Booster` that its library restores the model from."""
     newer = library_of(booster) == "lightgbm" and "_handle" in booster.attributes
     return "_handle" if newer else "handle"
