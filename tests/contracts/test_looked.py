@@ -259,7 +259,7 @@ def test_a_kind_that_nobody_looked_for_passes_nothing(read, form, kind) -> None:
         found=tuple(one for one in forest.extras.found if one.kind != kind),
         looked_for=forest.extras.looked_for - {kind},
     )
-    forest = dataclasses.replace(forest, leftovers=blind)
+    forest = dataclasses.replace(forest, extras=blind)
     for attack in BESIDE:
         reads = kind in attack.grades or (kind == "unseen" and attack is not CodeInside)
         if not reads:
@@ -280,7 +280,7 @@ def test_a_part_that_nobody_could_read_passes_nothing(read, attack) -> None:
     forest = read("pmml")
     left = Extra(kind="unseen", where="Extension", n=1, says="nothing explains it")
     found = Extras(found=(*forest.extras.found, left), looked_for=KINDS)
-    report = scanned(dataclasses.replace(forest, leftovers=found), attack.id)
+    report = scanned(dataclasses.replace(forest, extras=found), attack.id)
     # Code is what a file names, not what it holds.
     assert (report.verdict == "pass") == (attack is CodeInside)
 
@@ -291,7 +291,7 @@ def test_a_number_below_its_threshold_does_not_pass_where_not_all_was_seen(read)
     verdicts = []
     for looked_for in (KINDS, KINDS - {"unseen"}):
         leftovers = Extras(found=(seed,), looked_for=looked_for)
-        forest = dataclasses.replace(read("pmml"), leftovers=leftovers)
+        forest = dataclasses.replace(read("pmml"), extras=leftovers)
         verdicts.append(ta.scan(forest, policy=policy).verdict)
     assert verdicts == ["pass", "review"]
 
@@ -467,7 +467,7 @@ def test_a_repaired_model_is_known_to_hold_nothing_but_what_predictions_need() -
     from treeaudit.defenses import without_extras
 
     forest = ta.load(plain())
-    bare = dataclasses.replace(forest, leftovers=Extras())
+    bare = dataclasses.replace(forest, extras=Extras())
     needed = {"column-values", "extremes", "first-round-counts"}
     assert without_extras(forest).extras.looked_for == KINDS
     assert without_extras(bare).extras.looked_for == KINDS - needed

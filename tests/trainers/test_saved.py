@@ -13,7 +13,7 @@ from tools.inventory import stated_by
 from treeaudit.dp import Budget
 from treeaudit.errors import PrivacyError
 from treeaudit.model.schema_file import schema_text
-from treeaudit.readers.residual.attributes import attributes_of, is_option
+from treeaudit.readers.residual.allow_list import attributes_of, is_name
 from treeaudit.trainers import PrivateSearch, save_trained
 from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
@@ -110,4 +110,4 @@ def test_the_reader_knows_its_parameters_and_their_options(trainer) -> None:
     known = attributes_of(trainer.__name__)
     assert known is not None
     assert set(known) >= params | {"forest_", "n_features_in_", "feature_names_in_"}
-    assert all(map(is_option, options))
+    assert all(map(is_name, options))

@@ -11,9 +11,9 @@ from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree, weig
 from treeaudit.model.extras import KINDS, Extras, Kind
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.readers.residual.documents import is_plain
-from treeaudit.readers.residual.form_parts import is_seed
-from treeaudit.readers.residual.single_targets import single_targets
+from treeaudit.readers.residual.extra_content import is_plain
+from treeaudit.readers.residual.seeds import is_seed
+from treeaudit.readers.residual.targets import single_targets
 
 _NEEDED: frozenset[Kind] = frozenset({"column-values", "extremes", "first-round-counts"})
 """What a writer needs for predictions."""

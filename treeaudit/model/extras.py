@@ -1,7 +1,7 @@
-"""What a file holds beside its trees, and what its reader looked for.
+"""The extra content of a file beyond its trees, and what its reader looked for.
 
-A reader states the kinds it looked for. A kind that nobody looked for is not a
-kind that is not there: no attack may call it clear.
+A reader states the kinds that it looked for. A kind that no reader looked for may be
+there: no attack may call it clear.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ Kind = Literal[
     "extra",
     "unseen",
 ]
-"""What can lie beside the trees. ``notes`` are plain values beside the model: numbers, dates, short
+"""The kinds of extra content. ``notes`` are plain values beside the model: numbers, dates, short
 texts, lists of names, metrics. ``extra`` is other content beyond the model, known by path and size
 alone. ``unseen`` is a part that was not read, or another model, which was not audited."""
 
@@ -40,7 +40,7 @@ FEWEST_RECORDS = 21
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """Something in the file beside the trees that says something about people.
+    """One piece of extra content.
 
     Attributes
     ----------
@@ -62,22 +62,22 @@ class Extra:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """What was found beside the trees, and what was looked for.
+    """The extra content of a file, in its order, and the kinds that its reader looked for.
 
     Attributes
     ----------
     found
-        What is there, in the order of the file.
+        The pieces of extra content.
     looked_for
-        The kinds that the reader looked for. Nothing unless a reader says so.
+        The kinds that the reader looked for: none unless it says so.
     groups
-        Statistics of groups of people, with the people of the smallest: records where that is
-        fewer than somebody asks for. Those of fewer than five are among what was found.
+        Statistics of groups of at least five people, with the people of the smallest: records
+        under a policy that asks for more. Groups of fewer than five are in ``found``.
 
     Examples
     --------
     >>> seed = Extra(kind="seeds", where="random_state", n=1, says="repeats the draw")
-    >>> [one.where for one in Extras(found=(seed,), looked_for=KINDS).found]
+    >>> [one.where for one in Extras(found=(seed,), looked_for=KINDS)]
     ['random_state']
     """
 
@@ -92,29 +92,23 @@ class Extras:
             raise DataError(f"leftovers that nobody looked for: {', '.join(sorted(unasked))}")
 
     def __iter__(self) -> Iterator[Extra]:
-        """Yield what was found."""
+        """Yield the pieces of extra content."""
         return iter(self.found)
 
     def beside(self, other: "Extras") -> "Extras":
-        """Return what two readers found in two parts of one file.
+        """Return the extra content of two parts of one file.
 
-        A kind counts as looked for where both looked for it, or where one of
-        them found it.
+        A kind counts as looked for if both readers looked for it, or one of them found it.
         """
         found = (*self.found, *other.found)
-        both = self.looked_for & other.looked_for
         return Extras(
             found=found,
-            looked_for=both | {one.kind for one in found},
+            looked_for=(self.looked_for & other.looked_for) | {one.kind for one in found},
             groups=(*self.groups, *other.groups),
         )
 
     def only(self, kinds: frozenset[Kind]) -> "Extras":
-        """Return what is left where everything but some kinds is taken out.
-
-        What was taken out is known not to be there, whether or not it was
-        looked for before.
-        """
+        """Return the extra content of some kinds; the others are known to be taken out."""
         return Extras(
             found=tuple(one for one in self.found if one.kind in kinds),
             looked_for=self.looked_for | (KINDS - kinds),

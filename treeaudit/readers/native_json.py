@@ -26,7 +26,7 @@ from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, Most, clean, show
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.open import Content
-from treeaudit.readers.residual.form_parts import beside_form
+from treeaudit.readers.residual.native_fields import extra_fields
 from treeaudit.readers.sklearn.labels import labels_of
 from treeaudit.readers.types import Float, Int
 
@@ -144,7 +144,7 @@ def forest_of(data: Mapping[str, Any], source: Source) -> Forest:
             parameters=dict(given.get("parameters", {})),
         ),
     )
-    return replace(forest, extras=beside_form(data, forest))
+    return replace(forest, extras=extra_fields(data, forest))
 
 
 def _class_weights(

@@ -18,8 +18,8 @@ from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert, Text
 from treeaudit.readers.pickle.names import FUNCTIONS
 from treeaudit.readers.pickle.tables import index_names
-from treeaudit.readers.residual.attributes import attributes_of, is_name
-from treeaudit.readers.residual.documents import is_plain
+from treeaudit.readers.residual.allow_list import attributes_of, is_name
+from treeaudit.readers.residual.extra_content import is_plain
 from treeaudit.readers.sklearn.found import elements
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM

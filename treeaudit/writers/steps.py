@@ -14,7 +14,7 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.residual.documents import is_plain
+from treeaudit.readers.residual.extra_content import is_plain
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import as_fitted
 from treeaudit.writers.pickle_bytes import type_alone

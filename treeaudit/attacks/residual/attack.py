@@ -1,8 +1,8 @@
-"""What a file holds beside its trees (TA202 to TA206).
+"""The residual content of a file beside its trees (TA202 to TA206).
 
-Readers note in `Forest.extras` what they find and what they looked for; the
-attacks here sort it by what an attacker can do with it and say how to take it
-out. A kind that nobody looked for is never clear.
+Readers note in `Forest.extras` what they find and what they looked for; the attacks here sort it
+by what an attacker can do with it, and say how to take it out. A kind that no reader looked for is
+never clear.
 """
 
 import re
@@ -101,6 +101,7 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
 
 
 def _count(found: list[Extra], kinds: tuple[Kind, ...]) -> int:
+    """Add up what the entries hold; of people the largest entry counts: they are the same ones."""
     numbers = [one.n for one in found if one.kind in kinds]
     return People(max(numbers, default=0)) if _PEOPLE.issuperset(kinds) else sum(numbers)
 
@@ -171,18 +172,13 @@ class _ResidualAttack:
     needs: ClassVar[tuple[Need, ...]] = ()
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return the finding with the numbers of ``counted``.
-
-        If `Extra.n` counts people the number is that of the largest entry, for
-        they are the same people; otherwise it is the sum.
-        """
-        grades, leftovers = self.grades, case.forest.extras
-        held = [one for least, one in leftovers.groups if least < case.k]
-        found = [one for one in (*leftovers.found, *held) if one.kind in grades]
+        """Return the finding with the numbers of ``counted``."""
+        grades, extras = self.grades, case.forest.extras
+        groups = [one for least, one in extras.groups if least < case.k]
+        found = [one for one in (*extras.found, *groups) if one.kind in grades]
         hiding = frozenset() if "calls" in grades else _BLIND - set(grades)
-        needed = (*grades, *sorted(hiding))
-        missing = [kind for kind in needed if kind not in leftovers.looked_for]
-        blind = [one.where for one in leftovers.found if one.kind in hiding]
+        missing = [one for one in (*grades, *sorted(hiding)) if one not in extras.looked_for]
+        blind = [one.where for one in extras.found if one.kind in hiding]
         unseen = (*_listed(missing), *blind)
         if not found and unseen:
             return Skipped(id=self.id, title=self.title, reason=_reason(case, missing, blind))
@@ -200,7 +196,7 @@ class _ResidualAttack:
             leaves=0,
             people=people,
             summary=_summary(found, grades) if found else self.clear,
-            looked=_listed(kind for kind in grades if kind in leftovers.looked_for),
+            looked=_listed(kind for kind in grades if kind in extras.looked_for),
             unseen=unseen,
             details=details(
                 people=People(people),

@@ -1,4 +1,4 @@
-"""What TA202 to TA206 count."""
+"""What TA202 to TA206 count; ``leftovers`` is where it is in the file."""
 
 from dataclasses import dataclass
 
@@ -9,28 +9,14 @@ from treeaudit.model.extras import Extra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualDetails(Details):
-    """What was found of the kinds of one attack; each names its numbers and what they count.
-
-    Attributes
-    ----------
-    people
-        Whom it tells of, as far as that is known.
-    """
+    """Extra content of the kinds of one attack, and the people that it tells of, if known."""
 
     people: People
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingDataDetails(ResidualDetails):
-    """What holds rows of the training data.
-
-    Attributes
-    ----------
-    labels, rows, targets
-        People with a label, a row or a target of their own in the file.
-    leftovers
-        Where those are.
-    """
+    """People with a label, a row or a target of their own in the file."""
 
     labels: People
     rows: People
@@ -40,15 +26,7 @@ class TrainingDataDetails(ResidualDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawDetails(ResidualDetails):
-    """What repeats the draws.
-
-    Attributes
-    ----------
-    seeds
-        How many.
-    leftovers
-        Where they are.
-    """
+    """Seeds that repeat the draws of trees."""
 
     seeds: int
     leftovers: tuple[Extra, ...]
@@ -56,17 +34,7 @@ class DrawDetails(ResidualDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueDetails(ResidualDetails):
-    """What is stored more exactly than a prediction needs.
-
-    Attributes
-    ----------
-    exact_values
-        Values of single columns.
-    first_round_counts
-        People whose labels the first round of boosting counts.
-    leftovers
-        Where those are.
-    """
+    """Exact values of single columns, and people whose labels the first round counts."""
 
     exact_values: int
     first_round_counts: People
@@ -75,16 +43,7 @@ class ValueDetails(ResidualDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeDetails(ResidualDetails):
-    """What loading the file would run.
-
-    Attributes
-    ----------
-    calls, code, flaws
-        Names outside the usual libraries, pieces of code, and known flaws of
-        what wrote the file.
-    leftovers
-        Where they are.
-    """
+    """Names outside the usual libraries, pieces of code, and known flaws of what wrote the file."""
 
     calls: int
     code: int
@@ -94,17 +53,7 @@ class CodeDetails(ResidualDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraDetails(ResidualDetails):
-    """What lies beyond the audited models.
-
-    Attributes
-    ----------
-    extra_bytes, note_bytes
-        Bytes of content beyond the model, and of plain notes.
-    unread_parts
-        Parts that could not be read, and models that were not audited.
-    leftovers
-        Where those are.
-    """
+    """Bytes beyond the model and of plain notes, and parts or models that were not audited."""
 
     extra_bytes: int
     note_bytes: int

@@ -5,7 +5,7 @@ from typing import Any
 
 from treeaudit.model.extras import Extra
 from treeaudit.readers.catboost.columns import ColumnTable, nested
-from treeaudit.readers.residual.documents import (
+from treeaudit.readers.residual.extra_content import (
     ANY,
     ITSELF,
     NOTE,

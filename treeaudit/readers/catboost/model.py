@@ -24,7 +24,7 @@ from treeaudit.readers.catboost.trees import StoredTree, stored_trees
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.open import Content
-from treeaudit.readers.residual.extra import few
+from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.sklearn.labels import labels_of
 from treeaudit.readers.types import Float
 

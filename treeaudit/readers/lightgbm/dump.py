@@ -12,7 +12,7 @@ from treeaudit.readers.lightgbm.fields import unknown_in_json
 from treeaudit.readers.lightgbm.text import Booster
 from treeaudit.readers.lightgbm.tree import Grown, RawTree
 from treeaudit.readers.limits import Most, clean, show
-from treeaudit.readers.residual.extra import few
+from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.types import Float, Wide
 
 _TOGETHER = 64

@@ -7,7 +7,7 @@ from typing import Any
 
 from treeaudit.model.extras import Extra
 from treeaudit.readers.limits import Most
-from treeaudit.readers.residual.documents import (
+from treeaudit.readers.residual.extra_content import (
     ANY,
     NOTE,
     SETTING,

@@ -24,7 +24,9 @@ from treeaudit.readers.lightgbm.rows import builder, checked, uneven
 from treeaudit.readers.lightgbm.text import Booster
 from treeaudit.readers.lightgbm.tree import NO_MISSING, StoredTree
 from treeaudit.readers.limits import Most, clean, show
-from treeaudit.readers.residual.booster_parts import category_names, row_seed, targets_in
+from treeaudit.readers.residual.column_statistics import category_names
+from treeaudit.readers.residual.seeds import row_seed
+from treeaudit.readers.residual.targets import targets_in
 from treeaudit.readers.types import Wide
 
 _SAMPLED = (

@@ -25,7 +25,7 @@ from treeaudit.readers.lightgbm.lines import (
 from treeaudit.readers.lightgbm.plain import in_parts, read_alike
 from treeaudit.readers.lightgbm.tree import RawTree
 from treeaudit.readers.limits import Most, clean
-from treeaudit.readers.residual.extra import few
+from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.types import Wide
 
 _BEGIN = b"Tree="

@@ -13,7 +13,7 @@ from treeaudit.readers.limits import Deepest, bare, clean, show
 from treeaudit.readers.onnx.graph import Attribute, Graph, GraphNode, read_node
 from treeaudit.readers.onnx.protobuf import BYTES, Field, Message, varints
 from treeaudit.readers.onnx.trees import Ensemble
-from treeaudit.readers.residual.extra import size_of
+from treeaudit.readers.residual.extra_content import size_of
 from treeaudit.readers.residual.listing import LONGEST_NOTE, Listing, path_name
 
 ENSEMBLES = ("TreeEnsembleClassifier", "TreeEnsembleRegressor", "TreeEnsemble")

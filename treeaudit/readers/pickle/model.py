@@ -15,7 +15,7 @@ from treeaudit.readers.detect import may_be_pickle, name_of
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.pickle_vm import Unpickled, read_pickle
-from treeaudit.readers.residual.extra import few
+from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.stored import stored_model
 from treeaudit.readers.types import Array, Flag

@@ -11,7 +11,7 @@ from itertools import chain
 
 from treeaudit.model.extras import Extra, Kind
 from treeaudit.readers.limits import clean
-from treeaudit.readers.residual.extra import size_of
+from treeaudit.readers.residual.extra_content import size_of
 from treeaudit.readers.residual.listing import LONGEST_NOTE, Listing, path_name
 
 _MODELS = "TreeModel MiningModel RegressionModel AnomalyDetectionModel"

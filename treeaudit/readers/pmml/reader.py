@@ -22,8 +22,8 @@ from treeaudit.readers.open import Content
 from treeaudit.readers.pmml.conditions import Fields
 from treeaudit.readers.pmml.document import Document, Model, parse
 from treeaudit.readers.pmml.trees import Rows, flatten
-from treeaudit.readers.residual.extra import few
-from treeaudit.readers.residual.single_targets import single_targets
+from treeaudit.readers.residual.extra_content import few
+from treeaudit.readers.residual.targets import single_targets
 from treeaudit.readers.types import Float
 
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?PMML[\s>/]")

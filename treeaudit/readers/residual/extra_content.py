@@ -1,335 +1,278 @@
-"""Content beyond the model: one walk along the attributes that the classes of a file are known for.
-
-Every object of a listed class (`attributes_of`) has the attributes of its class, each of a form:
-a scalar, a short text, an array no longer than the model has columns, classes, trees, steps,
-rounds or categories. Plain values beside that are notes; anything else is extra content, named by
-path and size. Nothing is searched for messages: what a released file keeps of these attributes is
-for the writers to decide.
-"""
+"""Content of a file beyond its models (TA206), reported by its place, its form and its size."""
 
 import re
-from collections import deque
-from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from treeaudit.model.extras import Extra, Kind
-from treeaudit.readers.boosters.wrappers import handle_name
-from treeaudit.readers.limits import Deepest, clean, show
+from treeaudit.readers.limits import clean
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.pickle.tables import index_names
-from treeaudit.readers.residual.attributes import listed
-from treeaudit.readers.residual.extra import extra, note, size_of
-from treeaudit.readers.residual.node_tables import unreached
-from treeaudit.readers.residual.plain import (
-    LONGEST_TEXT,
-    STANDARD,
-    is_plain,
-    is_short,
-    library_of,
-)
-from treeaudit.readers.residual.rows import CURVES
-from treeaudit.readers.residual.sizes import Sizes, length
-from treeaudit.readers.walk import Place, is_closed, walk
+from treeaudit.readers.pickle.inert import Global, Inert
 
-_DEEPEST_LIST = 4  # lists and dictionaries in one attribute
-_UNBOUNDED = 1 << 62
-_ARRAYS = (np.ndarray, dict, list, tuple, set, frozenset)
-_INDEX = re.compile(r"\[\d[\d, ]*\]")
-_COMMON = {
-    "_sklearn_version": "",
-    "_sklearn_output_config": "dn",
-    "_metadata_request": "o",
-    "feature_names_in_": "n1",
-    "n_features_in_": "",
-}
-# Node tables: the attribute that they stand in, and their own arrays.
-_TABLES = {
-    "Tree": ("tree_", ("nodes", "values")),
-    "TreePredictor": (
-        "_predictors",
-        ("nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"),
-    ),
-}
-_COUNTS = ("max_depth", "node_count")
-# Values of columns, which TA204 reports, however many there are.
-_COLUMN_VALUES = frozenset(
-    "quantiles_ references_ bin_thresholds_ bin_edges_ bsplines_ t _t c _c X_thresholds_ "
-    "y_thresholds_ _necessary_X_ _necessary_y_".split()
-)
-_OF_NODES = frozenset({"_average_path_length_per_tree", "_decision_path_lengths"})
-_TRIED = frozenset({"param_grid", "param_distributions", "vocabulary", "stop_words"})
-# Texts that distributions of scipy are stored with.
-_DOCUMENTATION = frozenset({"__doc__", "_parse_arg_template", "extradoc"})
-_MANY = 16
-_LONGEST_NAME = 80
+_MOST = 200
+_SHOWN = 24
+_NUMBERS = frozenset({int, float, bool, type(None)})
+_LONGEST_PATH = 200
+_CLEAR_NAME = re.compile(r"[A-Za-z_.-]{1,40}")
+
+Keys = Mapping[Any, Any]
+"""The names that an object may have, each with a rule for its value: the `Keys` of an object, or
+of the objects of a list; the most characters of a plain value, see `is_plain`, or of the plain
+values of a list; a function that tells whether a value is known; `NOTE`; or None, where the
+reader accounts for the whole of it."""
+
+ITSELF = None
+"""In `Keys`: a value that is no object and no list of objects."""
+ANY = "*"
+"""In `Keys`: every other name."""
+NOTE = "note"
+"""In `Keys`: a value of the user's own, a note where it is plain and short."""
+SETTING = 200
+"""In `Keys`: a plain value with the longest text that a setting has."""
+
+_UNKNOWN = "unknown"
+_MOST_BITS = 128
+_MOST_VALUES = 40
 
 
-def residual(root: object, sizes: Sizes, claimed: Collection[int]) -> Iterator[Extra]:
-    """Yield the notes and the extra content of a file.
+def masked(text: str) -> str:
+    """Return the first characters of a text of the file, letters and digits masked.
 
     Examples
     --------
-    >>> bundle = {"accuracy": 0.9, "people": np.zeros((100, 2))}
-    >>> [(one.kind, one.where, one.n) for one in residual(bundle, Sizes(), ())]
-    [('notes', "['accuracy']", 20), ('extra', "['people']", 1610)]
+    >>> masked("Ann;33;yes"), masked("0123456789" * 3)
+    ('aaa;99;aaa', '999999999999999999999999…')
     """
-    return _Residual(sizes, claimed).found(root)
+    shown = "".join(map(_mask, text[:_SHOWN]))
+    return shown + "…" if len(text) > _SHOWN else shown
 
 
-class _Step(NamedTuple):
-    """What stands where, and what may stand there.
+def _mask(character: str) -> str:
+    if character.isalpha():
+        return "a"
+    if character.isnumeric():
+        return "9"
+    return character if " " <= character <= "~" else "?"
 
-    ``forms`` are those of the attribute, None beyond the model; ``most`` is how long it may be,
-    ``depth`` how many containers of the attribute it lies in, ``level`` how many of the file,
-    and ``n_name`` the length of a name that is no more known than the value.
+
+def size_of(value: object, seen: set[int] | None = None) -> int:
+    """Return how many bytes a value holds: of a text in UTF-8, of bytes, 8 for each number.
+
+    Containers hold what is in them, keys included; an object is a byte more than its parts.
+
+    Examples
+    --------
+    >>> size_of("é"), size_of([1, 2.5]), size_of({"age": np.zeros(3)}), size_of(None)
+    (2, 16, 27, 1)
+    >>> size_of(["äh", [1, 2.5], {"key": b"123"}, 1 << 80])
+    36
     """
-
-    place: Place
-    forms: str | None
-    most: int
-    depth: int = 0
-    level: int = 0
-    n_name: int = 0
-
-    def at(self, place: Place, forms: str | None, most: int, n_name: int = 0) -> "_Step":
-        """Return a step to a part, in which the depth begins anew."""
-        n_name = n_name if forms is None else 0
-        return _Step(place, forms, most, 0, self.level + 1, n_name)
-
-
-class _Residual:
-    """Goes through a file; see `residual`."""
-
-    def __init__(self, sizes: Sizes, claimed: Collection[int]) -> None:
-        self._sizes = sizes
-        self._claimed = frozenset(claimed)
-        self._seen = set(claimed)
-        self._searched: set[int] = set()
-        self._todo: deque[_Step] = deque()
-        self._left: list[tuple[Kind, Place, int | None, int]] = []
-
-    def found(self, root: object) -> Iterator[Extra]:
-        """Yield what lies beyond the model, the same attribute of all trees at once."""
-        self._todo.append(_Step(Place(arrived(root)), None, 0))
-        while self._todo:
-            step = self._todo.popleft()
-            if step.level <= Deepest.walk:
-                self._visit(step)
-        groups: dict[tuple[Kind, str], list[tuple[Place, int]]] = {}
-        for kind, place, n, n_name in self._left:
-            n = size_of(place.value, self._seen) if n is None else n
-            group = groups.setdefault((kind, _INDEX.sub("[*]", place.path)), [])
-            group.append((place, max(1, n) + n_name))
-        for (kind, path), group in groups.items():
-            first, n = group[0][0], sum(n for _, n in group)
-            where = path if len(group) > 1 else first.path
-            make = note if kind == "notes" else extra
-            yield make(where or "the file itself", first.value, n=n)
-
-    def _visit(self, step: _Step) -> None:
-        """Look at one value."""
-        value = step.place.value
-        if isinstance(value, (Inert, *_ARRAYS)) and id(value) in self._seen:
-            return
-        if isinstance(value, Inert):
-            self._object(step, value)
-        elif step.forms is None or not self._fits(value, step):
-            self._beyond(step)
-        elif isinstance(value, _ARRAYS):
-            self._seen.add(id(value))
-            if not isinstance(value, np.ndarray) or value.dtype == object:
-                deeper = step._replace(depth=step.depth + 1, level=step.level + 1)
-                parts = _parts(step.place)
-                self._todo += [deeper._replace(place=p) for p in parts if not is_short(p.value)]
-
-    def _fits(self, value: object, step: _Step) -> bool:
-        """Tell whether a value has the form of the attribute that it stands in."""
-        forms, most = step.forms or "", step.most
-        n_axes = int(forms[-1]) if forms[-1:].isdigit() else 0
-        nested = not {"s", "d", "o"}.isdisjoint(forms)
-        n_axes = max(n_axes, _DEEPEST_LIST) if nested else n_axes
+    seen = set() if seen is None else seen
+    total, todo = 0, [arrived(value)]
+    while todo:
+        value = todo.pop()
+        if not isinstance(value, int | float | str | None | Global):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
         match value:
-            case np.ndarray():
-                short = max(value.shape, default=0) <= most
-                short &= value.dtype.kind not in "US" or value.itemsize <= 4 * LONGEST_TEXT
-                # Others load as labels and numbers that were not audited.
-                usual = value.dtype.kind in "USO" or (
-                    value.dtype.kind in "biuf" and value.itemsize <= 8
-                )
-                return usual and short and (value.size <= 1 or value.ndim + step.depth <= n_axes)
-            case dict():
-                words = step.place.step == "vocabulary_"  # however long a word of a text is
-                known = nested and step.depth < n_axes and len(value) <= most
-                return known and (words or all(map(is_short, value)))
-            case list() | tuple() | set() | frozenset():
-                return step.depth < n_axes and len(value) <= most
+            case str():
+                total += len(value.encode("utf-8", "surrogatepass"))
+            case bool() | None | Global():
+                total += 1
+            case int():
+                total += max(8, (value.bit_length() + 7) // 8)
             case bytes() | bytearray() | memoryview():
-                return "b" in forms and len(value) <= 8 * most
-        return is_short(value)
-
-    def _object(self, step: _Step, value: Inert) -> None:
-        """Look at an object: by the list of its class, or by what it holds."""
-        if value.cls.module.startswith("numpy.random"):
-            return  # TA203 reports it.
-        known, forms = listed(value), step.forms
-        if known is None and forms is not None and library_of(value) == "treeaudit":
-            forms = forms or "os1"  # the schema and the budget of a trainer
-        if value.kind in _TABLES and library_of(value) == "sklearn":
-            self._table(step, value)
-        elif known is not None:
-            self._attributes(step, value, {**_COMMON, **known})
-        elif is_closed(value):
-            self._seen.add(id(value))  # TA202 reports the records of a search tree.
-        elif self._is_index(value, step):
-            self._seen.add(id(value))
-            if forms is None:
-                self._note(step)
-        elif library_of(value) not in STANDARD and not (forms and library_of(value) == "treeaudit"):
-            self._extra(step)
-        elif not forms and is_plain(value, self._sizes.most_notes):
-            self._note(step)
-        else:
-            self._seen.add(id(value))
-            forms = f"b{forms}" if forms else None
-            self._todo += [step.at(place, forms, step.most) for place in _parts(step.place)]
-
-    def _is_index(self, value: Inert, step: _Step) -> bool:
-        """Tell whether this is an index of pandas with a few names, such as those of columns."""
-        names = index_names(value) if library_of(value) == "pandas" else None
-        return names is not None and len(names) <= max(self._sizes.most_notes, step.most)
-
-    def _attributes(self, step: _Step, value: Inert, known: Mapping[str, str]) -> None:
-        """Look at an object of a listed class."""
-        self._seen.add(id(value))
-        states = value.state if isinstance(value.state, tuple) else (value.state,)
-        plain = [one for one in states if isinstance(one, dict)]
-        self._seen.update(map(id, plain))
-        state = [(name, arrived(part)) for one in plain for name, part in one.items()]
-        # What goes with records that are reported is as long as they are.
-        rows = (length(part) for _, part in state if id(part) in self._claimed)
-        longest = max(self._sizes.longest, *rows, 0)
-        skipped = handle_name(value) if value.kind == "Booster" else "forest_"
-        if value.kind != "Booster" and library_of(value) != "treeaudit":
-            skipped = ""
-        for name, part in state:
-            # The readers of documents account for every entry of them.
-            forms = known.get(name) if isinstance(name, str) else None
-            if library_of(value) == "scipy" and name in _DOCUMENTATION and isinstance(part, str):
-                continue
-            if part is None or (forms is not None and is_short(part)):
-                continue
-            if name != skipped:
-                at = Place(part, clean(str(name)[:_LONGEST_NAME]), step.place)
-                most = self._most(name, longest)
-                self._todo.append(step.at(at, forms, most, len(str(name))))
-        others = [one for one in states if one is not None and not isinstance(one, dict)]
-        parts = [(one, "s1") for one in (*others, value.args, value.items)]
-        for part, forms in (*parts, (value.pairs, "osd1")):
-            if not isinstance(part, list | tuple | dict) or part:
-                self._todo.append(step.at(Place(arrived(part), "", step.place), forms, longest))
-
-    def _most(self, name: object, longest: int) -> int:
-        """Return how long the values of an attribute may be."""
-        if name in _COLUMN_VALUES:
-            return _UNBOUNDED
-        if name in _OF_NODES:
-            return max(longest, self._sizes.nodes)
-        if name in CURVES:
-            # With the rounds after the best one, of which the trees are not kept.
-            return 2 * longest
-        return _MANY * longest if name in _TRIED else longest + 1
-
-    def _table(self, step: _Step, table: Inert) -> None:
-        """Look at a node table: its columns are the model, where it hangs on one."""
-        attribute, names = _TABLES[table.kind]
-        above: Place | None = step.place
-        while above is not None and above.step != attribute:
-            above = above.above
-        if above is None:
-            self._extra(step)
-            return
-        self._seen.add(id(table))
-        for name, part in table.attributes.items():
-            part = arrived(part)
-            if name in names and isinstance(part, np.ndarray):
-                self._seen.add(id(part))
-            elif not (name in _COUNTS and isinstance(part, int)):
-                at = Place(part, clean(name[:_LONGEST_NAME]), step.place)
-                self._todo.append(step.at(at, None, 0, len(name)))
-        if n := unreached(table):
-            at = Place(table, "nodes out of reach", step.place)
-            self._left.append(("extra", at, n, 0))
-        if table.args:
-            at = Place(table.args, "", step.place)
-            self._todo.append(step.at(at, "s1", self._sizes.longest))
-
-    def _beyond(self, step: _Step) -> None:
-        """Take in what is no part of the model: notes, small containers, extra content."""
-        value, most = step.place.value, self._sizes.most_notes
-        if value is None:
-            return
-        if is_plain(value, most):
-            self._note(step)
-        elif isinstance(value, dict | list | tuple) and (len(value) <= most or _has_models(value)):
-            self._seen.add(id(value))
-            for key in value if isinstance(value, dict) else ():
-                if not is_short(key):
-                    self._left.append(("extra", Place(key, "[key]", step.place), None, 0))
-            self._todo += [step.at(p, None, 0, len(p.step)) for p in _parts(step.place)]
-        else:
-            self._extra(step)
-
-    def _note(self, step: _Step) -> None:
-        """Take in plain values beside the model."""
-        n = size_of(step.place.value, set(self._claimed))
-        self._left.append(("notes", step.place, n, step.n_name))
-        if isinstance(step.place.value, (Inert, *_ARRAYS)):
-            self._seen.add(id(step.place.value))
-
-    def _extra(self, step: _Step) -> None:
-        """Take in extra content; models inside it are looked at for what they are."""
-        value = step.place.value
-        if id(value) in self._searched:
-            self._left.append(("extra", step.place, 1, step.n_name))
-            return
-        self._left.append(("extra", step.place, None, step.n_name))
-        for place in walk(step.place, lambda one: one.value, _unlisted, seen=self._searched):
-            if isinstance(place.value, Inert) and listed(place.value) is not None:
-                self._todo.append(step.at(place, None, 0))
+                total += max(1, len(value))
+            case np.ndarray() if value.dtype != object:
+                total += max(1, value.nbytes)
+            case dict():
+                total += not value
+                todo += [arrived(part) for pair in value.items() for part in pair]
+            case np.ndarray() | list() | tuple() | set() | frozenset():
+                parts = value.ravel().tolist() if isinstance(value, np.ndarray) else value
+                if _NUMBERS.issuperset(map(type, parts)):
+                    total += 8 * max(1, len(parts))
+                    total += sum(
+                        n.bit_length() // 8 for n in parts if type(n) is int and n.bit_length() > 64
+                    )
+                else:
+                    todo += [arrived(part) for part in parts]
+            case Inert():
+                total += 1
+                parts = (*value.args, value.state, *value.items, *value.pairs)
+                parts = (*parts, *value.pairs.values())
+                todo += [arrived(part) for part in parts if part is not None]
+            case _:
+                total += 8
+    return total
 
 
-def _parts(place: Place) -> Iterator[Place]:
-    """Yield all parts of a container or of an object, steps of a pipeline by their names."""
-    value = place.value
+def name_in_path(name: object) -> str:
+    """Return an unknown name as it is shown in a path: plain words, or masked.
+
+    Examples
+    --------
+    >>> name_in_path("backup_"), name_in_path("Ann Lee;33")
+    ('backup_', 'aaa aaa;99')
+    """
+    text = str(name)
+    return text if _CLEAR_NAME.fullmatch(text) else masked(text)
+
+
+def extra(where: str, part: object, name: object = "", n: int | None = None) -> Extra:
+    """Return one part of the file beyond the model.
+
+    Examples
+    --------
+    >>> extra("notes", "Anna;33;ill").says
+    'beyond the model: a text of 11 characters'
+    """
+    n = max(1, size_of(part) + size_of(str(name))) if n is None else n
+    says = f"beyond the model: {_form(part)}"
+    return Extra(kind="extra", where=clean(where[:_LONGEST_PATH]), n=n, says=says)
+
+
+def note(where: str, part: object, n: int) -> Extra:
+    """Return plain values beside the model, of so many bytes."""
+    says = f"a note beside the model: {_form(part)}"
+    return Extra(kind="notes", where=clean(where[:_LONGEST_PATH]), n=n, says=says)
+
+
+def _form(value: object) -> str:
     match value:
+        case str():
+            return f"a text of {len(value):,} characters"
+        case bytes() | bytearray() | memoryview():
+            return f"{len(value):,} bytes"
+        case np.ndarray():
+            sizes = " × ".join(f"{size:,}" for size in value.shape)
+            what = value.dtype if value.dtype.names is None else "records"
+            return f"an array of {sizes or 'one'} {what}"
+        case list() | tuple() | set() | frozenset() | dict():
+            n = len(value)
+            return f"a {type(value).__name__} of {n:,} {'entry' if n == 1 else 'entries'}"
         case Inert():
-            held = (value.args, value.items, value.pairs)
-            inner = (value.state, *(one for one in held if one))
-            yield from (Place(arrived(part), "", place) for part in inner if part is not None)
-        case dict():
-            yield from (Place(arrived(v), f"[{show(k, 40)}]", place) for k, v in value.items())
-        case np.ndarray() if value.dtype == object:
-            for index, part in np.ndenumerate(value):
-                yield Place(arrived(part), f"[{', '.join(map(str, index))}]", place)
-        case list() | tuple() | set() | frozenset():
-            named = isinstance(value, tuple) and value and isinstance(value[0], str)
-            for i, part in enumerate(map(arrived, value)):
-                first = part[0] if isinstance(part, tuple) and part else None
-                name = show(first, 40) if isinstance(first, str) else str(i)
-                yield Place(part, "" if named and i == 1 else f"[{name}]", place)
+            return f"a {ascii(value.kind[:60])[1:-1].removeprefix('_new_')}"
+        case int() | float() | complex():
+            return "a number"
+        case _:
+            return "an entry"
 
 
-def _unlisted(place: Place) -> Iterator[Place]:
-    """Yield the parts of what is no object of a listed class."""
-    value = place.value
-    is_listed = isinstance(value, Inert) and listed(value) is not None
-    return iter(()) if is_listed else _parts(place)
+def few(found: Iterable[Extra]) -> tuple[Extra, ...]:
+    """Keep the first of each kind and count the others, however many a file may hold."""
+    kept: dict[Kind, list[Extra]] = {}
+    more: dict[Kind, list[int]] = {}
+    for one in found:
+        first = kept.setdefault(one.kind, [])
+        if len(first) < _MOST:
+            first.append(one)
+        else:
+            more.setdefault(one.kind, []).append(one.n)
+    for kind, sizes in more.items():
+        says = f"{len(sizes):,} more of this kind"
+        kept[kind].append(Extra(kind=kind, where="…", n=sum(sizes), says=says))
+    return tuple(one for first in kept.values() for one in first)
 
 
-def _has_models(value: dict[object, object] | list[object] | tuple[object, ...]) -> bool:
-    """Tell whether a container holds objects of listed classes."""
-    parts = value.values() if isinstance(value, dict) else value
-    return any(isinstance(one, Inert) and listed(one) is not None for one in map(arrived, parts))
+def unknown_fields(document: object, keys: Keys, where: str = "") -> Iterator[Extra]:
+    """Yield the fields of a document that are not known, each path once.
+
+    Examples
+    --------
+    >>> data = {"trees": [{"feature": 1}, {"feature": 2, "rows": [33, 54]}]}
+    >>> [(one.where, one.n) for one in unknown_fields(data, {"trees": {"feature": None}})]
+    [('trees[*].rows', 20)]
+    """
+    found: dict[str, tuple[Extra, int, int]] = {}
+    todo: list[tuple[str, object, object, Any]] = [(where, "", document, keys)]
+    while todo:
+        path, name, part, rule = todo.pop()
+        if _is_known(part, rule):
+            continue
+        if isinstance(rule, Mapping) and isinstance(part, Mapping):
+            inside = []
+            for key, value in part.items():
+                of_key = _rule(rule, key)
+                if not _is_known(value, of_key):  # soon enough not to spell its path
+                    step = ".".join(filter(None, (path, key if key in rule else name_in_path(key))))
+                    inside.append((step, "" if key in rule else key, value, of_key))
+            todo += reversed(inside)
+        elif isinstance(rule, Mapping) and _has_objects(part):
+            todo += [(f"{path}[*]", "", one, rule) for one in reversed(part)]
+        else:
+            one, n, times = found.get(path) or (_unknown(path, name, part, rule), 0, 0)
+            size = max(1, size_of(part) + size_of(name))
+            found[path] = (one, n + size, times + 1)
+    for one, n, times in found.values():
+        says = one.says if times == 1 else f"{one.says}, and {times - 1:,} more in that place"
+        yield replace(one, n=n, says=says)
+
+
+def known_fields(document: Any, keys: Keys) -> Any:  # noqa: ANN401  # objects and lists
+    """Return a document without the fields that `unknown_fields` yields.
+
+    Examples
+    --------
+    >>> known_fields({"trees": [{"feature": 1, "rows": [33, 54]}]}, {"trees": {"feature": None}})
+    {'trees': [{'feature': 1}]}
+    """
+    if isinstance(document, list | tuple):
+        return [known_fields(part, keys) for part in document if isinstance(part, Mapping)]
+    known = {}
+    for name, part in document.items():
+        rule = _rule(keys, name)
+        if _is_known(part, rule):
+            known[name] = part
+        elif isinstance(rule, Mapping) and isinstance(part, Mapping | list | tuple):
+            known[name] = known_fields(part, rule)
+    return known
+
+
+def _has_objects(part: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    return isinstance(part, list | tuple) and any(isinstance(one, Mapping) for one in part)
+
+
+def _rule(keys: Keys, name: str) -> Any:  # noqa: ANN401  # as the values of `Keys`
+    """Return the rule for the value of a name."""
+    return keys[name] if name in keys else keys.get(ANY, _UNKNOWN)
+
+
+def _is_known(part: object, rule: Any) -> bool:  # noqa: ANN401  # as the values of `Keys`
+    """Tell whether a value is as its rule says; of an object its fields do."""
+    if isinstance(rule, Mapping):
+        if part is None or (isinstance(part, list | tuple) and not part):
+            return True
+        whole = isinstance(part, Mapping) or _has_objects(part)
+        return not whole and _is_known(part, rule.get(ITSELF, _UNKNOWN))
+    if isinstance(rule, int):
+        if isinstance(part, list | tuple):
+            return len(part) <= _MOST_VALUES and all(is_plain(one, rule) for one in part)
+        return is_plain(part, rule)
+    return rule is None or (part is None and rule != _UNKNOWN) or (callable(rule) and rule(part))
+
+
+def _unknown(path: str, name: object, part: object, rule: object) -> Extra:
+    """Return a field that is not known, or a note."""
+    if rule == NOTE and is_plain(part, SETTING):
+        return Extra(kind="notes", where=path, n=1, says="a note of whoever saved the model")
+    return extra(path, part, name)
+
+
+def is_plain(value: object, longest: int) -> bool:
+    """Tell whether a value is a setting: None, a truth value, a number, or a short text.
+
+    Examples
+    --------
+    >>> [is_plain(value, 4) for value in (None, 0.5, "gini", "entropy", [1, 2], 1 << 999)]
+    [True, True, True, False, False, False]
+    """
+    if isinstance(value, str):
+        return len(value) <= longest
+    if isinstance(value, int):
+        return value.bit_length() <= _MOST_BITS
+    return value is None or isinstance(value, float | np.number | np.bool_)

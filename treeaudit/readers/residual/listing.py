@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.readers.limits import clean
-from treeaudit.readers.residual.extra import few, masked
+from treeaudit.readers.residual.extra_content import few, masked
 
 LONGEST_NOTE = 200
 """Characters of a note; a longer text is extra content."""

@@ -1,7 +1,7 @@
 """Class counts that the first round of boosting gives away.
 
-How they follow, and when that is believed, is in `treeaudit.readers.first_round`; here the
-models of scikit-learn say how their trees were boosted.
+How they follow, and when that is believed, is in `treeaudit.readers.first_round`; here are the
+models of scikit-learn, with how their trees were boosted.
 """
 
 import math
@@ -14,8 +14,8 @@ from treeaudit.model.extras import Extra
 from treeaudit.readers.first_round import SINGLE, Step, people_of_class
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.residual.leaves import Leaves, has_numbers, is_one_of, leaves_of
-from treeaudit.readers.types import Array, Float
+from treeaudit.readers.residual.targets import Leaves, has_numbers, is_one_of, leaves_of
+from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
 _LARGEST = 1e300
@@ -38,33 +38,25 @@ def first_round(place: Place) -> Iterator[Extra]:
         if people_of_class(step, found.n, found.value[:, 0]) is None:
             return
         people, leaves = max(people, int(found.n.sum())), leaves + len(found.n)
-    yield Extra(
-        kind="first-round-counts",
-        where=place.at(f"{name}[0]"),
-        n=people,
-        says=f"the {leaves:,} leaves of the first round give the exact number of people of each "
-        f"class, {people:,} people in all",
-    )
+    says = f"the {leaves:,} leaves of the first round give the exact number of people of each "
+    says += f"class, {people:,} people in all"
+    where = place.at(f"{name}[0]")
+    yield Extra(kind="first-round-counts", where=where, n=people, says=says)
 
 
-def untold_round(place: Place) -> bool:
-    """Tell whether a first round has leaf values that are not known to tell labels, nor not to."""
+def open_round(place: Place) -> bool:
+    """Tell whether it is open if the leaf values of a first round give labels away."""
     model = place.value
-    if not isinstance(model, Inert) or not _classifies(model):
+    if not isinstance(model, Inert) or model.get("loss") is None or model.get("classes_") is None:
         return False
-    if steps_of(model) is None:
-        return True
-    share, leaves = model.get("subsample"), _leaves(model)
+    leaves = _leaves(model)
+    if not leaves or steps_of(model) is None:
+        return bool(leaves)
+    share = model.get("subsample")
     if isinstance(share, float) and share < 1 and not any(one and one.n.any() for one in leaves):
-        # Steps of draws, of nobody knows how many: they are shares, and exact for no people.
+        # Steps of samples of unknown size: they are shares, and exact for no people.
         return False
     return any(one is None or not one.n.all() for one in leaves)
-
-
-def _classifies(model: Inert) -> bool:
-    """Tell whether a model adds up the steps of trees to choose a class."""
-    told = model.get("loss"), model.get("classes_")
-    return all(one is not None for one in told) and bool(_leaves(model))
 
 
 def _leaves(model: Inert) -> list[Leaves | None]:
@@ -93,16 +85,9 @@ def _gradient_boosting(model: Inert) -> list[Step] | None:
     shares = _shares(arrived(model.get("init_")), k) if k else None
     if shares is None:
         return None
-    every, zero = model.get("subsample") == 1, model.get("init_") == "zero"
-    return [
-        Step(
-            p=p,
-            curvature=p * (1 - p),
-            rate=1.0 if k == 1 else (k - 1) / k,
-            learnt=every and not zero,
-        )
-        for p in shares
-    ]
+    learnt = model.get("subsample") == 1 and model.get("init_") != "zero"
+    rate = 1.0 if k == 1 else (k - 1) / k
+    return [Step(p=p, curvature=p * (1 - p), rate=rate, learnt=learnt) for p in shares]
 
 
 def _exponential(model: Inert) -> list[Step] | None:
@@ -129,20 +114,13 @@ def _shares(start: object, n_trees: int) -> list[float] | None:
 
 
 def _as_float(number: object) -> float | None:
-    """Return a number; None for what is none, or is larger than any."""
-    if isinstance(number, int | float) and abs(number) <= _LARGEST:
-        return float(number)
-    return None
+    """Return a number; None if it is none, or larger than any."""
+    known = isinstance(number, int | float) and abs(number) <= _LARGEST
+    return float(number) if known else None  # type: ignore[arg-type]
 
 
 def _finite(array: Array) -> bool:
     return array.dtype.kind == "f" and bool(np.isfinite(array).all())
-
-
-def _softmax(scores: Float) -> Float:
-    raised = np.exp(scores - scores.max())
-    shares: Float = raised / raised.sum()
-    return shares
 
 
 def _sigmoid(x: float) -> float:
@@ -157,8 +135,9 @@ def _histogram_boosting(model: Inert) -> list[Step] | None:
     begin = np.ravel(np.asarray(start)) if isinstance(start, np.ndarray | float) else np.empty(0)
     if len(begin) != k or not k or not _finite(begin):
         return None
-    shares = [_sigmoid(float(begin[0]))] if k == 1 else _softmax(begin).tolist()
-    # Derivatives are held as 32-bit numbers.
+    raised = np.exp(begin - begin.max())
+    shares = [_sigmoid(float(begin[0]))] if k == 1 else (raised / raised.sum()).tolist()
+    # Derivatives are stored as 32-bit numbers.
     return [
         Step(p=p, curvature=p * (1 - p), rate=rate, penalty=shrink, rounding=SINGLE) for p in shares
     ]
@@ -178,7 +157,8 @@ def _node_tables(model: Inert) -> Iterator[Leaves | None]:
         if not isinstance(nodes, np.ndarray) or not has_numbers(nodes, names):
             yield None
             continue
-        if "is_leaf" not in (nodes.dtype.names or ()) or nodes.dtype["is_leaf"].kind not in "biu":
+        kind = nodes.dtype["is_leaf"].kind if "is_leaf" in (nodes.dtype.names or ()) else ""
+        if not kind or kind not in "biu":
             yield None
             continue
         leaf = nodes["is_leaf"] != 0

@@ -1,14 +1,14 @@
 """Rows of training data in a file: an entry per training record, or the records."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
-from treeaudit.model.extras import FEWEST_RECORDS, Extra
+from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.model.words import in_percent
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.residual.attributes import is_name
+from treeaudit.readers.residual.allow_list import is_name, library_of
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
@@ -16,9 +16,8 @@ CURVES = frozenset("evals_result_ _evals_result stopping_history best_scores".sp
 """Attributes of boosted models that hold scores round by round."""
 
 _MOST_GROUPS = 100
-_BEGINNING = 10_000
 
-_RECORDS: Mapping[str, str] = {
+_RECORDS = {
     "_fit_X": "the records among which neighbours are looked up",
     "X_fit_": "the records that the kernel compares with",
     "_X_fit": "the records that the kernel compares with",
@@ -33,7 +32,8 @@ _RECORDS: Mapping[str, str] = {
     "component_indices_": "the row numbers of records that are stored as they are (components_)",
     "stop_words_": "words of training texts that were left out of the vocabulary (CVE-2024-5206)",
 }
-_NAMES = frozenset({*_RECORDS, "_sample_weight", "oob_decision_function_", "oob_prediction_"})
+_PER_ROW = ("_sample_weight", "oob_decision_function_", "oob_prediction_")
+_NAMES = frozenset((*_RECORDS, *_PER_ROW))
 _SEARCH_TREES = ("kd_tree", "ball_tree")
 # One entry per tree, per column, per candidate or for everybody the same: never per person.
 _NOT_ROWS = frozenset(
@@ -61,7 +61,7 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Extra]:
     search_tree = model.cls.module.endswith(_SEARCH_TREES)
     if _NAMES.isdisjoint(attributes) and not search_tree:
         return
-    for name in ("_sample_weight", "oob_decision_function_", "oob_prediction_"):
+    for name in _PER_ROW:
         array = arrived(attributes.get(name))
         if isinstance(array, np.ndarray) and array.ndim and len(array):
             claimed.add(id(array))
@@ -69,11 +69,8 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Extra]:
                 yield from _row_weights(place, model, array)
             else:
                 yield _out_of_bag(place, name, array, attributes.get("oob_score_"))
-    neighbours = "_fit_X" in attributes
-    for name, says in (
-        *_RECORDS.items(),
-        *((("_y", "the labels of the neighbours"),) * neighbours),
-    ):
+    neighbours = {"_y": "the labels of the neighbours"} if "_fit_X" in attributes else {}
+    for name, says in (_RECORDS | neighbours).items():
         value = arrived(attributes.get(name))
         n = _length(value)
         if n:
@@ -94,33 +91,24 @@ def _row_weights(place: Place, model: Inert, array: Array) -> Iterator[Extra]:
     n, where = len(array), place.at("_sample_weight")
     if array.ndim != 1 or array.dtype.kind not in "biuf" or _is_constant(array):
         return
-    groups = _distinct(array)
+    groups = len(np.unique(array))
     classes = arrived(model.get("classes_"))
     k = len(classes) if isinstance(classes, np.ndarray) and classes.ndim == 1 else 0
-    text = f"a weight for each of {n:,} training records in row order"
+    kind: Kind = "labels" if groups <= _MOST_GROUPS else "records"
+    says = f"a weight for each of {n:,} training records in row order"
     if groups <= _MOST_GROUPS:
-        text += f", {groups:,} distinct values"
+        says += f", {groups:,} distinct values"
     if model.get("class_weight") is not None and groups == k:
-        says = f"{text} for {k:,} classes: the label of every record"
-        yield Extra(kind="labels", where=where, n=n, says=says)
+        kind, says = "labels", f"{says} for {k:,} classes: the label of every record"
     elif groups <= _MOST_GROUPS:
-        says = f"{text}: which records belong together, and their labels where weights follow them"
-        yield Extra(kind="labels", where=where, n=n, says=says)
-    else:
-        yield Extra(kind="records", where=where, n=n, says=text)
-
-
-def _distinct(array: Array) -> int:
-    """Count distinct values; where there are many, those of the beginning are enough."""
-    few = len(np.unique(array[:_BEGINNING]))
-    return few if few > _MOST_GROUPS else len(np.unique(array))
+        says += ": which records belong together, and their labels where weights follow them"
+    yield Extra(kind=kind, where=where, n=n, says=says)
 
 
 def _out_of_bag(place: Place, name: str, array: Array, score: object) -> Extra:
-    told = ""
+    says = f"a prediction for each of {len(array):,} training records in row order"
     if isinstance(score, float) and name == "oob_decision_function_" and 0 <= score <= 1:
-        told = f", right for {in_percent(score, 0)} of them (oob_score_)"
-    says = f"a prediction for each of {len(array):,} training records in row order{told}"
+        says += f", right for {in_percent(score, 0)} of them (oob_score_)"
     return Extra(kind="out-of-bag", where=place.at(name), n=len(array), says=says)
 
 
@@ -153,10 +141,7 @@ def rows(place: Place, n_records: int) -> Iterator[Extra]:
 
 
 def long_values(place: Place) -> Iterator[Extra]:
-    """Yield a long value of a model that does not tell how many records it was trained on.
-
-    It may have an entry per record or not: nothing in the file explains it.
-    """
+    """Yield a long value of a model of unknown people: it may have an entry per record or not."""
     value, owner = place.value, next(place.owners(), None)
     n = 0 if isinstance(value, Inert) and not _is_pandas(value) else _length(value)
     if n < FEWEST_RECORDS or not _has_rows(value, n, turned=False):
@@ -164,16 +149,15 @@ def long_values(place: Place) -> Iterator[Extra]:
     part = place.above is not None and isinstance(place.above.value, list | tuple | dict)
     if part or place.step in _NOT_ROWS or _is_size(place, n) or _are_parameters(value):
         return
-    if _is_curve(place):
-        return
-    if owner is not None and owner.cls.module.startswith(_EXPLAINED_ELSEWHERE):
+    explained = owner is not None and owner.cls.module.startswith(_EXPLAINED_ELSEWHERE)
+    if explained or _is_curve(place):
         return
     says = f"{_form(value)}, {n:,} entries long: the file does not tell whether they are records"
     yield Extra(kind="unseen", where=place.path or "the file itself", n=n, says=says)
 
 
 def _is_curve(place: Place) -> bool:
-    """Tell whether a list stands where scores do, round by round: `residual` goes by the rounds."""
+    """Tell whether a list stands where scores do, round by round."""
     of_set = place.above
     return of_set is not None and of_set.above is not None and of_set.above.step in CURVES
 
@@ -185,17 +169,17 @@ def _are_parameters(value: object) -> bool:
 
 def _frame(place: Place) -> Place | None:
     """Return the data frame that a value is a part of."""
-    found: Place | None = None
+    frame: Place | None = None
     above: Place | None = place
     while above is not None:
         if isinstance(above.value, Inert) and _is_pandas(above.value):
-            found = above
+            frame = above
         above = above.above
-    return found
+    return frame
 
 
 def _is_pandas(value: Inert) -> bool:
-    return value.cls.module.partition(".")[0] == "pandas"
+    return library_of(value) == "pandas"
 
 
 def _has_rows(value: object, n: int, turned: bool) -> bool:
@@ -211,8 +195,7 @@ def _has_rows(value: object, n: int, turned: bool) -> bool:
             return len(value) == n and not isinstance(next(iter(value.values())), Inert)
         case Inert():
             return _length(value) == n and value.get("_shape") is not None
-        case _:
-            return False
+    return False
 
 
 def _is_constant(array: Array) -> bool:
@@ -231,11 +214,6 @@ def _is_size(place: Place, n: int) -> bool:
 
 
 def _form(value: object) -> str:
-    match value:
-        case np.ndarray():
-            sizes = " × ".join(f"{size:,}" for size in value.shape)
-            return f"an array of {sizes}"
-        case Inert():
-            return f"a {value.kind}"
-        case _:
-            return f"a {type(value).__name__}"
+    if isinstance(value, np.ndarray):
+        return f"an array of {' × '.join(f'{size:,}' for size in value.shape)}"
+    return f"a {value.kind if isinstance(value, Inert) else type(value).__name__}"

@@ -1,9 +1,8 @@
-"""What a pickle says about people beside its trees.
+"""One walk over a file as inert data, which asks each kind of evidence at every place (TA202–206).
 
-One walk over the inert record of the file. Attributes that are known to hold
-training data are named; beyond them any array with a row per training record
-counts, wherever it is. Nothing that is part of the trees themselves, and
-nothing that is the same for everybody.
+Attributes that are known to hold training data are named; beyond them any array with a row per
+training record counts, wherever it is. Nothing that is part of the trees themselves, and nothing
+that is the same for everybody.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,15 +14,14 @@ from treeaudit.model.forest import Forest
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.residual.code import calls
+from treeaudit.readers.residual.allow_list import Sizes
+from treeaudit.readers.residual.attribute_walk import residual
+from treeaudit.readers.residual.code import calls, flaws
 from treeaudit.readers.residual.column_statistics import columns, many_categories
-from treeaudit.readers.residual.extra import few
-from treeaudit.readers.residual.extra_content import residual
-from treeaudit.readers.residual.known_flaws import flaws
-from treeaudit.readers.residual.rounds import first_round, untold_round
+from treeaudit.readers.residual.extra_content import few
+from treeaudit.readers.residual.rounds import first_round, open_round
 from treeaudit.readers.residual.rows import long_values, named_rows, rows
 from treeaudit.readers.residual.seeds import generators, seeds
-from treeaudit.readers.residual.sizes import Sizes
 from treeaudit.readers.residual.small_groups import groups, holds_groups
 from treeaudit.readers.residual.tables import tables
 from treeaudit.readers.residual.targets import targets
@@ -41,8 +39,8 @@ def find_extras(
 ) -> Extras:
     """Return what else a file gives away, with the way to it.
 
-    All kinds are looked for, but for records where there are too few of them to
-    tell an array of records from any other.
+    All kinds are looked for, but for records if there are too few of them to tell an array of
+    records from any other. ``boosted`` is a model that its library stores as a document.
 
     Examples
     --------
@@ -52,22 +50,20 @@ def find_extras(
     >>> from treeaudit.readers.pickle.pickle_vm import read_pickle
     >>> forest = RandomForestClassifier(10, random_state=0).fit(*load_iris(return_X_y=True))
     >>> file = read_pickle(pickle.dumps(forest))
-    >>> beside = find_extras(file.root, 150, file.mentioned)
-    >>> [(found.kind, found.where) for found in beside.found]
+    >>> [(one.kind, one.where) for one in find_extras(file.root, 150, file.mentioned)]
     [('seeds', 'estimators_[*].random_state'), ('seeds', 'random_state')]
     """
     # Numbers of a doctored file may overflow; what follows from them fails its check.
     with np.errstate(all="ignore"):
         larger: list[tuple[int, Extra]] = []
-        beside, untold = _find(root, n_records, mentioned, boosted, larger)
+        beside, open_kinds = _find(root, n_records, mentioned, boosted, larger)
     says = "nothing in the model needs it, and it was not read"
     beside += [Extra(kind="unseen", where=show(p, 80), n=1, says=says) for p in unread]
     beside += flaws(*written_by) if written_by is not None else ()
     found = few(list(dict.fromkeys(beside)))
-    looked_for = KINDS
-    looked_for -= untold - {one.kind for one in found}
     if n_records is not None and n_records < FEWEST_RECORDS:
-        looked_for -= {"records"} - {one.kind for one in found}
+        open_kinds |= {"records"}
+    looked_for = KINDS - (open_kinds - {one.kind for one in found})
     return Extras(found=found, looked_for=looked_for, groups=tuple(larger))
 
 
@@ -78,10 +74,7 @@ def _find(
     boosted: Forest | None,
     larger: list[tuple[int, Extra]],
 ) -> tuple[list[Extra], frozenset[Kind]]:
-    """Return what was found, and what may be told by numbers of nobody knows how many people.
-
-    `larger` takes the groups that are large enough by the usual policy.
-    """
+    """Return what was found, and the kinds that the numbers of the file leave open."""
     found: list[Extra] = []
     trees: list[Place] = []
     grouped: list[Place] = []
@@ -89,7 +82,7 @@ def _find(
     sizes = Sizes()
     if boosted is not None:
         sizes.note_boosted(boosted)
-    untold: set[Kind] = set()
+    open_kinds: set[Kind] = set()
     listing: list[Place] = []
     nested = 0
     walk = Walk(root)
@@ -106,7 +99,7 @@ def _find(
                 found += seeds(place, n_records)
             if value.get("loss") is not None:
                 found += first_round(place)
-                untold |= {"first-round-counts"} if untold_round(place) else set()
+                open_kinds |= {"first-round-counts"} if open_round(place) else set()
             if holds_groups(value):
                 grouped.append(place)
             if isinstance(arrived(value.get("tree_")), Inert):
@@ -119,13 +112,13 @@ def _find(
             claimed.update((id(value),) if long else ())
     for place in listing if n_records is not None else ():
         found += many_categories(place, n_records or 0, sizes.classes, claimed)
-    told_targets, untold_target = targets(trees)
-    found += told_targets
+    of_trees, is_open = targets(trees)
+    found += of_trees
     found += groups(grouped, trees, n_records, larger)
     found += calls(mentioned, nested)
     found += residual(root, sizes, claimed)
     if walk.cut is not None:
         says = "the file holds more objects than are looked at: what lies behind was not seen"
         found.append(Extra(kind="unseen", where=walk.cut, n=0, says=says))
-    untold |= {"targets"} if untold_target else set()
-    return found, frozenset(untold)
+    open_kinds |= {"targets"} if is_open else set()
+    return found, frozenset(open_kinds)

@@ -7,7 +7,7 @@ in the file: the rows drawn again are as many distinct ones as the root holds.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TypeGuard
@@ -18,7 +18,7 @@ from treeaudit.model.extras import Extra
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.types import Float, Wide
+from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
 
 _TRIED = 5
@@ -32,8 +32,8 @@ _HIGHEST = (1 << 31) - 1
 class _Plan:
     """How rows were drawn.
 
-    ``features`` is how many random features are drawn first, of how many, and
-    whether with replacement; None for forests, which draw them elsewhere.
+    ``features``: how many are drawn first, of how many, and whether with replacement; None for
+    forests, which draw them elsewhere.
     """
 
     people: int
@@ -46,10 +46,9 @@ class _Plan:
 def seeds(place: Place, n_records: int | None) -> Iterator[Extra]:
     """Yield the seeds of a bagged model that repeat its draws.
 
-    Seeds that were overwritten repeat nothing and are not reported. Where a
-    repetition would prove nothing (every tree holds the same number of people,
-    or the file does not state how many were drawn) or cost too much, the seeds
-    are reported as they are.
+    Overwritten seeds repeat nothing and are not reported. If drawing again would prove nothing
+    (every tree holds as many people, or their number is unknown) or cost too much, the seeds are
+    reported as they are.
     """
     model = place.value
     if not isinstance(model, Inert):
@@ -69,15 +68,15 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Extra]:
         again = _from_seed(model.get("random_state"), at_once=False)
     else:
         return
-    kept, told = sum(map(_is_seed, own)), False
+    n, is_reported = sum(map(_is_seed, own)), False
     for plan in plans:
         # The seeds of the trees are nearly always those that follow from that of the model.
         drawn = cache(partial(_people, plan))
         proved = _repeat(own, plan, members, drawn)
         if proved is not False:
-            told = True
-            says = _says("1 seed tells" if kept == 1 else f"{kept:,} seeds tell", plan, proved)
-            yield Extra(kind="seeds", where=place.at(where), n=kept, says=says)
+            is_reported = True
+            says = _says("1 seed tells" if n == 1 else f"{n:,} seeds tell", plan, proved)
+            yield Extra(kind="seeds", where=place.at(where), n=n, says=says)
         from_top = _repeat(again, plan, members, drawn)
         if from_top:
             says = _says("1 seed, from which those of all trees follow, tells", plan, True)
@@ -85,12 +84,30 @@ def seeds(place: Place, n_records: int | None) -> Iterator[Extra]:
         if proved or from_top:
             return
     live = len(set(filter(_is_seed, own))) > 1
-    if live and not told and not _numbers_are_known(model, first):
+    if live and not is_reported and not _numbers_are_known(model, first):
         says = (
-            f"{kept:,} seeds tell who is in which tree, by row number (the file does not state "
+            f"{n:,} seeds tell who is in which tree, by row number (the file does not state "
             "how many were drawn from how many, so they were not drawn again)"
         )
-        yield Extra(kind="seeds", where=place.at(where), n=kept, says=says)
+        yield Extra(kind="seeds", where=place.at(where), n=n, says=says)
+
+
+def row_seed(where: str, sampled: bool) -> Iterator[Extra]:
+    """Yield the seed of a boosted model whose trees each saw a part of the rows."""
+    if sampled:
+        says = "the seed from which the rows of each tree were drawn; not drawn again"
+        yield Extra(kind="seeds", where=where, n=1, says=says)
+
+
+def is_seed(name: str) -> bool:
+    """Tell whether a parameter of this name is a seed.
+
+    Examples
+    --------
+    >>> [is_seed(name) for name in ("random_state", "tree__random_state", "bagging_seed", "depth")]
+    [True, True, True, False]
+    """
+    return name.endswith(("random_state", "seed"))
 
 
 def generators(place: Place) -> Iterator[Extra]:
@@ -132,22 +149,17 @@ def _forest_plans(
     """Yield what the draws may have been; old versions do not store the numbers."""
     weight = root[1] if root else 0.0
     drawn = int(weight) if 0 < weight <= Most.draws and weight.is_integer() else None
-    tried: set[int] = set()
-    for people in (model.get("_n_samples"), n_records, drawn, *_from_share(model, drawn)):
-        if not _is_size(people) or people in tried:
-            continue
-        tried.add(people)
-        stated = model.get("_n_samples_bootstrap")
+    share, stated = model.get("max_samples"), model.get("_n_samples_bootstrap")
+    guesses: Iterable[int] = ()
+    if drawn is not None and isinstance(share, float) and 0.01 < share <= 1:
+        # The numbers of records of which the share is the number drawn.
+        first, last = math.ceil((drawn - 0.5) / share), math.floor((drawn + 0.5) / share)
+        guesses = range(first, min(last, first + _MOST_GUESSES) + 1)
+    for people in dict.fromkeys(
+        filter(_is_size, (model.get("_n_samples"), n_records, drawn, *guesses))
+    ):
         draws = stated if _is_size(stated) else drawn if drawn is not None else people
         yield _Plan(people=people, draws=draws, weights=_weights(model, people))
-
-
-def _from_share(model: Inert, drawn: int | None) -> Iterator[int]:
-    """Yield the numbers of records of which a share gives the number drawn."""
-    share = model.get("max_samples")
-    if drawn is not None and isinstance(share, float) and 0.01 < share <= 1:
-        first, last = math.ceil((drawn - 0.5) / share), math.floor((drawn + 0.5) / share)
-        yield from range(first, min(last, first + _MOST_GUESSES) + 1)
 
 
 def _bagging_plans(model: Inert) -> Iterator[_Plan]:
@@ -222,10 +234,7 @@ def _repeat(
     members: Sequence[Inert],
     drawn: Callable[[int], int | None],
 ) -> bool | None:
-    """Tell whether seeds draw what the roots of the members hold; None where it proves nothing.
-
-    `drawn` tells how many people a seed draws.
-    """
+    """Tell whether seeds draw as many people as the roots hold; None if that proves nothing."""
     pairs = [(seed, one) for seed, one in zip(found, members, strict=False) if _is_seed(seed)]
     if not pairs or (len(pairs) > 1 and len({seed for seed, _ in pairs}) == 1):
         return False
@@ -241,13 +250,7 @@ def _repeat(
 
 
 def _people(plan: _Plan, seed: int) -> int | None:
-    """Return how many people a seed draws, or None where the draw is not known here."""
-    rows = _draw(seed, plan)
-    return None if rows is None else int(np.count_nonzero(np.bincount(rows)))
-
-
-def _draw(seed: int, plan: _Plan) -> Wide | None:
-    """Return the rows of one tree, or None where the draw is not known here."""
+    """Return how many people a seed draws, or None if the draw is not known here."""
     source = np.random.RandomState(seed)
     if plan.features is not None:
         chosen, width, repeat = plan.features
@@ -260,9 +263,10 @@ def _draw(seed: int, plan: _Plan) -> Wide | None:
         elif chosen != width:
             return None
     if plan.weights is None:
-        return source.randint(0, plan.people, plan.draws)
+        return len(np.unique(source.randint(0, plan.people, plan.draws)))
     total = plan.weights.sum()
     if not np.isfinite(total) or np.any(plan.weights < 0) or total <= 0:
         return None
     steps = np.cumsum(plan.weights / total)
-    return np.searchsorted(steps / steps[-1], source.random_sample(plan.draws), side="right")
+    drawn = np.searchsorted(steps / steps[-1], source.random_sample(plan.draws), side="right")
+    return len(np.unique(drawn))

@@ -1,18 +1,21 @@
 """Statistics of groups of people in a file: per class, cluster or component, and per category.
 
 The mean of a class of one is the record of that person, and the mean label of a category of one
-is their label. So they are groups as leaves are, and held against how many people are in each,
-where the file tells.
+is their label. So they are groups as leaves are, compared with how many people are in each, if the
+file proves it. Shares say nothing without the number of people that they are of. A tree tells that
+number only for a model that got the same rows: by a pipeline, vote, stack or search around both,
+not beside it in a bundle, in a fold or in a bootstrap sample.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
 from treeaudit.model.extras import Extra
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.residual.group_sizes import sizes_of
 from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
 
@@ -36,8 +39,21 @@ _OF_LABELS = {
 _NAMED = frozenset((*_STATISTICS, *_OF_LABELS))
 # Their centres are records of the training data, whatever is in a cluster.
 _OF_RECORDS = frozenset({"AffinityPropagation"})
-# Buffers of a node whose groups are told one by one.
+# Buffers of a node whose groups are reported one by one.
 _PARTS = frozenset({"_CFNode"})
+_MOST_TREES = 64
+# They hand all rows on to what they hold, each once.
+_HAND_ON = frozenset(
+    "Pipeline ColumnTransformer FeatureUnion VotingClassifier VotingRegressor StackingClassifier "
+    "StackingRegressor GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV "
+    "OneVsRestClassifier MultiOutputClassifier MultiOutputRegressor ClassifierChain RegressorChain "
+    "SelectFromModel RFE RFECV TransformedTargetRegressor FixedThresholdClassifier "
+    "TunedThresholdClassifierCV".split()
+)
+# Shares of the groups, and the parameter that makes them no more than what somebody gave.
+_SHARES = (("priors_", "priors"), ("class_prior_", "priors"), ("weights_", ""))
+# Their centres are means of those who are labelled so.
+_LABELLED = frozenset({"KMeans", "BisectingKMeans", "HDBSCAN"})
 
 
 def holds_groups(value: Inert) -> bool:
@@ -52,14 +68,17 @@ def groups(
     n_records: int | None,
     larger: list[tuple[int, Extra]],
 ) -> Iterator[Extra]:
-    """Yield the statistics that are those of too few people, or of nobody knows how many."""
+    """Yield the statistics of groups of too few people, or of an unknown number.
+
+    `larger` takes the groups that are large enough by the usual policy, with their sizes.
+    """
     for place in places:
         model = place.value
         if not isinstance(model, Inert):
             continue
         name = next((one for one in _STATISTICS if _n_groups(model, one)), None)
         n = 0 if name is None else _n_groups(model, name)
-        sizes, certain = sizes_of(place, n, trees, n_records) if name else (None, False)
+        sizes, certain = _sizes(place, n, trees, n_records) if name else (None, False)
         yield from _of_labels(place, model)
         yield from _by_category(place, model, sizes, larger)
         if name is None:
@@ -106,8 +125,8 @@ def _by_category(
     place: Place, model: Inert, sizes: Float | None, larger: list[tuple[int, Extra]]
 ) -> Iterator[Extra]:
     """Yield counts of labels for categories of few people, or in which all have one label."""
-    few: dict[str, int] = {}
-    alike: dict[str, int] = {}
+    few: Counter[str] = Counter()
+    uniform: Counter[str] = Counter()
     for name, table in _tables(model, sizes):
         people, largest = table.sum(axis=0), table.max(axis=0, initial=0.0)
         small = (people > 0) & (people < _FEWEST)
@@ -117,9 +136,9 @@ def _by_category(
             says = f"counts of labels by category, the smallest of {least:,} people"
             one = Extra(kind="category-counts", where=place.at(name), n=1, says=says)
             larger.append((least, one))
-        few[name] = few.get(name, 0) + int(np.count_nonzero(small))
-        alike[name] = alike.get(name, 0) + int(np.count_nonzero(of_one))
-    both = ((few, f"of fewer than {_FEWEST} people"), (alike, "in which everybody has one label"))
+        few[name] += int(np.count_nonzero(small))
+        uniform[name] += int(np.count_nonzero(of_one))
+    both = ((few, f"of fewer than {_FEWEST} people"), (uniform, "in which everybody has one label"))
     for found, which in both:
         for name, n in found.items():
             if n:
@@ -144,9 +163,6 @@ def _tables(model: Inert, sizes: Float | None) -> Iterator[tuple[str, Float]]:
             yield "feature_count_", all_[:, None] - part.astype(np.float64)
     if sizes is None or not isinstance(arrived(model.get("classes_")), np.ndarray):
         return
-    if model.get("metric") not in (None, "euclidean"):
-        # The medians of its classes.
-        return
     for name in _MEANS:
         for part in _parts(model, name):
             if part.ndim == 2 and len(part) == len(sizes):
@@ -170,3 +186,104 @@ def _n_groups(model: Inert, name: str) -> int:
         return len(parts)
     # A table for each column has a row for each class, too.
     return len(parts[0]) if parts and parts[0].ndim == 2 else 0
+
+
+def _sizes(
+    place: Place, n: int, trees: Sequence[Place], n_records: int | None
+) -> tuple[Float | None, bool]:
+    """Return how many people are in each of n groups, or None; and whether that is certain."""
+    model = place.value
+    if not isinstance(model, Inert) or model.get("mean_precision_") is not None:
+        return None, False  # the weights of a Bayesian mixture are no shares
+    if model.kind == "_CFSubcluster":
+        stated = model.get("n_samples_")
+        return (np.array([float(stated)]), True) if type(stated) is int else (None, False)
+    labels = arrived(model.get("labels_"))
+    if isinstance(labels, np.ndarray):
+        people = _labelled(model, labels, n)
+        return people, people is not None
+    handed_on = all(map(_hands_on, place.owners()))
+    numbers = set(_people_of_trees(place, trees)) if handed_on else set()
+    own = _numbers(model, "class_count_", n)
+    if own is not None and not _are_people(own):
+        return None, False
+    if own is not None:
+        known = numbers or ({n_records} if n_records is not None else set())
+        return own, handed_on and None not in known and float(own.sum()) in known
+    if len(numbers) != 1 or None in numbers:
+        return None, False
+    people = _by_shares(model, n, float(numbers.pop() or 0))
+    return people, people is not None
+
+
+def _labelled(model: Inert, labels: np.ndarray, n: int) -> Float | None:
+    """Return how many are labelled so; None if a group is of nobody, or of others than these."""
+    if model.kind not in _LABELLED or labels.ndim != 1 or labels.dtype.kind not in "iu":
+        return None
+    people = np.bincount(labels[(labels >= 0) & (labels < n)], minlength=n).astype(np.float64)
+    return people if people.all() else None
+
+
+def _by_shares(model: Inert, n: int, n_people: float) -> Float | None:
+    for name, given in _SHARES:
+        shares = _numbers(model, name, n)
+        if shares is not None and not (given and model.get(given) is not None):
+            people: Float = shares * n_people
+            # Who is in which component is a probability, not a yes or no.
+            if name == "weights_" or _are_people(people):
+                return people
+    return None
+
+
+def _numbers(model: Inert, name: str, n: int) -> Float | None:
+    """Return a stored number for each group."""
+    stored = arrived(model.get(name))
+    fits = isinstance(stored, np.ndarray) and stored.shape == (n,) and stored.dtype.kind in "iuf"
+    return stored.astype(np.float64) if fits and isinstance(stored, np.ndarray) else None
+
+
+def _are_people(sizes: Float) -> bool:
+    """Tell whether these are whole numbers: weights make others of them."""
+    return bool(np.isfinite(sizes).all() and np.allclose(sizes, np.rint(sizes), rtol=0, atol=1e-6))
+
+
+def _hands_on(owner: Inert) -> bool:
+    """Tell whether an object gives all rows that it gets to what it holds."""
+    if owner.kind not in _HAND_ON or not owner.cls.module.startswith("sklearn."):
+        return False
+    cv = owner.get("cv")
+    fitted_before = (isinstance(cv, str) and cv == "prefit") or owner.get("prefit") is True
+    return not fitted_before and owner.get("refit") is not False
+
+
+def _people_of_trees(place: Place, trees: Sequence[Place]) -> Iterator[int | None]:
+    """Yield how many people the trees got that got the same rows; None if rows had weights."""
+    outer = [*place.owners()][-1:]
+    near = (tree for tree in trees if outer and [*tree.owners()][-1:] == outer)
+    for tree in islice(near, _MOST_TREES):
+        owners = list(tree.owners())
+        if all(map(_hands_on, owners)):
+            yield from _people_of_root(tree.value)
+        elif all(map(_hands_on, owners[1:])):
+            ensemble = owners[0]
+            # The trees of a forest may have got some of its people.
+            if type(n := ensemble.get("_n_samples")) is int:
+                yield n
+            elif ensemble.kind.startswith("AdaBoost"):
+                yield from _people_of_root(tree.value, weighted=True)
+            elif ensemble.kind.startswith("GradientBoosting") and (
+                ensemble.get("subsample") == 1 and ensemble.get("n_iter_no_change") is None
+            ):
+                yield from _people_of_root(tree.value)
+
+
+def _people_of_root(owner: object, *, weighted: bool = False) -> Iterator[int | None]:
+    """Yield how many people a tree got; None if their weights, which may differ, tell otherwise."""
+    tree = arrived(owner.get("tree_")) if isinstance(owner, Inert) else None
+    nodes = arrived(tree.get("nodes")) if isinstance(tree, Inert) else None
+    if not isinstance(owner, Inert) or not isinstance(nodes, np.ndarray) or not len(nodes):
+        return
+    if {"n_node_samples", "weighted_n_node_samples"} <= {*(nodes.dtype.names or ())}:
+        people, weight = nodes["n_node_samples"], nodes["weighted_n_node_samples"]
+        plain = weighted or owner.get("class_weight") is not None or np.array_equal(people, weight)
+        yield int(people[0]) if plain else None

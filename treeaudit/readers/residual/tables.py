@@ -12,14 +12,14 @@ It is none where its rows are named as columns of the model or as statistics (im
 correlations, `describe`), where its columns are those of a history or of a search
 (``mean_test_score``, ``loss``), or where one of its columns names the columns of the model.
 
-A single value for each row (labels, predictions) is told by its length: that of a table beside it,
-or that of the training data, which `leftover_rows` goes by; of 21 rows or more, as there are
-shorter lists of anything.
+A single value for each row (labels, predictions) is recognised by its length: that of a table, or
+that of the training data as in `rows`; from 21 rows on, as there are shorter lists of anything.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.filling import is_own
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.pickle.tables import Table, index_names, table_of
-from treeaudit.readers.residual.attributes import listed
-from treeaudit.readers.residual.sizes import columns_of
+from treeaudit.readers.residual.allow_list import columns_of, listed
 from treeaudit.readers.walk import Place, walk
 
 _FEWEST, _FEWEST_OF_FRAME = 5, 2
@@ -69,7 +68,7 @@ class _Models:
         width = columns_of(model)
         self.widths.update(() if width is None else (width,))
         for key in ("feature_names_in_", "feature_names", "_feature_name", "feature_name_"):
-            self.names.update(self.named(model.get(key)))
+            self.names.update(_unique_names(model.get(key)))
         classes = arrived(model.get("classes_"))
         if isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) <= _MANY:
             self.classes.update(classes.tolist())
@@ -90,23 +89,9 @@ class _Models:
         self.classes.update(forest.schema.classes or ())
         self.most_classes = max(self.most_classes, len(forest.schema.classes or ()))
 
-    def named(self, value: object) -> Sequence[str]:
-        """Return the names in a list of names."""
-        found = index_names(arrived(value)) or []
-        return found if 0 < len(found) <= _MOST_NAMES and len(set(found)) == len(found) else ()
 
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A table of the file and its place."""
-
-    place: Place
-    table: Table
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spot:
-    """A place on the way, and whether it stands beyond what a model is known to hold."""
+class _Spot(NamedTuple):
+    """A place, whether it stands beyond what a model is known to hold, and its table."""
 
     place: Place
     is_beyond: bool = True
@@ -128,41 +113,47 @@ def tables(
     models = _Models()
     if boosted is not None:
         models.note_forest(boosted)
-    whole: list[_Found] = []
-    single: list[_Found] = []
+    whole: list[tuple[Place, Table]] = []
+    single: list[tuple[Place, Table]] = []
     lists: list[tuple[str, Sequence[str]]] = []
-    for spot in walk(_Spot(Place(arrived(root))), lambda one: one.place.value, _parts):
-        value, table = spot.place.value, spot.table
-        if isinstance(value, Inert):
-            models.note(value)
-        if (table is None or table.is_column) and (names := models.named(value)):
-            lists.append((spot.place.step, names))
-        if table is None:
-            continue
-        (single if table.is_column else whole).append(_Found(spot.place, table))
+    for place, _, table in walk(_Spot(Place(arrived(root))), lambda one: one.place.value, _parts):
+        if isinstance(place.value, Inert):
+            models.note(place.value)
+        if (table is None or table.is_column) and (names := _unique_names(place.value)):
+            lists.append((place.step, names))
+        if table is not None:
+            (single if table.is_column else whole).append((place, table))
     for step, names in lists:
         if len(names) in models.widths or "feature" in step or "column" in step:
             models.names.update(names)
     found: list[Extra] = []
-    lengths: set[int] = set()
-    for one in whole:
-        says = None if id(one.place.value) in claimed else _says(one.table, models)
+    lengths: set[int] = {n_records} if n_records is not None else set()
+
+    def report(kind: Kind, place: Place, table: Table, says: str) -> None:
+        where = place.path or "the file itself"
+        found.append(Extra(kind=kind, where=where, n=table.rows, says=says))
+        _claim(place.value, claimed)
+
+    for place, table in whole:
+        says = None if id(place.value) in claimed else _says(table, models)
         if says is not None:
-            lengths.add(one.table.rows)
-            _claim(one.place.value, claimed)
-            found.append(_leftover("records", one, says))
-    for one in whole:
-        if id(one.place.value) not in claimed and _is_beside(one, lengths, n_records, models):
-            says = f"a table of {one.table.rows:,} rows and {_columns(one.table.columns)}"
-            found.append(_leftover("records", one, f"{says}: as many rows as there are people"))
-            _claim(one.place.value, claimed)
-    for one in single:
-        if id(one.place.value) in claimed:
-            continue
-        if _is_beside(one, lengths, n_records, models) or _is_long(one.table, models):
-            found.append(_per_row(one, models))
-            _claim(one.place.value, claimed)
+            lengths.add(table.rows)
+            report("records", place, table, says)
+    for place, table in whole:
+        if id(place.value) not in claimed and _has_entry_per_row(table, lengths, models):
+            says = f"a table of {table.rows:,} rows and {_columns(table.columns)}"
+            report("records", place, table, f"{says}: as many rows as there are people")
+    for place, table in single:
+        entries = _has_entry_per_row(table, lengths, models) or _is_long(table, models)
+        if id(place.value) not in claimed and entries:
+            report(*_per_row(place, table, models))
     return found
+
+
+def _unique_names(value: object) -> Sequence[str]:
+    """Return the names in a list of different names."""
+    names = index_names(arrived(value)) or []
+    return names if 0 < len(names) <= _MOST_NAMES and len(set(names)) == len(names) else ()
 
 
 def _parts(spot: _Spot) -> Iterator[_Spot]:
@@ -174,17 +165,13 @@ def _parts(spot: _Spot) -> Iterator[_Spot]:
         case Inert():
             yield from _of_object(place, value)
         case dict():
-            held = ((k, v) for k, v in value.items() if not isinstance(v, str | int | float | None))
-            for key, part in held:
-                yield _spot(Place(arrived(part), f"[{show(key)}]", place), spot.is_beyond)
+            for key, part in value.items():
+                if not isinstance(part, str | int | float | None):
+                    yield _spot(Place(arrived(part), f"[{show(key)}]", place), spot.is_beyond)
         case list() | tuple():
             for i, part in enumerate(value):
                 if not isinstance(part, str | int | float | None):
-                    yield _spot(_element(place, i, arrived(part)), spot.is_beyond)
-
-
-def _element(place: Place, i: int, part: object) -> Place:
-    return Place(part, f"[{i}]", place)
+                    yield _spot(Place(arrived(part), f"[{i}]", place), spot.is_beyond)
 
 
 def _of_object(place: Place, value: Inert) -> Iterator[_Spot]:
@@ -223,20 +210,16 @@ def _says(table: Table, models: _Models) -> str | None:
         return f"{says}, {len(known):,} of them columns of the model ({_list(known)})"
     if names and all(_SCORES.fullmatch(name.lower()) for name in names):
         return None
+    shown = f" ({_list(names)})" if names else ""
     widest = max((*models.widths, models.most_classes, 0))
     for width in sorted(models.widths, key=lambda n: abs(n - columns)):
         more = columns - width
         near = abs(more) <= _NEAR if width >= _FEWEST else more in (0, 1)
         if near and columns > 1 and rows >= _FEWEST and rows > widest and rows not in models.sizes:
-            than = (
-                "as many as the model has"
-                if more == 0
-                else (f"{abs(more)} {'more' if more > 0 else 'fewer'} than the model has")
-            )
-            return f"{says}, {than}" + (f" ({_list(names)})" if names else "")
-    if table.is_frame and rows >= _MANY and rows > widest and rows not in models.sizes:
-        return says + (f" ({_list(names)})" if names else "")
-    return None
+            than = f"{abs(more)} {'more' if more > 0 else 'fewer'} than" if more else "as many as"
+            return f"{says}, {than} the model has{shown}"
+    long = table.is_frame and rows >= _MANY and rows > widest and rows not in models.sizes
+    return says + shown if long else None
 
 
 def _is_of_columns(table: Table, models: _Models) -> bool:
@@ -249,12 +232,11 @@ def _is_of_columns(table: Table, models: _Models) -> bool:
     return statistics or 2 * of_columns > len(labels)
 
 
-def _is_beside(one: _Found, lengths: set[int], n: int | None, models: _Models) -> bool:
+def _has_entry_per_row(table: Table, lengths: set[int], models: _Models) -> bool:
     """Tell whether a value has an entry for each row of a table, or for each training record."""
-    rows, table = one.table.rows, one.table
-    if rows < FEWEST_RECORDS or rows not in lengths | {n}:
+    if table.rows < FEWEST_RECORDS or table.rows not in lengths:
         return False
-    return rows not in models.sizes | models.widths and not _is_of_columns(table, models)
+    return table.rows not in models.sizes | models.widths and not _is_of_columns(table, models)
 
 
 def _is_long(table: Table, models: _Models) -> bool:
@@ -264,15 +246,12 @@ def _is_long(table: Table, models: _Models) -> bool:
     return not few and not (table.labels and distinct)
 
 
-def _per_row(one: _Found, models: _Models) -> Extra:
-    table = one.table
+def _per_row(place: Place, table: Table, models: _Models) -> tuple[Kind, Place, Table, str]:
     name = f" ({_list(table.names)})" if table.names else ""
-    values = _plain(table.values)
-    each = set(values or ())
-    if each and (each <= models.classes or len(each) <= models.most_classes):
-        says = f"a label for each of {table.rows:,} rows{name}"
-        return _leftover("labels", one, says)
-    return _leftover("records", one, f"a value for each of {table.rows:,} rows{name}")
+    labels = set(_plain(table.values) or ())
+    if labels and (labels <= models.classes or len(labels) <= models.most_classes):
+        return "labels", place, table, f"a label for each of {table.rows:,} rows{name}"
+    return "records", place, table, f"a value for each of {table.rows:,} rows{name}"
 
 
 def _plain(values: object) -> list[object] | None:
@@ -287,11 +266,6 @@ def _plain(values: object) -> list[object] | None:
     return values if all(isinstance(one, str | int | float) for one in values) else None
 
 
-def _leftover(kind: Kind, one: _Found, says: str) -> Extra:
-    where = one.place.path or "the file itself"
-    return Extra(kind=kind, where=where, n=one.table.rows, says=says)
-
-
 def _columns(n: int) -> str:
     return f"{n:,} {'column' if n == 1 else 'columns'}"
 
@@ -302,7 +276,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _claim(value: object, claimed: set[int]) -> None:
-    """Take a table and all that is in it for told."""
+    """Note that a table and all that is in it was reported."""
     todo = [value]
     while todo:
         part = arrived(todo.pop())

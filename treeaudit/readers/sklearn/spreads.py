@@ -10,7 +10,7 @@ import numpy as np
 
 from treeaudit.model.tree import SpreadIs
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.residual.leaves import (
+from treeaudit.readers.residual.targets import (
     ABSOLUTE,
     POISSON,
     SQUARED,

@@ -27,7 +27,7 @@ from treeaudit.readers.pickle.names import (
     may_mention,
     not_read,
 )
-from treeaudit.readers.residual.extra import extra, few
+from treeaudit.readers.residual.extra_content import extra, few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.skops.archive import Archive, begins_archive, check_member, member_names
 from treeaudit.readers.skops.nodes import Graph, Node

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from treeaudit.model.extras import Extra
-from treeaudit.readers.residual.documents import (
+from treeaudit.readers.residual.extra_content import (
     ANY,
     ITSELF,
     NOTE,
     SETTING,
     Keys,
+    extra,
     is_plain,
     unknown_fields,
 )
-from treeaudit.readers.residual.extra import extra
 from treeaudit.readers.xgboost.schema import Booster
 
 _OBJECTIVES = {

@@ -12,8 +12,10 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, counted, labels_of_first_round
-from treeaudit.readers.residual.booster_parts import category_names, row_seed, targets_in
-from treeaudit.readers.residual.extra import few
+from treeaudit.readers.residual.column_statistics import category_names
+from treeaudit.readers.residual.extra_content import few
+from treeaudit.readers.residual.seeds import row_seed
+from treeaudit.readers.residual.targets import targets_in
 from treeaudit.readers.types import Wide
 from treeaudit.readers.xgboost.cover import class_counts, people
 from treeaudit.readers.xgboost.fields import unknown_in

@@ -1,11 +1,11 @@
-"""Versions that wrote a file, against the table of known loading flaws."""
+"""Known loading flaws of the version that wrote a file."""
 
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import load
-from treeaudit.readers.residual.known_flaws import FLAWS, flaws
+from treeaudit.readers.residual.code import flaws
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,6 @@ def test_the_flaws_of_a_version(version: object, names: list[str]) -> None:
 
 def test_another_library_has_no_flaw_of_skops() -> None:
     assert not list(flaws("scikit-learn", "0.2"))
-
-
-def test_every_flaw_has_a_name_and_a_version_that_mends_it() -> None:
-    for flaw in FLAWS:
-        assert flaw.name.startswith(("CVE-", "GHSA-"))
-        assert flaw.mended > (0,)
-    assert [flaw.mended for flaw in FLAWS] == sorted(flaw.mended for flaw in FLAWS)
 
 
 @pytest.mark.libraries

@@ -77,9 +77,6 @@ def stored(record: Inert, name: str):
     return getattr(value, "content", value)
 
 
-# -- nothing where there is nothing ------------------------------------------------
-
-
 def test_an_ordinary_tree_gives_nothing_else_away(cancer, people) -> None:
     joblib = pytest.importorskip("joblib")
     x, y, target = people
@@ -95,9 +92,6 @@ def test_an_ordinary_tree_gives_nothing_else_away(cancer, people) -> None:
         joblib.dump(model, buffer)
         file = read_pickle(buffer.getvalue())
         assert find_extras(file.root, PEOPLE, file.mentioned).found == ()
-
-
-# -- labels ------------------------------------------------------------------------
 
 
 def test_the_label_of_everybody_is_read_from_the_weights(people) -> None:
@@ -149,9 +143,6 @@ def test_out_of_bag_predictions(people) -> None:
     assert f"right for {np.mean(guessed == y):.0%} of them" in one.says
     regressor = RandomForestRegressor(10, oob_score=True).fit(x, target)
     assert where(found(regressor), "out-of-bag") == ["oob_prediction_"]
-
-
-# -- seeds -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [{}, {"max_samples": 0.5}, {"class_weight": "balanced"}])
@@ -251,24 +242,24 @@ def test_without_sampling_a_seed_repeats_nothing(people) -> None:
     assert found(model) == {}
 
 
-# -- targets -----------------------------------------------------------------------
-
-
-def test_both_targets_of_two_people_follow_from_their_leaf(people) -> None:
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_both_targets_of_two_people_follow_from_their_leaf(people, criterion) -> None:
     x, _, target = people
-    model = DecisionTreeRegressor(min_samples_leaf=2, random_state=0).fit(x, target)
+    model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=2, random_state=0)
+    model.fit(x, target)
     file = in_file(model).get("tree_")
     nodes, values = stored(file, "nodes"), stored(file, "values")
     leaves = model.apply(x)
     pairs = np.flatnonzero((nodes["left_child"] < 0) & (nodes["n_node_samples"] == 2))
-    assert len(pairs) > 100
     for leaf in pairs:
-        spread = np.sqrt(max(nodes["impurity"][leaf], 0))
-        told = [values[leaf, 0, 0] - spread, values[leaf, 0, 0] + spread]
+        off = max(nodes["impurity"][leaf], 0)
+        off = off if criterion == "absolute_error" else np.sqrt(off)
+        told = [values[leaf, 0, 0] - off, values[leaf, 0, 0] + off]
         assert told == pytest.approx(sorted(target[leaves == leaf]), abs=1e-5)
     (one,) = found(model)["targets"]
     assert (one.where, one.n) == ("tree_", 2 * len(pairs))
     assert f"{len(pairs):,} leaves of two people give both targets" in one.says
+    assert len(pairs) > 100
 
 
 def test_one_person_in_a_leaf_and_people_who_agree(people) -> None:
@@ -316,21 +307,6 @@ def test_trees_that_predict_something_else_give_no_targets(people) -> None:
         assert "targets" not in found(model)
 
 
-def test_a_median_and_a_mean_absolute_deviation_give_the_targets_of_two_people(people) -> None:
-    x, _, target = people
-    model = DecisionTreeRegressor(criterion="absolute_error", min_samples_leaf=2).fit(x, target)
-    file = in_file(model).get("tree_")
-    nodes, values = stored(file, "nodes"), stored(file, "values")
-    leaves = model.apply(x)
-    pairs = np.flatnonzero((nodes["left_child"] < 0) & (nodes["n_node_samples"] == 2))
-    for leaf in pairs:
-        off = nodes["impurity"][leaf]
-        told = [values[leaf, 0, 0] - off, values[leaf, 0, 0] + off]
-        assert told == pytest.approx(sorted(target[leaves == leaf]))
-    (one,) = found(model)["targets"]
-    assert one.n == 2 * len(pairs) > 100
-
-
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
 def test_no_impurity_is_one_target_whatever_the_criterion(criterion) -> None:
     group = np.repeat(np.arange(10.0), 10)
@@ -352,9 +328,6 @@ def test_a_weighted_impurity_is_not_of_people(criterion) -> None:
     assert "targets" not in found(model.fit(group[:, None], target, sample_weight=weights / 1e5))
 
 
-# -- hidden counts of the first round ------------------------------------------------
-
-
 @pytest.mark.parametrize("subsample", [1.0, 0.5])
 def test_the_first_round_gives_exact_class_counts(people, subsample) -> None:
     x, y, _ = people
@@ -373,36 +346,22 @@ def test_the_first_round_gives_exact_class_counts(people, subsample) -> None:
         assert told[leaf] == pytest.approx(y[leaves == leaf].sum(), abs=1e-6)
 
 
-@pytest.mark.parametrize("regularised", [0.0, 2.0])
-def test_the_first_round_of_histogram_boosting(people, regularised) -> None:
-    x, y, _ = people
-    model = HistGradientBoostingClassifier(max_iter=3, l2_regularization=regularised)
-    (one,) = found(model.fit(x, y))["first-round-counts"]
-    assert (one.where, one.n) == ("_predictors[0]", PEOPLE)
-
-
-def test_several_classes(people) -> None:
-    x, _, target = people
-    classes = np.digitize(target, [35, 45])
-    for model in (
+@pytest.mark.parametrize(
+    "model",
+    [
         GradientBoostingClassifier(n_estimators=2),
         HistGradientBoostingClassifier(max_iter=2),
-    ):
-        (one,) = found(model.fit(x, classes))["first-round-counts"]
+        HistGradientBoostingClassifier(max_iter=2, l2_regularization=2.0),
+    ],
+    ids=["gradient", "histograms", "regularised"],
+)
+def test_the_first_round_of_other_boosting(people, model) -> None:
+    x, y, target = people
+    for labels in (y, np.digitize(target, [35, 45])):
+        (one,) = found(model.fit(x, labels))["first-round-counts"]
         assert one.n == PEOPLE
-
-
-def test_weighted_rows_are_no_counts(people) -> None:
-    x, y, _ = people
     weight = np.random.default_rng(0).random(PEOPLE)
-    for model in (
-        GradientBoostingClassifier(n_estimators=2),
-        HistGradientBoostingClassifier(max_iter=2),
-    ):
-        assert "first-round-counts" not in found(model.fit(x, y, sample_weight=weight))
-
-
-# -- columns -----------------------------------------------------------------------
+    assert "first-round-counts" not in found(model.fit(x, y, sample_weight=weight))
 
 
 def test_bins_lie_between_neighbouring_values(people) -> None:
@@ -445,9 +404,6 @@ def test_categories_are_private_only_where_nobody_would_list_them() -> None:
         assert (one.where, one.n) == ("categories_", 300)
     public = OneHotEncoder(categories=[sorted(many[:, 0])]).fit(many)
     assert "column-values" not in found(public, 300)
-
-
-# -- records -----------------------------------------------------------------------
 
 
 def test_data_left_in_a_bundle(people) -> None:
@@ -493,9 +449,6 @@ def test_columns_are_not_taken_for_people() -> None:
     assert "records" not in found(boosted, 30)
 
 
-# -- code --------------------------------------------------------------------------
-
-
 class OwnTree(DecisionTreeClassifier):
     """A class that no library publishes."""
 
@@ -504,7 +457,7 @@ def test_foreign_classes_are_named(people) -> None:
     x, y, _ = people
     kinds = found([OwnTree().fit(x, y), OwnTree()])
     (one,) = kinds["calls"]
-    assert one.where.endswith("test_leftovers.OwnTree")
+    assert one.where.endswith("test_search.OwnTree")
     assert one.n >= 1
 
 
@@ -525,9 +478,6 @@ def test_pickles_inside_a_joblib_file_are_told_where_there_is_code(people) -> No
         file = read_pickle(buffer.getvalue())
         says = [one.says for one in find_extras(file.root, PEOPLE, file.mentioned).found]
         assert any("GHSA-m62q-453p-gv66" in text for text in says) == told
-
-
-# -- hostile -----------------------------------------------------------------------
 
 
 def test_what_is_too_deep_is_said_not_passed_over() -> None:

@@ -1,17 +1,17 @@
-"""What our own form of a model, as JSON or inside a trainer, holds beyond the model."""
+"""Extra content of our own form of a model, as JSON or inside a trainer."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from treeaudit.dp.claims import bounded
 from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Forest
 from treeaudit.readers.limits import clean
-from treeaudit.readers.residual.booster_parts import row_seed
-from treeaudit.readers.residual.documents import is_plain
-from treeaudit.readers.residual.extra import extra, few, name_in_path
-from treeaudit.readers.residual.single_targets import single_targets
+from treeaudit.readers.residual.extra_content import extra, few, is_plain, name_in_path
+from treeaudit.readers.residual.seeds import is_seed, row_seed
+from treeaudit.readers.residual.targets import single_targets
 
 _MEANS = ("DecisionTreeRegressor", "ExtraTreeRegressor", "RandomForestRegressor")
 _OF_COUNTS = ("mean", "vote", "confidence", "product")
@@ -25,6 +25,9 @@ def _each(names: str, form: object) -> dict[str, Any]:
     return dict.fromkeys(names.split(), form)
 
 
+# Every entry that `treeaudit.writers.native_json` writes, with its form: the entries of an object,
+# or of each object of a list; how long a text may be in its place, for itself or in a list of few;
+# None, if the reader takes in the whole of it.
 _KEYS: Mapping[str, Any] = {
     **_each("format version counts_are records_are n_records answers values_are", _SHORT),
     "single_precision": 0,
@@ -53,39 +56,18 @@ _KEYS: Mapping[str, Any] = {
     "source": {**_each("estimator library library_version", _NOTE), "parameters": None},
     "trees": _each("parent feature low high categories missing n_records counts label value", None),
 }
-"""Every entry that `treeaudit.writers.native_json` writes, with its form: the entries of an object,
-or of each object of a list; how long a text may be in its place, for itself or in a list of few;
-None, where the reader takes in the whole of it."""
 _LISTS = frozenset({"afterwards", "reasons", "public"})
 
 
-def is_seed(name: str) -> bool:
-    """Tell whether a parameter of this name is a seed.
-
-    Examples
-    --------
-    >>> [is_seed(name) for name in ("random_state", "tree__random_state", "bagging_seed", "depth")]
-    [True, True, True, False]
-    """
-    return name.endswith(("random_state", "seed"))
-
-
-def beside_form(data: Mapping[str, Any], forest: Forest) -> Extras:
-    """Return what the form has no place for, its seeds, and the targets that its leaves tell.
+def extra_fields(data: Mapping[str, Any], forest: Forest) -> Extras:
+    """Return the unknown entries of the form, its seeds, and the targets that its leaves tell.
 
     It has two places for exact values of columns, the categories and the bounds of its schema,
     and cannot prove that these were public, as they are for a private model. What a first step
-    of boosting started from is not kept: its class counts are known where they were written.
+    of boosting started from is not stored: its class counts are known where they were written.
     """
-    found = few(
-        [
-            *_unknown(data, _KEYS),
-            *_parameters(forest),
-            *_seeds(forest),
-            *_columns(forest),
-            *_not_answered(forest),
-        ]
-    )
+    parts = (_unknown(data, _KEYS), _parameters(forest), _seeds(forest))
+    found = few(chain(*parts, _columns(forest), _not_answered(forest)))
     steps = forest.answers == "sum" and forest.schema.classes is not None
     hidden: frozenset[Kind] = frozenset()
     if steps and forest.trees[0].counts is None:
@@ -102,25 +84,21 @@ def _unknown(part: object, form: Any, where: str = "", name: str = "") -> Iterat
     """Yield the entries that are not in the table of known ones, or of another form."""
     if form is None or part is None:
         return
-    if isinstance(form, Mapping):
-        if isinstance(part, list):
-            for i, one in enumerate(part):
-                yield from _unknown(one, form, f"{where}[{i}]")
-        elif isinstance(part, Mapping):
-            for key, one in part.items():
-                known = key in form
-                path = ".".join(filter(None, (where, key if known else name_in_path(key))))
-                if known:
-                    yield from _unknown(one, form[key], path, key)
-                else:
-                    yield _listed(path, one, key)
-        else:
-            yield _listed(where, part)
+    if isinstance(form, Mapping) and isinstance(part, list):
+        for i, one in enumerate(part):
+            yield from _unknown(one, form, f"{where}[{i}]")
+    elif isinstance(form, Mapping) and isinstance(part, Mapping):
+        for key, one in part.items():
+            path = ".".join(filter(None, (where, key if key in form else name_in_path(key))))
+            if key in form:
+                yield from _unknown(one, form[key], path, key)
+            else:
+                yield _listed(path, one, key)
     elif name in _LISTS and isinstance(part, list):
         for i, one in enumerate(part):
             if not is_plain(one, form):
                 yield _listed(f"{where}[{i}]", one)
-    elif not is_plain(part, form):
+    elif isinstance(form, Mapping) or not is_plain(part, form):
         yield _listed(where, part)
 
 
@@ -131,22 +109,14 @@ def _listed(where: str, part: object, name: object = "") -> Extra:
 
 
 def _is_note(part: object) -> bool:
-    """Tell whether a value is a number, a short text, a few names, or a few of these by name.
-
-    Examples
-    --------
-    >>> [_is_note(part) for part in (0.5, "v1", ["age", "sex"], {"accuracy": 0.9})]
-    [True, True, True, True]
-    >>> [_is_note(part) for part in ([33, 54], "x" * 201, {"rows": [1, 2]})]
-    [False, False, False]
-    """
+    """Tell whether a value is a number, a short text, a few names, or a few of these by name."""
+    if not isinstance(part, Mapping | list):
+        return is_plain(part, _NOTE)
     if isinstance(part, Mapping):
-        few_ = len(part) <= _MOST_ENTRIES
-        return few_ and all(is_plain(one, _NOTE) for pair in part.items() for one in pair)
-    if isinstance(part, list):
-        names = all(isinstance(one, str) and is_plain(one, _NOTE) for one in part)
-        return len(part) <= _MOST_ENTRIES and names
-    return is_plain(part, _NOTE)
+        plain = all(is_plain(one, _NOTE) for pair in part.items() for one in pair)
+    else:
+        plain = all(isinstance(one, str) and is_plain(one, _NOTE) for one in part)
+    return len(part) <= _MOST_ENTRIES and plain
 
 
 def _parameters(forest: Forest) -> Iterator[Extra]:

@@ -1,0 +1,1 @@
+"""What a file gives away beyond its trees."""
