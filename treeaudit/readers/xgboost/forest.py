@@ -10,6 +10,7 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.schema import Label
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
+from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, counted, labels_of_first_round
 from treeaudit.readers.residual.booster_parts import category_names, row_seed, targets_in
@@ -18,14 +19,13 @@ from treeaudit.readers.types import Wide
 from treeaudit.readers.xgboost.cover import class_counts, people
 from treeaudit.readers.xgboost.fields import unknown_in
 from treeaudit.readers.xgboost.rounds import boosting_of
-from treeaudit.readers.xgboost.rows import StoredTrees, builder, checked
 from treeaudit.readers.xgboost.schema import (
     Booster,
     read_booster,
     schema_of,
     seeds_of_draws,
 )
-from treeaudit.readers.xgboost.tree import StoredTree
+from treeaudit.readers.xgboost.tree import StoredTree, read_tree
 
 _MANY_TREES = 10
 _COVER = "cover (sum_hessian) is a sum of second derivatives, not of people"
@@ -41,15 +41,13 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
     trees = read_trees(booster)
     loss = booster.loss
     found = people(trees, booster.outputs, loss)
-    schema, n_categories = schema_of(booster, trees.alone)
+    schema, n_categories = schema_of(booster, trees)
     of_class = _first_counts(booster, trees, found)
     known = of_class if schema.classes is not None else {}
     n_classes = len(schema.classes or ())
 
-    plain = builder(trees, n_categories, found, booster.scale)
-
     def build(i: int) -> Tree:
-        tree = plain(i)
+        tree = trees[i].tree(n_categories, found[i], booster.scale[i])
         if i not in known:
             return tree
         return counted(tree, known[i], booster.outputs[i] if n_classes > 2 else 1, n_classes)
@@ -88,9 +86,11 @@ def to_forest(document: Mapping[str, object], source: Source) -> Forest:
     )
 
 
-def read_trees(booster: Booster) -> StoredTrees:
+def read_trees(booster: Booster) -> list[StoredTree]:
     """Check every tree of the file."""
-    return checked(booster.trees, booster.n_features, booster.leaf_width)
+    return each_tree(
+        booster.trees, lambda raw: read_tree(raw, booster.n_features, booster.leaf_width)
+    )
 
 
 def _records(booster: Booster, found: Sequence[object]) -> tuple[RecordsAre, int | None]:
@@ -116,14 +116,14 @@ def _reason(booster: Booster, found: Sequence[object]) -> str:
 
 def _warnings(
     booster: Booster,
-    trees: StoredTrees,
+    trees: Sequence[StoredTree],
     found: Sequence[object],
     n_categories: Mapping[int, int],
 ) -> list[str]:
     said = []
     if any(n is not None for n in found):
         said.append(_IF_UNWEIGHTED)
-    cut_off = sum(tree.links.cut_off for tree in trees.alone)
+    cut_off = sum(tree.links.cut_off for tree in trees)
     if cut_off:
         said.append(
             f"{cut_off:,} nodes are pruned from their trees but still in the file, with cover "

@@ -9,11 +9,13 @@ from treeaudit.model.forest import Boosting
 from treeaudit.model.tree import Tree
 from treeaudit.readers.first_round import SINGLE
 from treeaudit.readers.xgboost.cover import rate_and_penalty
-from treeaudit.readers.xgboost.rows import StoredTrees
 from treeaudit.readers.xgboost.schema import Booster
+from treeaudit.readers.xgboost.tree import StoredTree
 
 
-def boosting_of(booster: Booster, stored: StoredTrees, trees: Sequence[Tree]) -> Boosting | None:
+def boosting_of(
+    booster: Booster, stored: Sequence[StoredTree], trees: Sequence[Tree]
+) -> Boosting | None:
     """Return how the trees follow from labels; None where the file does not tell all of it."""
     loss, stated = booster.loss, booster.parameters
     k = loss.n_outputs
@@ -26,7 +28,7 @@ def boosting_of(booster: Booster, stored: StoredTrees, trees: Sequence[Tree]) ->
     whole = stated.get("subsample", 1.0) == 1.0 and stated.get("alpha", 0.0) == 0.0
     if not plain or not whole or len(shares) < k:
         return None
-    if not stored.are_told:
+    if any(tree.cover is None or tree.value is None for tree in stored):
         return None
     told = rate_and_penalty(stored[0])
     if told is None:

@@ -6,15 +6,11 @@ it promises are there. Arrays of one number type become numpy views of the file.
 
 import struct
 from mmap import mmap
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
-from treeaudit.readers.xgboost.ubjson_alike import FEW, alike
-from treeaudit.readers.xgboost.ubjson_form import Numbers, form_of, numbers
 
 _TYPES = {"i": "i1 b", "U": "u1 B", "I": "i2 h", "l": "i4 i", "L": "i8 q", "d": "f4 f", "D": "f8 d"}
 _NUMBERS = {mark: np.dtype(f">{name[:2]}") for mark, name in _TYPES.items()}
@@ -24,8 +20,6 @@ _CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
 # What Python needs for an object, a list entry included; about the largest of each.
 _SCALAR_COST = 64
 _CONTAINER_COST = 320
-# Within how many times the bytes that were alike others are looked for.
-_FURTHER = 8
 
 
 def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) -> object:
@@ -51,12 +45,10 @@ def shortest(number: int) -> str:
 
 
 class _Parser:
-    __slots__ = ("_at", "_data", "_flat", "_forms", "_kinds", "_spend", "_wide")
+    __slots__ = ("_at", "_data", "_forms", "_spend", "_wide")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
-        self._flat = np.frombuffer(data, np.uint8)
-        self._kinds: dict[str, Numbers] = {}
         self._at = 0
         # How lengths and whole numbers are written, and whether any could be shorter.
         self._forms: tuple[set[str], set[str]] = (set(), set())
@@ -155,67 +147,11 @@ class _Parser:
                 marker = self._marker()
             return open_ended
         if common is None:
-            return self._entries(size, depth)
+            return [self._value(self._marker(), depth) for _ in self._counted(size)]
         if (dtype := _NUMBERS.get(common)) is not None:
             # No 64-bit length can overflow this product: Python's integers do not wrap.
             return np.frombuffer(self._take(size * dtype.itemsize), dtype=dtype)
         return [self._value(common, depth) for _ in self._counted(size)]
-
-    def _entries(self, size: int, depth: int) -> list[object]:
-        """Return the entries of an array, of which many objects may be written alike."""
-        if (whole := self._whole(size)) is not None:
-            return whole
-        found: list[Any] = []
-        self._counted(size)
-        while len(found) < size:
-            start = self._at
-            found.append(self._value(self._marker(), depth))
-            if len(found) == 1 and size > FEW and isinstance(found[0], dict):
-                self._like(start, size, found)
-        return found
-
-    def _like(self, start: int, size: int, found: list[Any]) -> None:
-        """Add the objects that are written as the first one, which begins where told."""
-        if not self._kinds:
-            held = ((mark, numbers(self._flat, kind)) for mark, kind in _NUMBERS.items())
-            self._kinds.update(held)
-        told = form_of(bytes(self._data[start : self._at]), self._kinds)
-        if told is None:
-            return
-        form = told[0]
-        n_values = form.n_names + form.n_values
-        window = FEW * _FURTHER * (self._at - start)
-        while len(found) < size:
-            most = size - len(found)
-            more = alike(form, self._flat, self._at, window, most, self._kinds)
-            if more is None:
-                return
-            cost = form.n_containers * _CONTAINER_COST + n_values * _SCALAR_COST + 4 * form.n_bytes
-            self._spend(more.n * cost + 4 * more.n_text)
-            for marker, stored in more.scalars():
-                self._see_all(marker, stored)
-            found += more.values()
-            self._at = more.end
-            if more.broken:
-                return
-            window = _FURTHER * (self._at - start)
-
-    def _whole(self, size: int) -> list[Any] | None:
-        """Return so many whole numbers that are all written with one mark; else take nothing."""
-        marker = chr(self._data[self._at]) if self._at < len(self._data) else ""
-        if not marker or marker not in _WHOLE:
-            return None
-        entry = np.dtype([("mark", "u1"), ("number", _NUMBERS[marker])])
-        if not 1 < size <= (len(self._data) - self._at) // entry.itemsize:
-            return None
-        stored = np.frombuffer(self._data, entry, size, self._at)
-        if not (stored["mark"] == ord(marker)).all():
-            return None
-        self._spend(_SCALAR_COST * size)
-        self._see_all(marker, stored["number"])
-        self._at += size * entry.itemsize
-        whole: list[Any] = stored["number"].tolist()
-        return whole
 
     def _see(self, marker: str, number: int) -> None:
         """Remember how a number is written."""
@@ -224,14 +160,6 @@ class _Parser:
             # XGBoost takes the largest of a form, and the smallest, for too large.
             away = number + 1 if number >= 0 else number - 1
             self._wide |= marker not in (shortest(number), shortest(away))
-
-    def _see_all(self, marker: str, stored: npt.NDArray[Any]) -> None:
-        """Remember how numbers are written, all with one mark."""
-        if marker in _WHOLE:
-            # Those next to 0 could be written in the shortest way.
-            for some, nearest in ((stored[stored >= 0], np.min), (stored[stored < 0], np.max)):
-                if len(some):
-                    self._see(marker, int(nearest(some)))
 
     def _once(self, found: dict[str, object], key: str) -> None:
         """Refuse an object that names something twice: readers would disagree."""
