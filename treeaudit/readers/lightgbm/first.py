@@ -10,7 +10,6 @@ from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Boosting
 from treeaudit.model.tree import Tree
 from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
-from treeaudit.readers.lightgbm.block import CheckedBlock
 from treeaudit.readers.lightgbm.text import Booster
 from treeaudit.readers.lightgbm.tree import StoredTree
 from treeaudit.readers.types import Float
@@ -109,12 +108,9 @@ def boosting_of(
     softmax = several is not None and k == int(several[1]) > 2
     plain = said.get("boosting", "gbdt") == "gbdt" and (sigmoid or softmax)
     plain = plain and all(_number(said.get(name, "0")) == 0.0 for name in _BENDING)
-    if isinstance(stored, CheckedBlock):
-        odd, told = False, stored.raw.grown
-    else:
-        # Leaves below a split by categories carry a penalty of their own.
-        odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
-        told = all(tree.raw.grown is not None for tree in stored)
+    # Leaves below a split by categories carry a penalty of their own.
+    odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
+    told = all(tree.raw.grown is not None for tree in stored)
     odd = odd or said.get("monotone_constraints", "") != ""
     if len(steps) < k or not plain or odd or not told:
         return None

@@ -16,16 +16,15 @@ from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
+from treeaudit.readers.boosters.damage import each_tree
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.first_round import FIRST_ROUND, labels_of_first_round
-from treeaudit.readers.lightgbm.block import CheckedBlock
 from treeaudit.readers.lightgbm.first import boosting_of, first_counts, first_round
-from treeaudit.readers.lightgbm.rows import builder, checked, uneven
 from treeaudit.readers.lightgbm.text import Booster
-from treeaudit.readers.lightgbm.tree import NO_MISSING, StoredTree
+from treeaudit.readers.lightgbm.tree import NO_MISSING, StoredTree, add_up, read_tree
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.residual.booster_parts import category_names, row_seed, targets_in
-from treeaudit.readers.types import Wide
 
 _SAMPLED = (
     ("bagging_fraction", "bagging_freq"),
@@ -40,20 +39,24 @@ _SHOWN = (
 
 def to_forest(booster: Booster, source: Source) -> Forest:
     """Return the forest of a LightGBM model."""
-    trees = checked(booster.trees, len(booster.names))
+    trees = read_trees(booster)
     grown = (booster.parameters or {}).get("boosting")
     # Only random forests are averaged; a loader goes by the line, and not by how they were grown.
     if grown is not None and (grown == "rf") != booster.averaged:
         raise ReadError(f"it was boosted by {show(grown)}, and its trees are combined otherwise")
     estimated = _estimated(booster.parameters)
-    if not estimated and (odd := uneven(trees)) is not None:
+    odd = next((i for i, tree in enumerate(trees) if not add_up(tree)), None)
+    if not estimated and odd is not None:
         raise ReadError(f"tree {odd} is inconsistent: its children do not add up to their parent")
     sampled = _sampled(booster.parameters)
-    told = _n_told(trees) * (not estimated)
+    told = 0 if estimated else sum(tree.n_records is not None for tree in trees)
     records_are, n_records = _records(booster, trees, sampled, told)
     n_categories, names = _category_names(booster, trees)
     schema = _schema(booster, n_categories, names, _with_gaps(trees))
-    build = builder(trees, n_categories, not estimated)
+
+    def build(i: int) -> Tree:
+        return trees[i].tree(n_categories, not estimated)
+
     # A mean of trees is a random forest: each is a first one, of other rows.
     plain = not (sampled or estimated or booster.averaged)
     asked, first = first_round(booster, trees, build) if plain else (False, [])
@@ -94,23 +97,14 @@ def to_forest(booster: Booster, source: Source) -> Forest:
     )
 
 
-def _columns(feature: Wide) -> frozenset[int]:
-    return frozenset(np.flatnonzero(np.bincount(feature)).tolist())
-
-
-def _n_told(trees: Sequence[StoredTree]) -> int:
-    """Return how many trees tell their rows."""
-    if isinstance(trees, CheckedBlock):
-        return 0 if trees.n_records is None else len(trees)
-    return sum(tree.n_records is not None for tree in trees)
+def read_trees(booster: Booster) -> list[StoredTree]:
+    """Check every tree of the file."""
+    return each_tree(booster.trees, lambda raw: read_tree(raw, len(booster.names)))
 
 
 def _not_asked(booster: Booster, asked: bool, trees: Sequence[StoredTree]) -> frozenset[Kind]:
     """Return what nobody has looked for in the steps of the trees: targets, or class counts."""
     if booster.objective.split(" ")[0] not in ("binary", "multiclass", "multiclassova"):
-        if isinstance(trees, CheckedBlock):
-            n_records = trees.n_records
-            return targets_in([None if n_records is None else n_records[trees.is_leaf]])
         return targets_in(
             None if tree.n_records is None else tree.n_records[tree.links.is_leaf] for tree in trees
         )
@@ -144,11 +138,7 @@ def _tells_seed(booster: Booster) -> bool:
 def _records(
     booster: Booster, trees: Sequence[StoredTree], sampled: bool, told: int
 ) -> tuple[RecordsAre, int | None]:
-    if isinstance(trees, CheckedBlock):
-        told_of = () if trees.n_records is None else trees.n_records[trees.start].tolist()
-        roots = set(told_of)
-    else:
-        roots = {int(tree.n_records[0]) for tree in trees if tree.n_records is not None}
+    roots = {int(tree.n_records[0]) for tree in trees if tree.n_records is not None}
     if booster.parameters is None or sampled or not told or len(roots) != 1:
         return "unknown", None
     return "all", roots.pop()
@@ -180,7 +170,7 @@ def _category_names(
         for i, info in enumerate(booster.infos)
         if isinstance(info, np.ndarray)
     }
-    for tree in () if isinstance(trees, CheckedBlock) else trees:
+    for tree in trees:
         for node, codes in tree.raw.categories.items():
             feature = int(tree.raw.feature[node])
             most[feature] = max(most.get(feature, -1), int(codes.max(initial=-1)))
@@ -204,11 +194,8 @@ def _category_names(
 
 def _with_gaps(trees: Sequence[StoredTree]) -> frozenset[int]:
     """Return the columns that are told to hold NaN: LightGBM says so where training data did."""
-    if isinstance(trees, CheckedBlock):
-        kind = trees.raw.all("decision_type") >> 2
-        return _columns(trees.raw.all("split_feature")[kind != NO_MISSING])
     told = [tree.raw.feature[tree.raw.missing_type != NO_MISSING] for tree in trees]
-    return _columns(np.concatenate(told))
+    return frozenset(np.unique(np.concatenate(told)).tolist())
 
 
 def _categorical_columns(booster: Booster, most: Mapping[int, int]) -> list[int]:
@@ -255,18 +242,13 @@ def _warnings(
     booster: Booster, trees: Sequence[StoredTree], names: Mapping[int, tuple[str, ...]]
 ) -> list[str]:
     said = []
-    block = isinstance(trees, CheckedBlock)
-    misrouted = (
-        int(np.count_nonzero(trees.misrouted))
-        if isinstance(trees, CheckedBlock)
-        else sum(tree.misrouted for tree in trees)
-    )
+    misrouted = sum(tree.misrouted for tree in trees)
     if misrouted:
         said.append(
             f"{misrouted:,} splits treat zero as missing and send it away from its neighbours: "
             "rules with these splits are right for all numbers but zero"
         )
-    linear = 0 if block else sum(tree.raw.linear for tree in trees)
+    linear = sum(tree.raw.linear for tree in trees)
     if linear:
         said.append(
             f"{linear:,} trees have a linear model in each leaf (leaf_coeff): "
