@@ -10,11 +10,11 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.lightgbm.fields import is_parameter
-from treeaudit.readers.lightgbm.forest import read_trees, to_forest
+from treeaudit.readers.lightgbm.model import read_trees, to_forest
 from treeaudit.readers.lightgbm.text import Booster
-from treeaudit.readers.lightgbm.tree import StoredTree
+from treeaudit.readers.lightgbm.trees import StoredTree
 from treeaudit.readers.sklearn.behind import over_data
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import is_seed

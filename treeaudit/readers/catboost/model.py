@@ -16,8 +16,8 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import number_of
 from treeaudit.readers.catboost.columns import ColumnTable, nested
+from treeaudit.readers.catboost.counts import first_counts, people_of, reason_of
 from treeaudit.readers.catboost.fields import unknown_in
-from treeaudit.readers.catboost.people import first_counts, people_of, reason_of
 from treeaudit.readers.catboost.trees import StoredTree, stored_trees
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, clean

@@ -14,7 +14,7 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.boosters.damage import check_number
+from treeaudit.readers.boosters import check_number
 from treeaudit.readers.catboost.columns import ColumnTable
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.links import category_sets, sums

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.readers.boosters.damage import check_number, each_tree, whole
+from treeaudit.readers.boosters import check_number, each_tree, whole
 from treeaudit.readers.lightgbm.fields import unknown_in_json
 from treeaudit.readers.lightgbm.text import Booster
-from treeaudit.readers.lightgbm.tree import Grown, RawTree
+from treeaudit.readers.lightgbm.trees import Grown, RawTree
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.types import Float, Wide

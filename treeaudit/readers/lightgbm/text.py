@@ -16,9 +16,9 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.extras import Extra
-from treeaudit.readers.boosters.damage import check_number, each_tree, whole
+from treeaudit.readers.boosters import check_number, each_tree, whole
 from treeaudit.readers.lightgbm.fields import PARAMETER, unknown_in_text, unread_lines
-from treeaudit.readers.lightgbm.tree import Grown, RawTree
+from treeaudit.readers.lightgbm.trees import Grown, RawTree
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.types import Flag, Float, Wide

@@ -11,7 +11,7 @@ from treeaudit.model.forest import Boosting
 from treeaudit.model.tree import Tree
 from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
 from treeaudit.readers.lightgbm.text import Booster
-from treeaudit.readers.lightgbm.tree import StoredTree
+from treeaudit.readers.lightgbm.trees import StoredTree
 from treeaudit.readers.types import Float
 
 _BINARY = re.compile(r"(?:binary|multiclassova num_class:\d{1,9}) sigmoid:([0-9.e+-]{1,20})")

@@ -30,7 +30,7 @@ import numpy as np
 
 from treeaudit.readers.links import sums
 from treeaudit.readers.types import Wide
-from treeaudit.readers.xgboost.tree import StoredTree
+from treeaudit.readers.xgboost.trees import StoredTree
 
 _ONE = ("reg:squarederror", "reg:linear", "reg:absoluteerror", "reg:quantileerror")
 _LOGISTIC = ("binary:logistic", "reg:logistic")
