@@ -78,6 +78,7 @@ def _means(links: Links, value: Float, cover: Float) -> Float:
     return np.where(~leaf & np.isfinite(mean), mean, value)
 
 
+@np.errstate(all="ignore")  # signalling NaNs warn too, and decimals beyond 32 bits
 def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     """Check one tree of the file."""
     if not isinstance(raw, dict):
@@ -108,11 +109,11 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     if goes_left.min(initial=0) < 0 or goes_left.max(initial=1) > 1:
         raise ReadError("a split sends missing values neither left nor right")
     kind = _whole(raw, "split_type", n)[at] if "split_type" in raw else np.zeros(len(at))
-    numeric = inner & (kind == 0)
+    numeric, categorical = inner & (kind == 0), inner & (kind == 1)
     if np.isnan(condition[numeric]).any():
         raise ReadError("a threshold is not a number")
-    categories = _categories(raw, at, inner & (kind == 1))
-    if (inner & (kind != 0) & (kind != 1)).any():
+    categories = _categories(raw, at, categorical)
+    if ((numeric | categorical) != inner).any():
         raise ReadError("a split is neither numeric nor categorical")
     leaf_value = np.where(inner, 0.0, condition)
     if width == 1 and not np.isfinite(leaf_value).all():
@@ -177,8 +178,7 @@ def _whole(raw: Mapping[str, object], name: str, n: int | None = None) -> Wide:
 
 def _numbers(raw: Mapping[str, object], name: str, n: int) -> Float:
     # XGBoost works with 32-bit floats; decimal text may be longer than they are.
-    with np.errstate(all="ignore"):  # signalling NaNs warn too
-        return _column(raw, name, n, "iuf").astype(np.float32).astype(np.float64)
+    return _column(raw, name, n, "iuf").astype(np.float32).astype(np.float64)
 
 
 def _column(raw: Mapping[str, object], name: str, n: int | None, kinds: str) -> Array:

@@ -6,6 +6,7 @@ it promises are there. Arrays of one number type become numpy views of the file.
 
 import struct
 from mmap import mmap
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,10 @@ class _Parser:
         return self._data[start : self._at]
 
     def _marker(self) -> str:
-        code = self._take(1)[0]
+        if self._at == len(self._data):
+            self._take(1)
+        code = self._data[self._at]
+        self._at += 1
         if code == 0x4E:  # "N": no operation, which no library writes
             raise self._damaged("it is filled up with bytes that say nothing")
         return chr(code)
@@ -86,11 +90,12 @@ class _Parser:
     def _value(self, marker: str, depth: int) -> object:
         if (kind := _SCALARS.get(marker)) is not None:
             self._spend(_SCALAR_COST)
-            found = kind.unpack(self._take(kind.size))[0]
-            self._see(marker, found)
+            found = self._number(kind)
+            if marker in _WHOLE:
+                self._note_form(marker, found)
             return found
         if marker == "S":
-            return self._text()
+            return self._text(self._marker())
         if marker == "{":
             return self._object(depth + 1)
         if marker == "[":
@@ -102,18 +107,25 @@ class _Parser:
             return chr(self._take(1)[0])
         raise self._damaged(f"there is no type {marker!a}")
 
+    def _number(self, kind: struct.Struct) -> Any:  # noqa: ANN401  # a number of some type
+        end = self._at + kind.size
+        if end > len(self._data):
+            self._take(kind.size)
+        found = kind.unpack_from(self._data, self._at)[0]
+        self._at = end
+        return found
+
     def _length(self, marker: str) -> int:
         if marker not in _WHOLE:
             raise self._damaged("a length is no whole number")
         self._forms[0].add(marker)
-        kind = _SCALARS[marker]
-        size = int(kind.unpack(self._take(kind.size))[0])
+        size: int = self._number(_SCALARS[marker])
         if size < 0:
             raise self._damaged("a length is negative")
         return size
 
-    def _text(self, marker: str | None = None) -> str:
-        size = self._length(self._marker() if marker is None else marker)
+    def _text(self, marker: str) -> str:
+        size = self._length(marker)
         if size > Most.text:
             raise ModelTooLargeError(
                 f"the UBJSON holds a text of {size:,} bytes at byte {self._at:,}, "
@@ -153,18 +165,12 @@ class _Parser:
             return np.frombuffer(self._take(size * dtype.itemsize), dtype=dtype)
         return [self._value(common, depth) for _ in self._counted(size)]
 
-    def _see(self, marker: str, number: int) -> None:
-        """Remember how a number is written."""
-        if marker in _WHOLE:
-            self._forms[1].add(marker)
-            # XGBoost takes the largest of a form, and the smallest, for too large.
-            away = number + 1 if number >= 0 else number - 1
-            self._wide |= marker not in (shortest(number), shortest(away))
-
-    def _once(self, found: dict[str, object], key: str) -> None:
-        """Refuse an object that names something twice: readers would disagree."""
-        if key in found:
-            raise self._damaged(f"an object names {show(key)} twice")
+    def _note_form(self, marker: str, number: int) -> None:
+        """Remember how a whole number is written."""
+        self._forms[1].add(marker)
+        # XGBoost takes the largest of a form, and the smallest, for too large.
+        away = number + 1 if number >= 0 else number - 1
+        self._wide |= marker not in (shortest(number), shortest(away))
 
     def _counted(self, size: int) -> range:
         """Refuse more entries than bytes: entries of no bytes are bombs."""
@@ -177,13 +183,16 @@ class _Parser:
         found: dict[str, object] = {}
         if size is None:
             while marker != "}":
-                key = self._text(marker)
-                self._once(found, key)
-                found[key] = self._value(self._marker(), depth)
+                self._entry(found, marker, None, depth)
                 marker = self._marker()
             return found
         for _ in self._counted(size):
-            key = self._text()
-            self._once(found, key)
-            found[key] = self._value(self._marker() if common is None else common, depth)
+            self._entry(found, self._marker(), common, depth)
         return found
+
+    def _entry(self, found: dict[str, object], marker: str, common: str | None, depth: int) -> None:
+        """Read a name and its value; refuse a name that is there: readers would disagree."""
+        key = self._text(marker)
+        if key in found:
+            raise self._damaged(f"an object names {show(key)} twice")
+        found[key] = self._value(common or self._marker(), depth)
