@@ -6,11 +6,12 @@ training. Everything that LightGBM would not write is refused, or listed as unkn
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 from mmap import mmap
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _TREE = re.compile(rb"Tree=\d+\r?$", re.MULTILINE)
 _LINE = ord("\n")
 _END = re.compile(rb"^end of trees\r?$", re.MULTILINE)
 _NAMES = "feature_names"
+_LARGEST = 1 << 62
 
 _Column = TypeVar("_Column", Wide, Float)
 
@@ -89,6 +91,14 @@ class Booster:
 
 
 def parse(data: bytes | mmap) -> Booster:
+    """Return the model in the text."""
+    with warnings.catch_warnings():
+        # numpy only warns of text that is no number.
+        warnings.simplefilter("error", DeprecationWarning)
+        return _parse(data)
+
+
+def _parse(data: bytes | mmap) -> Booster:
     """Return the model in the text."""
     places = [*islice(_begins(data), Most.trees + 1)]
     finish = _END.search(data, places[-1] if places else 0)
@@ -249,18 +259,27 @@ def _words(text: str) -> list[str]:
 
 def _integers(text: str) -> Wide:
     """Return the whole numbers of a line."""
-    try:
-        return np.fromiter(map(int, _words(text)), dtype=np.int64)
-    except (ValueError, OverflowError):
-        raise ReadError("a whole number is damaged") from None
+    found: Wide = _numbers(text, np.int64)
+    # numpy makes the largest number there is of those beyond 64 bits.
+    if np.any((found <= -_LARGEST) | (found >= _LARGEST)):
+        raise ReadError("a whole number is damaged")
+    return found
 
 
 def _floats(text: str) -> Float:
     """Return the numbers of a line."""
+    found: Float = _numbers(text, np.float64)
+    return found
+
+
+def _numbers(text: str, kind: type[np.generic]) -> Any:  # noqa: ANN401  # an array of this kind
+    if text.count(" ") >= Most.words:
+        raise ModelTooLargeError(f"a line holds more than {Most.words:,} words")
     try:
-        return np.fromiter(map(float, _words(text)), dtype=np.float64)
-    except ValueError:
-        raise ReadError("a number is damaged") from None
+        return np.fromstring(text, kind, sep=" ") if text else np.empty(0, kind)
+    except (ValueError, DeprecationWarning):
+        what = "a whole number" if kind is np.int64 else "a number"
+        raise ReadError(f"{what} is damaged") from None
 
 
 def _tree_of(fields: Mapping[str, str]) -> RawTree:

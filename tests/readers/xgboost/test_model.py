@@ -393,6 +393,13 @@ def test_damage_is_one_sentence(change) -> None:
     assert len(message) < 300
 
 
+def test_a_damaged_tree_is_named() -> None:
+    document = json.loads(train(LOGISTIC, rounds=2).save_raw("json"))
+    _entry("split_indices", 4)(document)
+    with pytest.raises(ReadError, match="tree 1: it tests a feature that is none of the 4"):
+        read(json.dumps(document).encode())
+
+
 @pytest.mark.parametrize("base", ["x", "[]", "[1,", "[nan]", "1e999", "-3", "7", "[0.5,0.5]", None])
 def test_a_senseless_base_score_proves_nothing(base) -> None:
     document = json.loads(train(LOGISTIC).save_raw("json"))
