@@ -18,7 +18,7 @@ from treeaudit.model.words import number_of
 from treeaudit.readers.catboost.columns import ColumnTable, nested
 from treeaudit.readers.catboost.counts import first_counts, people_of, reason_of
 from treeaudit.readers.catboost.fields import unknown_in
-from treeaudit.readers.catboost.trees import StoredTree, stored_trees
+from treeaudit.readers.catboost.trees import StoredTree, read_trees
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.residual.extra import few
@@ -101,7 +101,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
     if not isinstance(data.get("features_info"), dict):
         raise ReadError("the CatBoost model is damaged: it does not describe its features")
     columns = ColumnTable(data["features_info"])
-    stored = stored_trees(data, columns)
+    stored = read_trees(data, columns)
     params = nested(data, "model_info", "params")
     classes = _classes(data)
     people = people_of(stored, params)
@@ -138,7 +138,7 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
                 *_extras(data),
                 *few(unknown_in(data, columns, len(stored))),
             ),
-            looked_for=KINDS - _not_asked(classes),
+            looked_for=KINDS - _not_examined(classes),
         ),
     )
 
@@ -170,7 +170,7 @@ def _source(data: Mapping[str, Any], params: Mapping[str, Any], source: Source) 
     )
 
 
-def _not_asked(classes: tuple[Label, ...] | None) -> frozenset[Kind]:
+def _not_examined(classes: tuple[Label, ...] | None) -> frozenset[Kind]:
     """Return the kinds that nobody looks for: whether its seed repeats a draw, and others."""
     if classes is None:
         return frozenset({"seeds", "targets"})

@@ -118,7 +118,7 @@ class StoredTree:
         return category_sets(sets)
 
 
-def stored_trees(data: Mapping[str, Any], columns: ColumnTable) -> list[StoredTree]:
+def read_trees(data: Mapping[str, Any], columns: ColumnTable) -> list[StoredTree]:
     """Return the trees of the file, in order."""
     oblivious, free = data.get("oblivious_trees"), data.get("trees")
     stored = oblivious if oblivious is not None else free

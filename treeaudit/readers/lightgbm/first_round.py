@@ -100,7 +100,7 @@ def first_round(
 def boosting_of(
     booster: Booster, stored: Sequence[StoredTree], trees: Sequence[Tree]
 ) -> Boosting | None:
-    """Return how the trees follow from labels; None where that is not told."""
+    """Return how the trees follow from labels; None where the file says too little."""
     k, said = booster.n_outputs, booster.parameters or {}
     steps = [step for tree in stored[:k] if (step := _step_of(booster, tree)) is not None]
     objective, several = (pattern.fullmatch(booster.objective) for pattern in (_BINARY, _SOFTMAX))
@@ -110,9 +110,9 @@ def boosting_of(
     plain = plain and all(_number(said.get(name, "0")) == 0.0 for name in _BENDING)
     # Leaves below a split by categories carry a penalty of their own.
     odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
-    told = all(tree.raw.grown is not None for tree in stored)
+    complete = all(tree.raw.grown is not None for tree in stored)
     odd = odd or said.get("monotone_constraints", "") != ""
-    if len(steps) < k or not plain or odd or not told:
+    if len(steps) < k or not plain or odd or not complete:
         return None
 
     return Boosting(

@@ -138,7 +138,7 @@ def to_forest(booster: Booster, source: Source) -> Forest:
                 *row_seed("parameters.bagging_seed", sampled and _tells_seed(booster)),
                 *booster.unknown,
             ),
-            looked_for=KINDS - _not_asked(booster, asked or (sampled and not told), trees),
+            looked_for=KINDS - _not_examined(booster, asked or (sampled and not told), trees),
         ),
     )
 
@@ -148,7 +148,7 @@ def read_trees(booster: Booster) -> list[StoredTree]:
     return each_tree(booster.trees, lambda raw: read_tree(raw, len(booster.names)))
 
 
-def _not_asked(booster: Booster, asked: bool, trees: Sequence[StoredTree]) -> frozenset[Kind]:
+def _not_examined(booster: Booster, asked: bool, trees: Sequence[StoredTree]) -> frozenset[Kind]:
     """Return what nobody has looked for in the steps of the trees: targets, or class counts."""
     if booster.objective.split(" ")[0] not in ("binary", "multiclass", "multiclassova"):
         return targets_in(
@@ -239,9 +239,9 @@ def _category_names(
 
 
 def _with_gaps(trees: Sequence[StoredTree]) -> frozenset[int]:
-    """Return the columns that are told to hold NaN: LightGBM says so where training data did."""
-    told = [tree.raw.feature[tree.raw.missing_type != NO_MISSING] for tree in trees]
-    return frozenset(np.unique(np.concatenate(told)).tolist())
+    """Return the columns in which the training data had NaN, as LightGBM notes in each split."""
+    features = [tree.raw.feature[tree.raw.missing_type != NO_MISSING] for tree in trees]
+    return frozenset(np.unique(np.concatenate(features)).tolist())
 
 
 def _categorical_columns(booster: Booster, most: Mapping[int, int]) -> list[int]:

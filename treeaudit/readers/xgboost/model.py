@@ -213,18 +213,18 @@ def _records(booster: Booster, found: Sequence[object]) -> tuple[RecordsAre, int
     if len(roots) != 1:
         return "unknown", None
     stated = booster.parameters.get("subsample")
-    sure = stated == 1.0 if stated is not None else len(found) >= _MANY_TREES
-    told = sum(n is not None for n in found)
-    if sure and (stated is not None or told >= _MANY_TREES):
+    no_subsample = stated == 1.0 if stated is not None else len(found) >= _MANY_TREES
+    n_known = sum(n is not None for n in found)
+    if no_subsample and (stated is not None or n_known >= _MANY_TREES):
         return "all", roots.pop()
     return "unknown", None
 
 
 def _reason(booster: Booster, found: Sequence[object]) -> str:
-    told = sum(n is not None for n in found)
-    if told == 0:
+    n_known = sum(n is not None for n in found)
+    if n_known == 0:
         return f"the file holds no counts: {_COVER}"
-    whose = "every tree" if told == len(found) else f"{told:,} of {len(found):,} trees"
+    whose = "every tree" if n_known == len(found) else f"{n_known:,} of {len(found):,} trees"
     return f"the file holds no class counts; in {whose} the cover gives the people per leaf"
 
 
@@ -270,7 +270,7 @@ def _first_counts(
     booster: Booster, trees: Sequence[StoredTree], found: Sequence[Wide | None]
 ) -> dict[int, Wide]:
     """Return how many people of its class are in the leaves of each tree of the first round."""
-    told = {}
+    counts = {}
     for i in range(min(booster.loss.n_first_round, len(trees))):
         n, p = found[i], booster.loss.probability(booster.outputs[i])
         # Fractions as labels, which reg:logistic allows, are no people of a class.
@@ -278,8 +278,8 @@ def _first_counts(
             continue
         of_class = class_counts(trees[i], n, p)
         if of_class is not None:
-            told[i] = of_class
-    return told
+            counts[i] = of_class
+    return counts
 
 
 def _tree_classes(
@@ -314,17 +314,17 @@ def _extras(
     of_class: Mapping[int, Wide],
 ) -> tuple[Extra, ...]:
     """Return what the leaf weights of the first round say about labels."""
-    told = []
+    extras = []
     for i, second in of_class.items():
         n = found[i]
         if n is not None:
             size = n[trees[i].links.is_leaf]
             pure = int(np.count_nonzero((second == 0) | (second == size)))
-            told.append(_leftover(i, booster, size, pure))
-    return tuple(told)
+            extras.append(_first_round_extra(i, booster, size, pure))
+    return tuple(extras)
 
 
-def _leftover(tree: int, booster: Booster, size: Wide, pure: int) -> Extra:
+def _first_round_extra(tree: int, booster: Booster, size: Wide, pure: int) -> Extra:
     label = booster.outputs[tree] if booster.loss.n_outputs > 1 else 1
     return Extra(
         kind="first-round-counts",
@@ -355,10 +355,10 @@ def _boosting(
         return None
     if any(tree.cover is None or tree.value is None for tree in stored):
         return None
-    told = rate_and_penalty(stored[0])
-    if told is None:
+    rounded = rate_and_penalty(stored[0])
+    if rounded is None:
         return None
-    rate, penalty = (float(np.float32(one)) for one in told)
+    rate, penalty = (float(np.float32(one)) for one in rounded)
     shares = [float(np.float32(p)) for p in shares]
     base = [float(np.float32(x)) for x in loss.base_score]
     start = base * (k // len(base)) if softmax else [math.log(p / (1 - p)) for p in shares]
@@ -374,8 +374,8 @@ def _boosting(
         derivatives=SINGLE,
         stored=SINGLE,
         assumptions=(
-            f"learning rate {told[0]:g} and penalty {told[1]:g}, near to which the numbers of the "
-            "first tree are",
+            f"learning rate {rounded[0]:g} and penalty {rounded[1]:g}, near to which the numbers "
+            "of the first tree are",
             "nobody was left out of a tree",
             "rows had no weights of their own",
         ),
