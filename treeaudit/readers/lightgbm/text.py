@@ -261,7 +261,7 @@ def _integers(text: str) -> Wide:
     """Return the whole numbers of a line."""
     found: Wide = _numbers(text, np.int64)
     # numpy makes the largest number there is of those beyond 64 bits.
-    if np.any((found <= -_LARGEST) | (found >= _LARGEST)):
+    if len(found) and not -_LARGEST < found.min() <= found.max() < _LARGEST:
         raise ReadError("a whole number is damaged")
     return found
 
