@@ -95,7 +95,7 @@ def test_weights_of_dart_are_read_wherever_they_stand() -> None:
 
 def changed(path, document):
     from treeaudit.model.source import Source
-    from treeaudit.readers.xgboost.forest import to_forest
+    from treeaudit.readers.xgboost.model import to_forest
 
     return to_forest(document, Source())
 

@@ -7,7 +7,7 @@ from treeaudit.errors import SeveralModelsError, UnsupportedModelError
 from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.every import elsewhere, of_other_libraries, usual
 from treeaudit.readers.limits import Most

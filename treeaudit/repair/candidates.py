@@ -86,7 +86,7 @@ def _worth(total: Float, labels: Int) -> tuple[int, float]:
 
 
 _FEWEST = 8
-"""See `treeaudit.readers.xgboost.cover`."""
+"""See `treeaudit.readers.xgboost.counts`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

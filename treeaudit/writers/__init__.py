@@ -121,7 +121,7 @@ def content_by(writer: str, forest: Forest) -> str | bytes:
 
 def _writers_of(forest: Forest) -> Mapping[str, str]:
     """Return the writers by suffix: those of its own library stand before ours."""
-    from treeaudit.readers.boosters.stored_booster import StoredBooster
+    from treeaudit.readers.boosters import StoredBooster
 
     stored = forest.source.stored
     if not isinstance(stored, StoredBooster):

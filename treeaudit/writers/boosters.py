@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
-from treeaudit.readers.boosters.stored_booster import StoredBooster
-from treeaudit.readers.boosters.wrappers import booster_in
+from treeaudit.readers.boosters import StoredBooster, booster_in
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.xgboost.model import is_ubjson
 from treeaudit.writers import ubjson_bytes

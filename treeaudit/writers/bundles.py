@@ -16,7 +16,7 @@ from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
-from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.every import usual
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert, Text

@@ -14,7 +14,7 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.words import an
-from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.found import Found, Seen, elements, is_tree, names_in

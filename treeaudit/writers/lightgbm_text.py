@@ -10,12 +10,11 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.lightgbm.fields import is_parameter
-from treeaudit.readers.lightgbm.forest import to_forest
-from treeaudit.readers.lightgbm.rows import checked
+from treeaudit.readers.lightgbm.model import read_trees, to_forest
 from treeaudit.readers.lightgbm.text import Booster
-from treeaudit.readers.lightgbm.tree import StoredTree
+from treeaudit.readers.lightgbm.trees import StoredTree
 from treeaudit.readers.sklearn.behind import over_data
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import is_seed
@@ -46,7 +45,7 @@ def to_lightgbm_text(forest: Forest) -> str:
             f"a LightGBM model keeps its first rounds, {booster.n_outputs} trees each: {JSON}"
         )
     exact = stored.found is None or not stored.found.before
-    trees = checked(booster.trees, len(booster.names))
+    trees = read_trees(booster)
     texts = [_tree(trees[i], i, forest.trees[i], whole.trees[i], exact=exact) for i in origin]
     head = "\n".join(_head(booster, [len(text.encode()) for text in texts]))
     return f"{head}\n\n{''.join(texts)}{_rest(booster, forest)}"

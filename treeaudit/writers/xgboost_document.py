@@ -10,13 +10,13 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.boosters.stored_booster import StoredBooster
+from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.residual.extra_content import known_fields
 from treeaudit.readers.sklearn.behind import over_data
 from treeaudit.readers.xgboost.fields import keys_of
-from treeaudit.readers.xgboost.forest import read_trees, to_forest
+from treeaudit.readers.xgboost.model import read_trees, to_forest
 from treeaudit.readers.xgboost.schema import Booster, read_booster
-from treeaudit.readers.xgboost.tree import StoredTree
+from treeaudit.readers.xgboost.trees import StoredTree
 from treeaudit.writers import ubjson_bytes
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import is_seed

@@ -14,7 +14,7 @@ import numpy as np
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Most, clean, show
-from treeaudit.readers.types import Float, Table, Wide
+from treeaudit.readers.types import Table
 
 _OTHER = "(any other value)"
 _QUESTION = [("feature", "i8"), ("border", "f8"), ("code", "i8"), ("missing_yes", "?")]
@@ -79,24 +79,6 @@ class ColumnTable:
         else:
             raise UnsupportedModelError(f"it asks about {show(kind)}, which is not read")
         return self._once((feature, border, code), missing_yes=missing_yes)
-
-    def ask_numbers(self, index: Wide, border: Float, at: Wide) -> list[int]:
-        """Return the numbers of some questions about numbers in columns; see `ask`."""
-        if not np.all(np.abs(border) <= _FLOAT_MAX):
-            raise ReadError("it is damaged: a border is out of range")
-        rounded = border.astype(np.float32).tolist()
-        rows = zip(index.tolist(), border.tolist(), at.tolist(), rounded, strict=True)
-        columns: dict[int, tuple[int, bool]] = {}
-        found = []
-        for i, stored, number, single in rows:
-            if self._numbers.get(("f", i, stored)) != number:
-                raise ReadError(_TWO)
-            if i not in columns:
-                entry = _known(self._floats, i)
-                columns[i] = _flat(entry), entry.get("nan_value_treatment") == "AsTrue"
-            feature, missing_yes = columns[i]
-            found.append(self._once((feature, single, -1), missing_yes=missing_yes))
-        return found
 
     def _once(self, key: tuple[int, float, int], *, missing_yes: bool) -> int:
         place = self._asked.setdefault(key, len(self._rows))

@@ -1,14 +1,14 @@
 """CatBoost models in their JSON form."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from mmap import mmap
 from typing import Any
 
 import numpy as np
 
-from treeaudit.errors import DataError, ReadError, TreeauditError, UnsupportedModelError
+from treeaudit.errors import DataError, ReadError, UnsupportedModelError
 from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Label, Schema
@@ -16,11 +16,9 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import number_of
 from treeaudit.readers.catboost.columns import ColumnTable, nested
+from treeaudit.readers.catboost.counts import first_counts, people_of, reason_of
 from treeaudit.readers.catboost.fields import unknown_in
-from treeaudit.readers.catboost.people import first_counts, people_of, reason_of
-from treeaudit.readers.catboost.rows import EachTree, StoredTrees, TreesInRow
-from treeaudit.readers.catboost.text import TreesOfText, trees_of_text
-from treeaudit.readers.catboost.trees import StoredTree, stored_trees
+from treeaudit.readers.catboost.trees import StoredTree, read_trees
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.open import Content
@@ -29,8 +27,6 @@ from treeaudit.readers.sklearn.labels import labels_of
 from treeaudit.readers.types import Float
 
 _BINARY = b"CBM1"
-_PLACE = b"NaN"
-"""Stands for trees in the rest of a text: no number that JSON has."""
 _DIGITS = 20
 _MOST = 1 << 53
 _MARKS = (b'"oblivious_trees"', b'"features_info"', b'"catboost_version_info"', b'"ctr_data"')
@@ -56,47 +52,15 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
             "model.save_model('model.json', format='json')"
         )
     source = replace(source, format="catboost-json")
-    most = limits.objects(len(content.data))
-    forest = _at_once(content, source, most)
-    if forest is not None:
-        return forest
     try:
-        return _forest(_parse(content.data, most), source)
+        return _forest(_parse(content.data, limits.objects(len(content.data))), source)
     except DataError as error:
         raise ReadError(f"the CatBoost model is damaged: {error}") from None
 
 
-def _at_once(content: Content, source: Source, most: int) -> Forest | None:
-    """Return the model of a text that is regular; None where it may not be, or is damaged."""
-    found = trees_of_text(content.data)
-    if found is None:
-        return None
-    trees = found
-    around = bytes(content.data[: trees.begin]), bytes(content.data[trees.end :])
-    put: list[str] = []
-    # One wide character makes all of a text wide, and a copy of it.
-    width = 1 if all(map(bytes.isascii, around)) else 8
-    left = most - trees.cost - width * (trees.end - trees.begin)
-
-    def constant(name: str) -> TreesOfText:
-        put.append(name)
-        return trees
-
-    try:
-        rest = _parse(_PLACE.join(around), left, constant)
-        if put != [_PLACE.decode()] or rest.get("oblivious_trees") is not trees:
-            return None
-        return _forest(rest, source)
-    except TreeauditError:
-        return None
-
-
-def _parse(
-    text: bytes | mmap, most: int, constant: bool | Callable[[str], object] = False
-) -> dict[str, Any]:
+def _parse(text: bytes | mmap, most: int) -> dict[str, Any]:
     what = "the JSON of the CatBoost model"
-    costs = (150, 150, 50)
-    data = parse_json(text, most, costs, what=what, made=_compact, infinite=constant)
+    data = parse_json(text, most, (150, 150, 50), what=what, made=_compact)
     if not isinstance(data, dict):
         raise ReadError("the JSON file does not hold a CatBoost model")
     return data
@@ -137,16 +101,11 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
     if not isinstance(data.get("features_info"), dict):
         raise ReadError("the CatBoost model is damaged: it does not describe its features")
     columns = ColumnTable(data["features_info"])
-    text = data.get("oblivious_trees")
-    stored: StoredTrees
-    if isinstance(text, TreesOfText):
-        stored = TreesInRow(text, columns)
-    else:
-        stored = EachTree(stored_trees(data, columns))
+    stored = read_trees(data, columns)
     params = nested(data, "model_info", "params")
     classes = _classes(data)
     people = people_of(stored, params)
-    told = [people.known and not asks for asks in stored.asking_statistics(columns)]
+    told = [people.known and not tree.asks_statistics(columns) for tree in stored]
     first = first_counts(stored[0], params, classes) if told[0] else None
     warnings = []
     if columns.derived:
@@ -158,11 +117,8 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
             "so leaf weights are not taken as people"
         )
 
-    plain = stored.builder(columns, told)
-
     def build(i: int) -> Tree:
-        tree = plain(i)
-        return tree if i or first is None else replace(tree, counts=stored[0].sums(first))
+        return stored[i].build(columns, people=told[i], class_counts=None if i else first)
 
     counts_are: CountsAre = "absent" if first is None else "likely"
     return Forest(
@@ -180,9 +136,9 @@ def _forest(data: dict[str, Any], source: Source) -> Forest:
             found=(
                 *_first_round(stored[0], first),
                 *_extras(data),
-                *few(unknown_in(_without(text, data), columns, len(stored))),
+                *few(unknown_in(data, columns, len(stored))),
             ),
-            looked_for=KINDS - _not_asked(classes),
+            looked_for=KINDS - _not_examined(classes),
         ),
     )
 
@@ -214,7 +170,7 @@ def _source(data: Mapping[str, Any], params: Mapping[str, Any], source: Source) 
     )
 
 
-def _not_asked(classes: tuple[Label, ...] | None) -> frozenset[Kind]:
+def _not_examined(classes: tuple[Label, ...] | None) -> frozenset[Kind]:
     """Return the kinds that nobody looks for: whether its seed repeats a draw, and others."""
     if classes is None:
         return frozenset({"seeds", "targets"})
@@ -233,11 +189,6 @@ def _first_round(tree: StoredTree, first: Float | None) -> list[Extra]:
     )
     where, n = "leaf values of the first tree", int(first.sum())
     return [Extra(kind="first-round-counts", where=where, n=n, says=says)]
-
-
-def _without(text: object, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the object of a file without the trees that were taken from its text at once."""
-    return {**data, "oblivious_trees": None} if isinstance(text, TreesOfText) else data
 
 
 def _extras(data: Mapping[str, Any]) -> Iterator[Extra]:

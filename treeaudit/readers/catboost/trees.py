@@ -14,7 +14,7 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.boosters.damage import check_number
+from treeaudit.readers.boosters import check_number
 from treeaudit.readers.catboost.columns import ColumnTable
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.links import category_sets, sums
@@ -118,7 +118,7 @@ class StoredTree:
         return category_sets(sets)
 
 
-def stored_trees(data: Mapping[str, Any], columns: ColumnTable) -> list[StoredTree]:
+def read_trees(data: Mapping[str, Any], columns: ColumnTable) -> list[StoredTree]:
     """Return the trees of the file, in order."""
     oblivious, free = data.get("oblivious_trees"), data.get("trees")
     stored = oblivious if oblivious is not None else free

@@ -6,16 +6,15 @@ from typing import Any
 import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.readers.boosters.damage import check_number, each_tree, whole
-from treeaudit.readers.lightgbm.dump_rows import MISSING, read_row
+from treeaudit.readers.boosters import check_number, each_tree, whole
 from treeaudit.readers.lightgbm.fields import unknown_in_json
 from treeaudit.readers.lightgbm.text import Booster
-from treeaudit.readers.lightgbm.tree import Grown, RawTree
+from treeaudit.readers.lightgbm.trees import Grown, RawTree
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.types import Float, Wide
 
-_TOGETHER = 64
+_MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 _Object = Mapping[str, Any]
 
 
@@ -27,7 +26,7 @@ def booster_of(document: object) -> Booster:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ReadError("its feature_names are missing")
     check_number(len(document["tree_info"]), "LightGBM")
-    trees = _trees(document["tree_info"])
+    trees = each_tree(document["tree_info"], _tree)
     version, objective = document.get("version"), document.get("objective", "")
     pandas = document.get("pandas_categorical")
     lists = isinstance(pandas, list) and all(isinstance(column, list) for column in pandas)
@@ -73,14 +72,6 @@ def _infos(stated: object, names: list[str]) -> list[tuple[float, float] | Wide 
         else:
             found.append((_number(info, "min_value"), _number(info, "max_value")))
     return found
-
-
-def _trees(entries: list[object]) -> list[RawTree]:
-    trees: list[RawTree] = []
-    for first in range(0, len(entries), _TOGETHER):
-        some = entries[first : first + _TOGETHER]
-        trees += read_row(some, first) or each_tree(some, _tree, first)
-    return trees
 
 
 def _tree(entry: object) -> RawTree:
@@ -181,9 +172,9 @@ def _is_categorical(node: _Object) -> bool:
 
 def _missing(node: _Object) -> int:
     kind = node.get("missing_type", "None")
-    if not isinstance(kind, str) or kind not in MISSING:
+    if not isinstance(kind, str) or kind not in _MISSING:
         raise ReadError(f"a split has the missing type {show(kind)}")
-    return MISSING[kind]
+    return _MISSING[kind]
 
 
 def _codes(node: _Object) -> Wide:

@@ -110,8 +110,7 @@ def unread_lines(fields: Mapping[str, str]) -> dict[str, str]:
     each = [int(n) for n in fields.get("num_features", "").split()] if linear else []
     # Columns of a leaf stand on its path.
     n_loose = sum(each) if max(each, default=0) < n_leaves else 0
-    room = dict.fromkeys(_OF_A_TREE, Most.words)
-    room |= {"leaf_const": n_leaves, "num_features": n_leaves}
+    room = {"leaf_const": n_leaves, "num_features": n_leaves}
     room |= dict.fromkeys(("leaf_features", "leaf_coeff"), n_loose)
     bounds = fields.get("cat_boundaries", "").split()
     n_sets = int(fields.get("num_cat", "0"))
@@ -119,10 +118,12 @@ def unread_lines(fields: Mapping[str, str]) -> dict[str, str]:
     room["cat_threshold"] = int(bounds[-1]) if n_sets and bounds else 0
     if not linear:
         room |= dict.fromkeys(_OF_LINEAR_LEAVES, 0)
+    # Of other lines of a tree the reader has counted the numbers.
+    known = {*_OF_A_TREE, ""}
     return {
         name: value
         for name, value in fields.items()
-        if name and (name not in room or len(value.split()) > room[name])
+        if (len(value.split()) > room[name] if name in room else name not in known)
     }
 
 

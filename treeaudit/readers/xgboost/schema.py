@@ -11,10 +11,10 @@ import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
-from treeaudit.readers.boosters.damage import check_number, whole
+from treeaudit.readers.boosters import check_number, whole
 from treeaudit.readers.limits import Most, clean, show
-from treeaudit.readers.xgboost.cover import Loss
-from treeaudit.readers.xgboost.tree import StoredTree
+from treeaudit.readers.xgboost.counts import Loss
+from treeaudit.readers.xgboost.trees import StoredTree
 
 _TREE_BOOSTERS = ("gbtree", "dart")
 

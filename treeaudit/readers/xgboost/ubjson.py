@@ -9,12 +9,9 @@ from mmap import mmap
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, show
-from treeaudit.readers.xgboost.ubjson_alike import FEW, alike
-from treeaudit.readers.xgboost.ubjson_form import Numbers, form_of, numbers
 
 _TYPES = {"i": "i1 b", "U": "u1 B", "I": "i2 h", "l": "i4 i", "L": "i8 q", "d": "f4 f", "D": "f8 d"}
 _NUMBERS = {mark: np.dtype(f">{name[:2]}") for mark, name in _TYPES.items()}
@@ -24,8 +21,6 @@ _CONSTANTS: dict[str, object] = {"Z": None, "T": True, "F": False}
 # What Python needs for an object, a list entry included; about the largest of each.
 _SCALAR_COST = 64
 _CONTAINER_COST = 320
-# Within how many times the bytes that were alike others are looked for.
-_FURTHER = 8
 
 
 def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) -> object:
@@ -51,12 +46,10 @@ def shortest(number: int) -> str:
 
 
 class _Parser:
-    __slots__ = ("_at", "_data", "_flat", "_forms", "_kinds", "_spend", "_wide")
+    __slots__ = ("_at", "_data", "_forms", "_spend", "_wide")
 
     def __init__(self, data: memoryview, limits: Limits) -> None:
         self._data = data
-        self._flat = np.frombuffer(data, np.uint8)
-        self._kinds: dict[str, Numbers] = {}
         self._at = 0
         # How lengths and whole numbers are written, and whether any could be shorter.
         self._forms: tuple[set[str], set[str]] = (set(), set())
@@ -86,7 +79,10 @@ class _Parser:
         return self._data[start : self._at]
 
     def _marker(self) -> str:
-        code = self._take(1)[0]
+        if self._at == len(self._data):
+            self._take(1)
+        code = self._data[self._at]
+        self._at += 1
         if code == 0x4E:  # "N": no operation, which no library writes
             raise self._damaged("it is filled up with bytes that say nothing")
         return chr(code)
@@ -94,11 +90,12 @@ class _Parser:
     def _value(self, marker: str, depth: int) -> object:
         if (kind := _SCALARS.get(marker)) is not None:
             self._spend(_SCALAR_COST)
-            found = kind.unpack(self._take(kind.size))[0]
-            self._see(marker, found)
+            found = self._number(kind)
+            if marker in _WHOLE:
+                self._note_form(marker, found)
             return found
         if marker == "S":
-            return self._text()
+            return self._text(self._marker())
         if marker == "{":
             return self._object(depth + 1)
         if marker == "[":
@@ -110,18 +107,25 @@ class _Parser:
             return chr(self._take(1)[0])
         raise self._damaged(f"there is no type {marker!a}")
 
+    def _number(self, kind: struct.Struct) -> Any:  # noqa: ANN401  # a number of some type
+        end = self._at + kind.size
+        if end > len(self._data):
+            self._take(kind.size)
+        found = kind.unpack_from(self._data, self._at)[0]
+        self._at = end
+        return found
+
     def _length(self, marker: str) -> int:
         if marker not in _WHOLE:
             raise self._damaged("a length is no whole number")
         self._forms[0].add(marker)
-        kind = _SCALARS[marker]
-        size = int(kind.unpack(self._take(kind.size))[0])
+        size: int = self._number(_SCALARS[marker])
         if size < 0:
             raise self._damaged("a length is negative")
         return size
 
-    def _text(self, marker: str | None = None) -> str:
-        size = self._length(self._marker() if marker is None else marker)
+    def _text(self, marker: str) -> str:
+        size = self._length(marker)
         if size > Most.text:
             raise ModelTooLargeError(
                 f"the UBJSON holds a text of {size:,} bytes at byte {self._at:,}, "
@@ -155,88 +159,18 @@ class _Parser:
                 marker = self._marker()
             return open_ended
         if common is None:
-            return self._entries(size, depth)
+            return [self._value(self._marker(), depth) for _ in self._counted(size)]
         if (dtype := _NUMBERS.get(common)) is not None:
             # No 64-bit length can overflow this product: Python's integers do not wrap.
             return np.frombuffer(self._take(size * dtype.itemsize), dtype=dtype)
         return [self._value(common, depth) for _ in self._counted(size)]
 
-    def _entries(self, size: int, depth: int) -> list[object]:
-        """Return the entries of an array, of which many objects may be written alike."""
-        if (whole := self._whole(size)) is not None:
-            return whole
-        found: list[Any] = []
-        self._counted(size)
-        while len(found) < size:
-            start = self._at
-            found.append(self._value(self._marker(), depth))
-            if len(found) == 1 and size > FEW and isinstance(found[0], dict):
-                self._like(start, size, found)
-        return found
-
-    def _like(self, start: int, size: int, found: list[Any]) -> None:
-        """Add the objects that are written as the first one, which begins where told."""
-        if not self._kinds:
-            held = ((mark, numbers(self._flat, kind)) for mark, kind in _NUMBERS.items())
-            self._kinds.update(held)
-        told = form_of(bytes(self._data[start : self._at]), self._kinds)
-        if told is None:
-            return
-        form = told[0]
-        n_values = form.n_names + form.n_values
-        window = FEW * _FURTHER * (self._at - start)
-        while len(found) < size:
-            most = size - len(found)
-            more = alike(form, self._flat, self._at, window, most, self._kinds)
-            if more is None:
-                return
-            cost = form.n_containers * _CONTAINER_COST + n_values * _SCALAR_COST + 4 * form.n_bytes
-            self._spend(more.n * cost + 4 * more.n_text)
-            for marker, stored in more.scalars():
-                self._see_all(marker, stored)
-            found += more.values()
-            self._at = more.end
-            if more.broken:
-                return
-            window = _FURTHER * (self._at - start)
-
-    def _whole(self, size: int) -> list[Any] | None:
-        """Return so many whole numbers that are all written with one mark; else take nothing."""
-        marker = chr(self._data[self._at]) if self._at < len(self._data) else ""
-        if not marker or marker not in _WHOLE:
-            return None
-        entry = np.dtype([("mark", "u1"), ("number", _NUMBERS[marker])])
-        if not 1 < size <= (len(self._data) - self._at) // entry.itemsize:
-            return None
-        stored = np.frombuffer(self._data, entry, size, self._at)
-        if not (stored["mark"] == ord(marker)).all():
-            return None
-        self._spend(_SCALAR_COST * size)
-        self._see_all(marker, stored["number"])
-        self._at += size * entry.itemsize
-        whole: list[Any] = stored["number"].tolist()
-        return whole
-
-    def _see(self, marker: str, number: int) -> None:
-        """Remember how a number is written."""
-        if marker in _WHOLE:
-            self._forms[1].add(marker)
-            # XGBoost takes the largest of a form, and the smallest, for too large.
-            away = number + 1 if number >= 0 else number - 1
-            self._wide |= marker not in (shortest(number), shortest(away))
-
-    def _see_all(self, marker: str, stored: npt.NDArray[Any]) -> None:
-        """Remember how numbers are written, all with one mark."""
-        if marker in _WHOLE:
-            # Those next to 0 could be written in the shortest way.
-            for some, nearest in ((stored[stored >= 0], np.min), (stored[stored < 0], np.max)):
-                if len(some):
-                    self._see(marker, int(nearest(some)))
-
-    def _once(self, found: dict[str, object], key: str) -> None:
-        """Refuse an object that names something twice: readers would disagree."""
-        if key in found:
-            raise self._damaged(f"an object names {show(key)} twice")
+    def _note_form(self, marker: str, number: int) -> None:
+        """Remember how a whole number is written."""
+        self._forms[1].add(marker)
+        # XGBoost takes the largest of a form, and the smallest, for too large.
+        away = number + 1 if number >= 0 else number - 1
+        self._wide |= marker not in (shortest(number), shortest(away))
 
     def _counted(self, size: int) -> range:
         """Refuse more entries than bytes: entries of no bytes are bombs."""
@@ -249,13 +183,16 @@ class _Parser:
         found: dict[str, object] = {}
         if size is None:
             while marker != "}":
-                key = self._text(marker)
-                self._once(found, key)
-                found[key] = self._value(self._marker(), depth)
+                self._entry(found, marker, None, depth)
                 marker = self._marker()
             return found
         for _ in self._counted(size):
-            key = self._text()
-            self._once(found, key)
-            found[key] = self._value(self._marker() if common is None else common, depth)
+            self._entry(found, self._marker(), common, depth)
         return found
+
+    def _entry(self, found: dict[str, object], marker: str, common: str | None, depth: int) -> None:
+        """Read a name and its value; refuse a name that is there: readers would disagree."""
+        key = self._text(marker)
+        if key in found:
+            raise self._damaged(f"an object names {show(key)} twice")
+        found[key] = self._value(common or self._marker(), depth)

@@ -138,7 +138,7 @@ def read_tree(raw: RawTree, n_features: int) -> StoredTree:
     for codes in raw.categories.values():
         if len(codes) and not 0 <= int(codes[0]) <= int(codes[-1]) <= Most.category:
             raise ReadError("a category is negative or too large")
-    bound, missing_left, misrouted = routes(
+    bound, missing_left, misrouted = _routes(
         raw.categorical, raw.threshold, raw.default_left, raw.missing_type
     )
     return StoredTree(
@@ -151,7 +151,7 @@ def read_tree(raw: RawTree, n_features: int) -> StoredTree:
     )
 
 
-def routes(
+def _routes(
     categorical: Flag, threshold: Float, default: Flag, kind: Wide
 ) -> tuple[Float, Flag, Flag]:
     """Return the largest number that goes left, where missing values go, what is misrouted.

@@ -180,8 +180,8 @@ def test_other_losses_are_silent(objective) -> None:
     "more", [{}, {"lambda": 0}, {"lambda": 4, "eta": 0.05}, {"base_score": 0.2}]
 )
 def test_first_round_leaves_give_class_counts(params, more) -> None:
-    from treeaudit.readers.xgboost.cover import class_counts, people
-    from treeaudit.readers.xgboost.forest import read_trees
+    from treeaudit.readers.xgboost.counts import class_counts, people
+    from treeaudit.readers.xgboost.model import read_trees
     from treeaudit.readers.xgboost.schema import read_booster
 
     booster = train({**params, **more})
@@ -391,6 +391,13 @@ def test_damage_is_one_sentence(change) -> None:
     message = str(error.value)
     assert "\n" not in message
     assert len(message) < 300
+
+
+def test_a_damaged_tree_is_named() -> None:
+    document = json.loads(train(LOGISTIC, rounds=2).save_raw("json"))
+    _entry("split_indices", 4)(document)
+    with pytest.raises(ReadError, match="tree 1: it tests a feature that is none of the 4"):
+        read(json.dumps(document).encode())
 
 
 @pytest.mark.parametrize("base", ["x", "[]", "[1,", "[nan]", "1e999", "-3", "7", "[0.5,0.5]", None])

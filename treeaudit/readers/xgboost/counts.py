@@ -30,7 +30,7 @@ import numpy as np
 
 from treeaudit.readers.links import sums
 from treeaudit.readers.types import Wide
-from treeaudit.readers.xgboost.tree import StoredTree
+from treeaudit.readers.xgboost.trees import StoredTree
 
 _ONE = ("reg:squarederror", "reg:linear", "reg:absoluteerror", "reg:quantileerror")
 _LOGISTIC = ("binary:logistic", "reg:logistic")
@@ -111,10 +111,10 @@ def people(trees: Sequence[StoredTree], outputs: Sequence[int], loss: Loss) -> l
             leaf = trees[i].links.is_leaf
             shared = math.gcd(shared, int(np.gcd.reduce(n[leaf])))
             tested += int(np.count_nonzero(leaf))
-    told = tested >= _FEWEST_LEAVES
+    proved = tested >= _FEWEST_LEAVES
     if loss.objective in _ONE and any(n is None for n in found):
-        told = False  # one fraction anywhere means that rows had weights
-    return found if told and shared == 1 else [None] * len(trees)
+        proved = False  # one fraction anywhere means that rows had weights
+    return found if proved and shared == 1 else [None] * len(trees)
 
 
 def _whole(tree: StoredTree, unit: float) -> Wide | None:
@@ -175,9 +175,9 @@ def rate_and_penalty(tree: StoredTree) -> tuple[float, float] | None:
         return None
     penalty, per_rate, _ = found
     rate, penalty = 1 / per_rate, max(penalty, 0.0)
-    told = float(f"{rate:.3g}"), round(float(f"{penalty:.3g}"), 3)
-    near = abs(told[0] - rate) <= _RELATIVE * rate
-    return told if near and abs(told[1] - penalty) <= _NEAR * (1 + penalty) else None
+    rounded = float(f"{rate:.3g}"), round(float(f"{penalty:.3g}"), 3)
+    near = abs(rounded[0] - rate) <= _RELATIVE * rate
+    return rounded if near and abs(rounded[1] - penalty) <= _NEAR * (1 + penalty) else None
 
 
 def _how(tree: StoredTree) -> tuple[float, float, float] | None:

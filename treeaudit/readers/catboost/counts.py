@@ -14,7 +14,7 @@ l2)``, so ``n1``, the people of the second class, follows; it is believed if it
 comes out whole in every leaf.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,6 @@ import numpy as np
 
 from treeaudit.model.schema import Label
 from treeaudit.readers.catboost.columns import nested
-from treeaudit.readers.catboost.rows import StoredTrees
 from treeaudit.readers.catboost.trees import StoredTree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.types import Float
@@ -37,18 +36,20 @@ class People:
     reason: str
 
 
-def people_of(stored: StoredTrees, params: Mapping[str, Any]) -> People:
+def people_of(stored: Sequence[StoredTree], params: Mapping[str, Any]) -> People:
     """Decide whether the leaf weights are people."""
     options = nested(params, "data_processing_options")
     weighted = options.get("auto_class_weights") not in (None, "None")
     weighted = weighted or bool(options.get("class_weights"))
     if weighted or "scale_pos_weight" in nested(params, "flat_params"):
         return People(False, None, "its leaf weights are not people, as classes are weighted")
-    if (flat := stored.weights) is None:
+    weights = [tree.weights for tree in stored if tree.weights is not None]
+    if len(weights) < len(stored):
         return People(False, None, "it does not tell how much weight is in each leaf")
+    flat = np.concatenate(weights)
     if np.any((flat < 0) | (flat > Most.people) | (flat != np.rint(flat))):
         return People(False, None, "its leaf weights are not whole: rows had weights of their own")
-    totals = stored.totals
+    totals = {float(one.sum()) for one in weights}
     if len(totals) > 1 or not 0 < max(totals) <= Most.people:
         return People(False, None, "its leaf weights differ in their sum from tree to tree")
     whole = flat[flat > 0].astype(np.int64)

@@ -10,9 +10,8 @@ from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Boosting
 from treeaudit.model.tree import Tree
 from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
-from treeaudit.readers.lightgbm.block import CheckedBlock
 from treeaudit.readers.lightgbm.text import Booster
-from treeaudit.readers.lightgbm.tree import StoredTree
+from treeaudit.readers.lightgbm.trees import StoredTree
 from treeaudit.readers.types import Float
 
 _BINARY = re.compile(r"(?:binary|multiclassova num_class:\d{1,9}) sigmoid:([0-9.e+-]{1,20})")
@@ -101,7 +100,7 @@ def first_round(
 def boosting_of(
     booster: Booster, stored: Sequence[StoredTree], trees: Sequence[Tree]
 ) -> Boosting | None:
-    """Return how the trees follow from labels; None where that is not told."""
+    """Return how the trees follow from labels; None where the file says too little."""
     k, said = booster.n_outputs, booster.parameters or {}
     steps = [step for tree in stored[:k] if (step := _step_of(booster, tree)) is not None]
     objective, several = (pattern.fullmatch(booster.objective) for pattern in (_BINARY, _SOFTMAX))
@@ -109,14 +108,11 @@ def boosting_of(
     softmax = several is not None and k == int(several[1]) > 2
     plain = said.get("boosting", "gbdt") == "gbdt" and (sigmoid or softmax)
     plain = plain and all(_number(said.get(name, "0")) == 0.0 for name in _BENDING)
-    if isinstance(stored, CheckedBlock):
-        odd, told = False, stored.raw.grown
-    else:
-        # Leaves below a split by categories carry a penalty of their own.
-        odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
-        told = all(tree.raw.grown is not None for tree in stored)
+    # Leaves below a split by categories carry a penalty of their own.
+    odd = any(tree.raw.linear or tree.raw.categorical.any() for tree in stored)
+    complete = all(tree.raw.grown is not None for tree in stored)
     odd = odd or said.get("monotone_constraints", "") != ""
-    if len(steps) < k or not plain or odd or not told:
+    if len(steps) < k or not plain or odd or not complete:
         return None
 
     return Boosting(

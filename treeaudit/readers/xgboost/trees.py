@@ -11,7 +11,7 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link, sums
 from treeaudit.readers.types import Array, Flag, Float, Wide
 
-KINDS: Mapping[type, type] = {int: np.int64, float: np.float64, bool: np.bool_}
+_KINDS: Mapping[type, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
 
 
@@ -57,23 +57,18 @@ class StoredTree:
             What leaf values are multiplied with.
         """
         inner = self.links.inner
-        bound = bounds_of(self.threshold[inner])
+        # For every float32 x: x < t is x <= the double below t, and x >= t is x > it.
+        bound = np.nextafter(self.threshold[inner], -np.inf)
         edges = self.links.edges(self.feature[inner], bound, self.default_left[inner])
         sets = self.links.sets(edges, self.categories, n_categories, left=False)
         value = self.value
         if value is not None and self.cover is not None:
-            value = means(self.links, value, self.cover)
+            value = _means(self.links, value, self.cover)
         value = None if value is None else value * scale
         return edges.tree(categories=sets, n_records=n_records, value=value)
 
 
-def bounds_of(threshold: Float) -> Float:
-    """Return the largest numbers that go left."""
-    # For every float32 x: x < t is x <= the double below t, and x >= t is x > it.
-    return np.nextafter(threshold, -np.inf)
-
-
-def means(links: Links, value: Float, cover: Float) -> Float:
+def _means(links: Links, value: Float, cover: Float) -> Float:
     """Give inner nodes the mean of the leaves below, weighted with cover."""
     leaf = links.is_leaf
     with np.errstate(all="ignore"):
@@ -83,6 +78,7 @@ def means(links: Links, value: Float, cover: Float) -> Float:
     return np.where(~leaf & np.isfinite(mean), mean, value)
 
 
+@np.errstate(all="ignore")  # signalling NaNs warn too, and decimals beyond 32 bits
 def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     """Check one tree of the file."""
     if not isinstance(raw, dict):
@@ -113,11 +109,11 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     if goes_left.min(initial=0) < 0 or goes_left.max(initial=1) > 1:
         raise ReadError("a split sends missing values neither left nor right")
     kind = _whole(raw, "split_type", n)[at] if "split_type" in raw else np.zeros(len(at))
-    numeric = inner & (kind == 0)
+    numeric, categorical = inner & (kind == 0), inner & (kind == 1)
     if np.isnan(condition[numeric]).any():
         raise ReadError("a threshold is not a number")
-    categories = _categories(raw, at, inner & (kind == 1))
-    if (inner & (kind != 0) & (kind != 1)).any():
+    categories = _categories(raw, at, categorical)
+    if ((numeric | categorical) != inner).any():
         raise ReadError("a split is neither numeric nor categorical")
     leaf_value = np.where(inner, 0.0, condition)
     if width == 1 and not np.isfinite(leaf_value).all():
@@ -142,19 +138,10 @@ def _cover(raw: Mapping[str, object], n: int, links: Links, at: Wide) -> Float |
     cover = _numbers(raw, "sum_hessian", n)[at]
     if not ((cover >= 0) & (cover <= Most.weight)).all():
         raise ReadError("its cover (sum_hessian) is negative or no number")
-    if not _add_up(cover, links):
+    total, parents = cover[links.left] + cover[links.right], cover[links.inner]
+    if not (np.abs(total - parents) <= 1e-3 + 1e-2 * parents).all():
         raise ReadError("the covers of two children do not add up to their parent's")
     return cover
-
-
-def are_covers(cover: Float, links: Links) -> bool:
-    """Tell whether numbers are covers of nodes, one or several trees of them."""
-    return bool(((cover >= 0) & (cover <= Most.weight)).all()) and _add_up(cover, links)
-
-
-def _add_up(cover: Float, links: Links) -> bool:
-    total, parents = cover[links.left] + cover[links.right], cover[links.inner]
-    return bool((np.abs(total - parents) <= 1e-3 + 1e-2 * parents).all())
 
 
 def _categories(raw: Mapping[str, object], at: Wide, categorical: Flag) -> dict[int, Wide]:
@@ -191,8 +178,7 @@ def _whole(raw: Mapping[str, object], name: str, n: int | None = None) -> Wide:
 
 def _numbers(raw: Mapping[str, object], name: str, n: int) -> Float:
     # XGBoost works with 32-bit floats; decimal text may be longer than they are.
-    with np.errstate(all="ignore"):  # signalling NaNs warn too
-        return _column(raw, name, n, "iuf").astype(np.float32).astype(np.float64)
+    return _column(raw, name, n, "iuf").astype(np.float32).astype(np.float64)
 
 
 def _column(raw: Mapping[str, object], name: str, n: int | None, kinds: str) -> Array:
@@ -209,6 +195,6 @@ def _column(raw: Mapping[str, object], name: str, n: int | None, kinds: str) -> 
 
 def _of_list(column: list[object]) -> Array:
     kinds = set(map(type, column))
-    if len(kinds) == 1 and (kind := KINDS.get(*kinds)) is not None:
+    if len(kinds) == 1 and (kind := _KINDS.get(*kinds)) is not None:
         return np.fromiter(column, kind, len(column))
     return np.asarray(column) if column else np.empty(0, dtype=np.int64)

@@ -13,7 +13,7 @@ from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.catboost import model as catboost_model
 from treeaudit.readers.catboost.columns import ColumnTable
-from treeaudit.readers.catboost.trees import stored_trees
+from treeaudit.readers.catboost.trees import read_trees
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import open_file, unpack
 
@@ -379,7 +379,7 @@ def test_an_oblivious_tree_is_unfolded_bit_by_bit(depth: int) -> None:
     ]
     numbers = np.arange(1 << depth, dtype=np.float64)
     tree = {"splits": splits or None, "leaf_values": numbers, "leaf_weights": numbers + 1}
-    (stored,) = stored_trees({"oblivious_trees": [tree]}, columns)
+    (stored,) = read_trees({"oblivious_trees": [tree]}, columns)
     unfolded = stored.build(columns, people=True)
     summed = replace(stored, depth=None).build(columns, people=True)
     for name in ("parent", "feature", "low", "high", "value", "n_records"):

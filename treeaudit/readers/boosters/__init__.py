@@ -1,1 +1,0 @@
-"""XGBoost, LightGBM and CatBoost: their own files, and inside pickles."""
