@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from treeaudit.model.forest import ROOM, CountsAre, RecordsAre, ValuesAre
+from treeaudit.model.forest import CountsAre, RecordsAre, ValuesAre
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Allowance, Most
@@ -71,7 +71,6 @@ class Budget:
     """
 
     def __init__(self, n_bytes: int) -> None:
-        self._room = ROOM
         too_much = "the trees together are larger than the file that holds them"
         self.take = Allowance(n_bytes, too_much).take
         too_much = "its pipelines have more columns than treeaudit takes in"
@@ -79,12 +78,6 @@ class Budget:
         too_much = "its models have more columns than treeaudit takes in"
         self._columns = Allowance(Most.columns, too_much)
         self._known: dict[tuple[int, int], tuple[Feature, ...]] = {}
-
-    def keeps(self, n_bytes: int) -> bool:
-        """Tell whether so much of a tree may be kept until it is built; then it is counted."""
-        room = self._room >= n_bytes
-        self._room -= n_bytes if room else 0
-        return room
 
     def named(self, names: Names | None, n: int) -> tuple[Feature, ...] | None:
         """Return the features of these names, or None where they are no names of ``n``."""
