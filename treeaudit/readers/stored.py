@@ -12,7 +12,6 @@ from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.every import elsewhere, of_other_libraries, usual
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.behind import over_data
 from treeaudit.readers.sklearn.found import Found
 from treeaudit.readers.sklearn.models import find_model, inner_models, members_of
 from treeaudit.readers.sklearn.no_model import what_it_is
@@ -23,6 +22,7 @@ from treeaudit.readers.sklearn.read_apart import (
     library_of,
 )
 from treeaudit.readers.sklearn.scikit_learn import to_forest
+from treeaudit.readers.sklearn.undo import over_data
 from treeaudit.readers.trained import from_inert, held_by, is_trainer, keeps_scores
 
 

@@ -16,7 +16,7 @@ from treeaudit.readers.lightgbm.forest import to_forest
 from treeaudit.readers.lightgbm.rows import checked
 from treeaudit.readers.lightgbm.text import Booster
 from treeaudit.readers.lightgbm.tree import StoredTree
-from treeaudit.readers.sklearn.behind import over_data
+from treeaudit.readers.sklearn.undo import over_data
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins

@@ -11,11 +11,10 @@ from treeaudit.model.source import Source
 from treeaudit.model.words import an
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.answers import last_step
 from treeaudit.readers.sklearn.ensembles import children
 from treeaudit.readers.sklearn.found import Found
 from treeaudit.readers.sklearn.models import members_of
-from treeaudit.readers.sklearn.scikit_learn import to_forest
+from treeaudit.readers.sklearn.scikit_learn import last_step, to_forest
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.templates import Live, labels_of, with_parameters
 

@@ -14,7 +14,7 @@ from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Member
 from treeaudit.model.tree import Tree
 from treeaudit.readers.sklearn.grove import Grove
-from treeaudit.readers.sklearn.precision import in_double
+from treeaudit.readers.sklearn.undo import in_double
 from treeaudit.readers.types import Wide
 
 _WEAKER: tuple[CountsAre, ...] = get_args(CountsAre)

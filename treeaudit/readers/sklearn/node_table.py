@@ -72,8 +72,7 @@ class NodeTable:
 
     def forget(self) -> None:
         """Let the gathered columns go; they are read again when they are needed."""
-        self._at_hand = {}
-        self._links = None
+        self._at_hand, self._links = {}, None
 
     @property
     def n_records(self) -> Wide:

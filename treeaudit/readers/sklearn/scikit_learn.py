@@ -6,29 +6,40 @@ steps in front of it are undone (`behind`), and those that belong
 together are put in a row (`join`).
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
+
+import numpy as np
 
 from treeaudit.errors import ReadError
-from treeaudit.model.forest import Forest
+from treeaudit.model.forest import Answers, Boosting, Forest
 from treeaudit.model.schema import Feature, Label
 from treeaudit.model.source import Member, Source
-from treeaudit.readers.limits import Most, clean
+from treeaudit.model.tree import Tree
+from treeaudit.readers.first_round import (
+    DOUBLE,
+    FIRST_ROUND,
+    SHARES,
+    SINGLE,
+    labels_of_first_round,
+    with_people,
+)
+from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.answers import answers_of
-from treeaudit.readers.sklearn.behind import plan_behind, undone
-from treeaudit.readers.sklearn.draw_seeds import draw_seeds
-from treeaudit.readers.sklearn.first_tree import with_first_counts
-from treeaudit.readers.sklearn.found import Found, names_in
+from treeaudit.readers.residual.rounds import steps_of
+from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, TREES, children
+from treeaudit.readers.sklearn.found import Found, elements, names_in
 from treeaudit.readers.sklearn.grove import Budget, Grove
 from treeaudit.readers.sklearn.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.sklearn.join import Part, join
+from treeaudit.readers.sklearn.labels import label_of
 from treeaudit.readers.sklearn.models import members_of
 from treeaudit.readers.sklearn.read_apart import is_read_apart
-from treeaudit.readers.sklearn.remarks import not_audited, note_code, parameters
-from treeaudit.readers.sklearn.rounds import boosting_of
 from treeaudit.readers.sklearn.tree_ensembles import read_trees
+from treeaudit.readers.sklearn.undo import plan_behind, undone
 
 
 def to_forest(found: Found, source: Source, n_bytes: int) -> Forest:
@@ -169,3 +180,162 @@ def _n_records(found: Found, joined: int | None) -> int | None:
     if joined is not None or found.seen.rows == "repeated" or not isinstance(stated, int):
         return joined
     return stated if 0 < stated < Most.people else None
+
+
+_BOOSTINGS = ("GradientBoosting", "HistGradientBoosting")
+_ANSWERS: Mapping[str, Answers] = {
+    **dict.fromkeys(TREES | FORESTS | BAGS, "mean"),
+    **dict.fromkeys(
+        (f"{kind}{of}" for kind in _BOOSTINGS for of in ("Classifier", "Regressor")), "sum"
+    ),
+    **dict.fromkeys(("AdaBoostClassifier", "AdaBoostRegressor"), "weighted"),
+    "IsolationForest": "path",
+    "RandomTreesEmbedding": "leaf",
+}
+
+
+def answers_of(found: Found, members: Sequence[tuple[Found, int]]) -> Answers:
+    """Return how a model answers from the trees that were read of it.
+
+    ``members`` are the models that have them, each with how many: the model itself, or some that
+    it holds. Several models answer in a way that is not known, but for a bag of models that are
+    means of equally many trees: the mean of these is the mean of all trees.
+    """
+    own = _ANSWERS.get(found.estimator.kind, "unknown")
+    kept = {id(member.estimator) for member, _ in members}
+    if kept == {id(found.estimator)}:
+        return own
+    held = {id(last_step(child).estimator) for child in children(found)}
+    means = all(_ANSWERS.get(member.estimator.kind) == "mean" for member, _ in members)
+    alike = len({n_trees for _, n_trees in members}) == 1
+    return "mean" if own == "mean" and means and alike and kept == held else "unknown"
+
+
+def last_step(found: Found) -> Found:
+    """Return the model at the end of a pipeline, which knows the steps before it."""
+    while found.estimator.kind == "Pipeline" and (last := next(children(found), None)) is not None:
+        found = last
+    return found
+
+
+_HIGHEST = (1 << 31) - 1
+
+
+def draw_seeds(estimator: Inert) -> tuple[int, ...] | None:
+    """Return a seed per tree, or None where the file does not keep them or weights steered draws.
+
+    scikit-learn keeps them in the trees. Where they were overwritten, that of the forest, from
+    which it drew them, gives them again. Whether they draw what the trees hold is not looked at.
+    """
+    if estimator.kind not in FORESTS or estimator.get("bootstrap") is not True:
+        return None
+    if estimator.get("_sample_weight") is not None:
+        return None
+    trees = elements(estimator.get("estimators_"))
+    own = [tree.get("random_state") for tree in trees if isinstance(tree, Inert)]
+    found = tuple(seed for seed in own if _is_seed(seed))
+    if len(found) == len(trees) and len({*found}) > 1:
+        return found
+    first = estimator.get("random_state")
+    if not _is_seed(first):
+        return None
+    source = np.random.RandomState(first)
+    return tuple(int(source.randint(_HIGHEST)) for _ in trees)
+
+
+def _is_seed(seed: object) -> TypeGuard[int]:
+    return isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed < 1 << 32
+
+
+def with_first_counts(found: Found, grove: Grove) -> Grove:
+    """Return the trees of a model, with class counts in the first where its values give them.
+
+    Of more than two classes each tree of the round tells one of them from all others.
+    """
+    steps, classes = steps_of(found.estimator), grove.schema.classes
+    if steps is None or classes is None or len(classes) != max(len(steps), 2):
+        return grove
+    n = len(classes)
+    told = [with_people(grove.build(i), step, i if n > 2 else 1, n) for i, step in enumerate(steps)]
+    first = [one for one in told if one is not None]
+    if len(first) < len(steps):
+        return grove
+    people = all(whole for _, whole in first)
+
+    def build(i: int) -> Tree:
+        return first[i][0] if i < len(first) else grove.build(i)
+
+    return replace(
+        grove,
+        build=build,
+        counts_are="likely" if people else "weighted",
+        counts_reason=FIRST_ROUND if people else SHARES,
+        tree_classes=labels_of_first_round(classes, grove.n_trees) if n > 2 else None,
+    )
+
+
+_MOST_NAMED = 20
+
+
+def not_audited(trees: Sequence[Found], others: Sequence[Found]) -> list[str]:
+    """Name the models that are no part of the forest: some with trees, and others without."""
+    said = ((trees, "; choose members with --select"), (others, ", which is no tree model"))
+    told = []
+    for models, end in said:
+        named = [f"{o.estimator.kind} at {o.inside or 'the top'}" for o in models[:_MOST_NAMED]]
+        more = f" and {len(models) - _MOST_NAMED:,} more" if len(models) > _MOST_NAMED else ""
+        end = end.replace("is no tree model", "are no tree models") if len(models) > 1 else end
+        told += [clean(f"not audited: {', '.join(named)}{more}{end}")] if models else []
+    return told
+
+
+def parameters(attributes: Mapping[str, object]) -> dict[str, Any]:
+    """Return the hyper-parameters that are plain values."""
+    return {
+        clean(name): value if value is None else label_of(value)
+        for name, value in attributes.items()
+        if not name.startswith("_")
+        and not name.endswith("_")
+        and (value is None or isinstance(value, bool | int | float | str))
+    }
+
+
+def note_code(estimator: Inert, warnings: list[str]) -> None:
+    """Warn of a class that is not of scikit-learn."""
+    if estimator.cls.module.partition(".")[0] != "sklearn":
+        warnings.append(
+            f"{show(estimator.cls)} is a class outside scikit-learn: when it is loaded for real, "
+            "its own code may change the model that was audited"
+        )
+
+
+_UNWEIGHTED = "rows had no weights of their own"
+
+
+def boosting_of(model: Inert, forest: Forest) -> Boosting | None:
+    """Return how the trees follow from labels; None where the file does not tell all of it."""
+    if forest.counts_are != "likely" or forest.answers != "sum":
+        return None
+    steps = steps_of(model)
+    if not steps or not all(0 < one.p < 1 and one.learnt and one.odds is None for one in steps):
+        return None
+    step, several = steps[0], len(steps) > 1
+    histograms = model.kind.startswith("HistGradient")
+    bent = arrived(model.get("monotonic_cst")) is not None
+    bent |= arrived(model.get("class_weight")) is not None
+    rate = model.get("learning_rate")
+    if bent or not isinstance(rate, int | float) or not rate:
+        return None
+    return Boosting(
+        trees=forest.trees,
+        start=tuple(math.log(one.p) if several else math.log(one.p / (1 - one.p)) for one in steps),
+        shift=(0.0,) * len(steps),
+        rate=float(rate) * (1.0 if histograms else step.rate),
+        penalty=step.penalty,
+        scale=1.0 if histograms else float(rate),
+        mass=lambda _: None,
+        single=False,
+        derivatives=SINGLE if histograms else DOUBLE,
+        stored=DOUBLE,
+        assumptions=(_UNWEIGHTED,),
+    )
