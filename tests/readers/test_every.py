@@ -20,10 +20,10 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.readers import every, load_all
+from treeaudit.readers import find_models, load_all
 from treeaudit.readers.choice import matching
 from treeaudit.readers.pickle.pickle_vm import read_pickle
-from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.model_ref import ModelRef
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -168,11 +168,11 @@ BAGS = dict(bags())
 def test_the_parts_of_a_model_are_those_that_are_found_one_by_one(name, monkeypatch) -> None:
     root = read_pickle(pickle.dumps(BAGS[name])).root
     told, looks = [], []
-    for bare in (every.bare_trees, lambda estimator: ()):
-        monkeypatch.setattr(every, "bare_trees", bare)
-        left = every.allowance()
+    for bare in (find_models.bare_trees, lambda estimator: ()):
+        monkeypatch.setattr(find_models, "bare_trees", bare)
+        left = find_models.allowance()
         try:
-            told.append(set(every._parts(Found(estimator=root, inside=""), left)))
+            told.append(set(find_models._parts(ModelRef(estimator=root, inside=""), left)))
         except ta.ReadError as error:
             told.append(str(error))
         looks.append(left.left)

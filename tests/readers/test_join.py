@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import ReadError, UnsupportedModelError, load
-from treeaudit.readers.sklearn.found import relabel
+from treeaudit.readers.sklearn.model_ref import relabel
 from treeaudit.readers.sklearn.undo import doubled
 
 X, Y = load_iris(return_X_y=True)

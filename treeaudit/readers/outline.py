@@ -9,7 +9,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.readers.limits import clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.found import elements
+from treeaudit.readers.sklearn.model_ref import elements
 
 _DEEPEST = 12
 _MOST_PARTS = 20

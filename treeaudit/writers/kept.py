@@ -21,7 +21,7 @@ from treeaudit.readers.pickle.listed_names import FUNCTIONS
 from treeaudit.readers.pickle.tables import index_names
 from treeaudit.readers.residual.attributes import attributes_of, is_name
 from treeaudit.readers.residual.documents import is_plain
-from treeaudit.readers.sklearn.found import elements
+from treeaudit.readers.sklearn.model_ref import elements
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM
 

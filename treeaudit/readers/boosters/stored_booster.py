@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.model_ref import ModelRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -18,4 +18,4 @@ class StoredBooster:
     """
 
     document: object
-    found: Found | None = None
+    found: ModelRef | None = None

@@ -8,13 +8,13 @@ from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.detect import looks_like_pickle, name_of
+from treeaudit.readers.dispatch import read_model
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.pickle.companions import Companions
 from treeaudit.readers.pickle.gaps import between_columns
 from treeaudit.readers.pickle.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.residual.extra import few
 from treeaudit.readers.residual.search import find_extras
-from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
 
 
@@ -37,7 +37,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
     size = len(content.data) + sum(unpickled.companions.values())
-    forest = stored_model(unpickled.root, select, source, size)
+    forest = read_model(unpickled.root, select, source, size)
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),

@@ -39,8 +39,8 @@ from treeaudit.model.forest import CountsAre
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.found import Draw, Found, Seen
 from treeaudit.readers.sklearn.labels import label_of
+from treeaudit.readers.sklearn.model_ref import Bootstrap, ModelRef, TrainingContext
 from treeaudit.readers.sklearn.node_table import NodeTable
 from treeaudit.readers.types import Float, Wide
 
@@ -228,10 +228,10 @@ def weakest(meaning: Sequence[Meaning]) -> Meaning:
 
 
 def meanings(
-    found: Found,
+    found: ModelRef,
     trees: Sequence[Inert],
     records: Sequence[NodeTable],
-    seen: Sequence[Seen],
+    seen: Sequence[TrainingContext],
     *,
     classifier: bool,
 ) -> list[Meaning]:
@@ -242,7 +242,7 @@ def meanings(
         return [_stripped(records)] * len(records)
     rows = {one.rows for one in seen}
     if rows == {"bootstrap"}:
-        return [_drawn(records, seen[0].draw or Draw())] * len(records)
+        return [_drawn(records, seen[0].draw or Bootstrap())] * len(records)
     if "later" in rows:
         return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
     class_weight = _class_weight(found, trees[0])
@@ -254,7 +254,7 @@ def meanings(
     return every
 
 
-def _why_absent(found: Found, tree: Inert, record: NodeTable, classifier: bool) -> str:
+def _why_absent(found: ModelRef, tree: Inert, record: NodeTable, classifier: bool) -> str:
     kind = found.estimator.kind
     if kind in ("IsolationForest", "RandomTreesEmbedding"):
         return "the trees were grown at random and know no classes"
@@ -280,7 +280,7 @@ def _stripped(records: Sequence[NodeTable]) -> Meaning:
 
 
 def _of_rows(
-    record: NodeTable, seen: Seen, class_weight: Mapping[int, float] | str | None
+    record: NodeTable, seen: TrainingContext, class_weight: Mapping[int, float] | str | None
 ) -> Meaning:
     """Decide for a tree that was handed each row once, or copies of it."""
     leaves = record.leaves
@@ -309,7 +309,7 @@ def _of_first(weights: Float, n: Wide, weight: Float, people: int) -> Meaning:
     return people_per_class(weights, n, weight)
 
 
-def _class_weight(found: Found, tree: Inert) -> dict[int, float] | str | None:
+def _class_weight(found: ModelRef, tree: Inert) -> dict[int, float] | str | None:
     """Return the parameter, a mapping turned from labels to positions."""
     stated, classes = found.get("class_weight"), found.get("classes_")
     if stated is None:
@@ -329,7 +329,7 @@ def _class_weight(found: Found, tree: Inert) -> dict[int, float] | str | None:
     }
 
 
-def _drawn(records: Sequence[NodeTable], draw: Draw) -> Meaning:
+def _drawn(records: Sequence[NodeTable], draw: Bootstrap) -> Meaning:
     """Decide for trees that each saw a bootstrap sample."""
     totals, whole, ones = set[float](), True, False
     for record in records:

@@ -16,8 +16,15 @@ from treeaudit.model.schema import Label
 from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.sklearn.found import Draw, Found, Rows, Seen, elements, is_tree
-from treeaudit.readers.sklearn.labels import check_labels, stored_labels
+from treeaudit.readers.sklearn.labels import check_labels, class_labels
+from treeaudit.readers.sklearn.model_ref import (
+    Bootstrap,
+    ModelRef,
+    Rows,
+    TrainingContext,
+    elements,
+    is_tree,
+)
 from treeaudit.readers.types import Array, Flag
 
 TREES = frozenset(
@@ -46,7 +53,7 @@ _THROUGH = SEARCHES | {"Pipeline", "FrozenEstimator"}
 _CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
 
 
-def children(found: Found) -> Iterator[Found]:
+def children(found: ModelRef) -> Iterator[ModelRef]:
     """Yield the fitted models that a model holds, each with what it was given.
 
     Examples
@@ -58,16 +65,16 @@ def children(found: Found) -> Iterator[Found]:
     >>> from treeaudit.readers.pickle.pickle_vm import read_pickle
     >>> vote = VotingClassifier([("a", DecisionTreeClassifier())])
     >>> file = read_pickle(pickle.dumps(vote.fit(*load_iris(return_X_y=True))))
-    >>> [child.inside for child in children(Found(estimator=file.root, inside=""))]
+    >>> [child.inside for child in children(ModelRef(estimator=file.root, inside=""))]
     ['estimators_[0]']
     """
     held = _HOLD.get(kind := found.estimator.kind)
     state = found.estimator.state
     none = isinstance(state, dict) and state.keys().isdisjoint(_ENCODERS)
     encoders = [] if none else [one for name in _ENCODERS if (one := found.get(name)) is not None]
-    told = stored_labels(found.estimator) if held or encoders else None
+    told = class_labels(found.estimator) if held or encoders else None
     for encoder in encoders:
-        check_labels(told, stored_labels(encoder))
+        check_labels(told, class_labels(encoder))
     for child in held(found) if held else ():
         if child is None:
             continue
@@ -103,11 +110,11 @@ def _check_places(own: list[object] | None, n: int, lowest: set[int]) -> None:
         check_labels([first, *range(1, n)], own)
 
 
-def _own_labels(found: Found) -> list[object] | None:
+def _own_labels(found: ModelRef) -> list[object] | None:
     """Return the labels that a model answers with, which one around it may not store."""
     for _ in range(Deepest.models):
         inner = _HOLD.get(found.estimator.kind)
-        own = stored_labels(found.estimator)
+        own = class_labels(found.estimator)
         if own is not None or inner is None or found.estimator.kind not in _THROUGH:
             return own
         below = next(inner(found), None)
@@ -124,29 +131,29 @@ def steps_of(pipeline: Inert) -> list[tuple[object, object]]:
     return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, tuple) and len(pair) == 2]
 
 
-Held = Iterator[Found | None]
+Refs = Iterator[ModelRef | None]
 
 
-def each(found: Found, seen: Callable[[int], Seen]) -> Held:
+def _each(found: ModelRef, seen: Callable[[int], TrainingContext]) -> Refs:
     """Yield the members of the usual list, each with what it was given."""
     for i, member in enumerate(elements(found.get("estimators_"))):
         yield found.child(member, f"estimators_[{i}]", seen(i))
 
 
-def one_vs_rest(found: Found) -> Held:
+def _one_vs_rest(found: ModelRef) -> Refs:
     """Yield one model per class, which knows it and all others as one."""
     classes, given = found.classes or (), found.given
     if len(classes) == 2 and len(elements(found.get("estimators_"))) == 1:
-        return each(found, lambda i: given)
+        return _each(found, lambda i: given)
 
-    def seen(i: int) -> Seen:
+    def seen(i: int) -> TrainingContext:
         its = str(classes[i]) if i < len(classes) else f"class {i}"
         return replace(given, labels=(f"not {its}", its), own_labels=True)
 
-    return each(found, seen)
+    return _each(found, seen)
 
 
-def one_vs_one(found: Found) -> Held:
+def _one_vs_one(found: ModelRef) -> Refs:
     """Yield one model per pair of classes, trained on their rows alone."""
     classes, given = found.classes or (), found.given.after("some")
     pairs = ((a, b) for i, a in enumerate(classes) for b in classes[i + 1 :])
@@ -155,7 +162,7 @@ def one_vs_one(found: Found) -> Held:
         yield found.child(member, f"estimators_[{i}]", seen)
 
 
-def output_code(found: Found) -> Held:
+def _output_code(found: ModelRef) -> Refs:
     """Yield one model per column of the code book."""
     classes, book, given = found.classes or (), found.get("code_book_"), found.given
     bits = np.zeros((0, 0), dtype=np.bool_)
@@ -167,13 +174,13 @@ def output_code(found: Found) -> Held:
         if len(zeros) > 1 or not zeros <= low:
             raise ReadError("the code book of the model is damaged: it has other numbers")
 
-    def seen(i: int) -> Seen:
+    def seen(i: int) -> TrainingContext:
         labels: tuple[Label, ...] = ("its zeros", "its ones")
         if i < bits.shape[1]:
             labels = (_either(classes, ~bits[:, i]), _either(classes, bits[:, i]))
         return replace(given, labels=labels, own_labels=True)
 
-    return each(found, seen)
+    return _each(found, seen)
 
 
 def _either(classes: tuple[Label, ...], chosen: Flag) -> str:
@@ -184,7 +191,7 @@ def _either(classes: tuple[Label, ...], chosen: Flag) -> str:
     return " or ".join(names) or "nobody"
 
 
-def outputs(found: Found) -> Held:
+def _outputs(found: ModelRef) -> Refs:
     """Yield one model per target; in a chain it also sees the targets before."""
     order = found.get("order_")
     chain = found.estimator.kind.endswith("Chain")
@@ -198,16 +205,16 @@ def outputs(found: Found) -> Held:
     def name(i: int) -> str:
         return f"output {targets[i] if chain and i < len(targets) else i}"
 
-    def seen(i: int) -> Seen:
+    def seen(i: int) -> TrainingContext:
         added = tuple(name(k) for k in range(i)) if chain else ()
         return replace(
             found.seen, names=names, added=added, labels=None, own_labels=True, target=name(i)
         )
 
-    return each(found, seen)
+    return _each(found, seen)
 
 
-def _forest(found: Found) -> Held:
+def _forest(found: ModelRef) -> Refs:
     if found.get("bootstrap") is not True:
         return _all(found)
     class_weight = found.get("class_weight")
@@ -215,12 +222,14 @@ def _forest(found: Found) -> Held:
     steered = "_sample_weight" in found.estimator.attributes
     if isinstance(class_weight, str) and class_weight == "balanced_subsample":
         steered = False
-    draw = Draw(n=found.get("_n_samples_bootstrap"), class_weight=class_weight, steered=steered)
+    draw = Bootstrap(
+        n=found.get("_n_samples_bootstrap"), class_weight=class_weight, steered=steered
+    )
     seen = found.given.after("bootstrap", draw)
-    return each(found, lambda i: seen)
+    return _each(found, lambda i: seen)
 
 
-def _seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
+def _seen_in_bag(found: ModelRef, given: TrainingContext, member: Inert) -> TrainingContext:
     """Return what one member of a bag was given, its columns aside."""
     if found.get("bootstrap") is not True:
         n = found.get("_n_samples")
@@ -229,30 +238,30 @@ def _seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
     class_weight = arrived(member.get("class_weight"))
     # Since 1.8, as in forests; but the weights of a member's own classes stay.
     steered = "_sample_weight" in found.estimator.attributes and class_weight is None
-    draw = Draw(n=found.get("_max_samples"), class_weight=class_weight, steered=steered)
+    draw = Bootstrap(n=found.get("_max_samples"), class_weight=class_weight, steered=steered)
     # What takes weights gets each row with its number of draws; anything else gets copies.
     rows: Rows = "bootstrap" if member.kind in _TAKE_WEIGHTS else "repeated"
     return given.after(rows, draw)
 
 
-def _all(found: Found) -> Held:
+def _all(found: ModelRef) -> Refs:
     given = found.given
-    return each(found, lambda i: given)
+    return _each(found, lambda i: given)
 
 
-def _held_as(name: str, rows: Rows = "all") -> Callable[[Found], Held]:
-    def held(found: Found) -> Held:
+def _held_as(name: str, rows: Rows = "all") -> Callable[[ModelRef], Refs]:
+    def held(found: ModelRef) -> Refs:
         yield found.child(found.get(name), name, found.given.after(rows))
 
     return held
 
 
-def _threshold(found: Found) -> Held:
+def _threshold(found: ModelRef) -> Refs:
     note = "the model around it answers from a threshold of its own"
     yield found.child(found.get("estimator_"), "estimator_", replace(found.given, note=note))
 
 
-def _transformed_target(found: Found) -> Held:
+def _transformed_target(found: ModelRef) -> Refs:
     seen = found.given
     back = found.get("transformer_")
     same = isinstance(back, Inert) and back.kind == "FunctionTransformer"
@@ -265,7 +274,7 @@ def _transformed_target(found: Found) -> Held:
     yield found.child(found.get("regressor_"), "regressor_", seen)
 
 
-def _pipeline(found: Found) -> Held:
+def _pipeline(found: ModelRef) -> Refs:
     steps = steps_of(found.estimator)
     if steps:
         earlier = tuple(step for _, step in steps[:-1])
@@ -274,14 +283,14 @@ def _pipeline(found: Found) -> Held:
         yield inner.child(steps[-1][1], f"steps[{show(steps[-1][0])}]", found.seen)
 
 
-def _stacking(found: Found) -> Held:
+def _stacking(found: ModelRef) -> Refs:
     yield from _all(found)
     apart = replace(found.given, apart="its columns are what the others predict", names=None)
     last = replace(found, before=())
     yield last.child(found.get("final_estimator_"), "final_estimator_", apart)
 
 
-def _gradient_boosting(found: Found) -> Held:
+def _gradient_boosting(found: ModelRef) -> Refs:
     start = found.get("init_")
     # A constant, whatever the version calls it, is nothing to look into.
     if isinstance(start, Inert) and not _CONSTANT.match(start.kind):
@@ -289,7 +298,7 @@ def _gradient_boosting(found: Found) -> Held:
         yield found.child(start, "init_", apart)
 
 
-def _bag(found: Found) -> Held:
+def _bag(found: ModelRef) -> Refs:
     members: list[Inert] = []
     for i, one in enumerate(elements(found.get("estimators_"))):
         if not isinstance(one, Inert):
@@ -326,31 +335,31 @@ def _pick(chosen: object, width: int) -> Inert:
     return Inert(cls=name, state={"transformers_": picked, "n_features_in_": width})
 
 
-def _adaboost(found: Found) -> Held:
+def _adaboost(found: ModelRef) -> Refs:
     given = found.given
-    return each(found, lambda i: given.after("first" if i == 0 else "later"))
+    return _each(found, lambda i: given.after("first" if i == 0 else "later"))
 
 
-def _adaboost_of_numbers(found: Found) -> Held:
+def _adaboost_of_numbers(found: ModelRef) -> Refs:
     seen = found.given.after("repeated")
-    return each(found, lambda i: seen)
+    return _each(found, lambda i: seen)
 
 
-def _calibrated(found: Found) -> Held:
+def _calibrated(found: ModelRef) -> Refs:
     folds = elements(found.get("calibrated_classifiers_"))
     given = found.given.after("some" if len(folds) > 1 else "all")
     if len({id(fold) for fold in folds}) < len(folds):
         raise ReadError("the model is inconsistent: a calibrated classifier is there twice")
-    told = stored_labels(found.estimator)
+    told = class_labels(found.estimator)
     for i, fold in enumerate(folds):
         if isinstance(fold, Inert):
             if fold.get("classes") is not None:
-                check_labels(told, stored_labels(fold, "classes") or [])
+                check_labels(told, class_labels(fold, "classes") or [])
             name = "estimator" if fold.get("estimator") is not None else "base_estimator"
             yield found.child(fold.get(name), f"calibrated_classifiers_[{i}].{name}", given)
 
 
-_HOLD: Mapping[str, Callable[[Found], Held]] = {
+_HOLD: Mapping[str, Callable[[ModelRef], Refs]] = {
     **dict.fromkeys(FORESTS, _forest),
     **dict.fromkeys(BAGS, _bag),
     **dict.fromkeys(SEARCHES, _held_as("best_estimator_")),
@@ -368,12 +377,12 @@ _HOLD: Mapping[str, Callable[[Found], Held]] = {
     "AdaBoostRegressor": _adaboost_of_numbers,
     "GradientBoostingClassifier": _gradient_boosting,
     "GradientBoostingRegressor": _gradient_boosting,
-    "OneVsRestClassifier": one_vs_rest,
-    "OneVsOneClassifier": one_vs_one,
-    "OutputCodeClassifier": output_code,
-    "MultiOutputClassifier": outputs,
-    "MultiOutputRegressor": outputs,
-    "ClassifierChain": outputs,
-    "RegressorChain": outputs,
+    "OneVsRestClassifier": _one_vs_rest,
+    "OneVsOneClassifier": _one_vs_one,
+    "OutputCodeClassifier": _output_code,
+    "MultiOutputClassifier": _outputs,
+    "MultiOutputRegressor": _outputs,
+    "ClassifierChain": _outputs,
+    "RegressorChain": _outputs,
     "CalibratedClassifierCV": _calibrated,
 }

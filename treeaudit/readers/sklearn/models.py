@@ -13,9 +13,9 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.filling import is_own
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, SEARCHES, children
-from treeaudit.readers.sklearn.found import Found, elements, is_tree
+from treeaudit.readers.sklearn.model_ref import ModelRef, elements, is_tree
 from treeaudit.readers.sklearn.no_model import what_it_is
-from treeaudit.readers.sklearn.read_apart import is_read_apart
+from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import walk
 
 _BOOSTED = frozenset(
@@ -34,6 +34,8 @@ PASSED = SEARCHES | {
     "TunedThresholdClassifierCV",
     "SelfTrainingClassifier",
 }
+_BEGINS = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}
+_FITTED = ("_Booster", "__model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,11 +50,11 @@ class Members:
         The models that are no trees.
     """
 
-    trees: list[Found]
-    others: list[Found]
+    trees: list[ModelRef]
+    others: list[ModelRef]
 
 
-def has_trees(found: Found) -> bool:
+def has_trees(found: ModelRef) -> bool:
     """Whether this model holds trees directly, and not models that hold trees."""
     kind = found.estimator.kind
     if kind in BAGS or kind in _WEIGHED:
@@ -61,7 +63,7 @@ def has_trees(found: Found) -> bool:
     return kind in FORESTS or kind in _BOOSTED or is_tree(found.estimator)
 
 
-def members_of(found: Found, looks: Allowance | None = None) -> Members:
+def members_of(found: ModelRef, looks: Allowance | None = None) -> Members:
     """Return the models that a model is made of, each once and without recursion."""
     looks = looks or allowance()
     members = Members(trees=[], others=[])
@@ -81,14 +83,14 @@ def allowance() -> Allowance:
     return Allowance(Most.looks, "the file holds more models than treeaudit takes in")
 
 
-def _below(found: Found) -> Iterator[Found]:
+def _below(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a model holds; of one with trees of its own what its boosting starts from."""
     if found.estimator.kind not in _BOOSTED and has_trees(found):
         return iter(())
     return _once(found)
 
 
-def _once(found: Found) -> Iterator[Found]:
+def _once(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a model holds; refuse a member that answers twice and is looked at once."""
     seen: set[int] = set()
     for child in children(found):
@@ -102,7 +104,7 @@ def _once(found: Found) -> Iterator[Found]:
         yield child
 
 
-def find_model(root: object) -> Found:
+def find_model(root: object) -> ModelRef:
     """Return the one tree model of scikit-learn that the file holds."""
     chosen = choose([(model.inside, model) for model in tree_models(root)], None)
     if chosen is None:
@@ -110,13 +112,13 @@ def find_model(root: object) -> Found:
     return chosen
 
 
-def tree_models(root: object) -> list[Found]:
+def tree_models(root: object) -> list[ModelRef]:
     """Return the tree models of scikit-learn that the file holds, none of them inside another."""
     looks = allowance()
     return list(models_in(root, lambda one: _is_model(one, looks), PASSED))
 
 
-def inner_models(models: list[Found], select: str) -> list[Found]:
+def inner_models(models: list[ModelRef], select: str) -> list[ModelRef]:
     """Return what a name means inside the models, along the way that it says.
 
     Members go by their place, such as ``estimators_[0]``, and those of a vote or
@@ -137,11 +139,11 @@ def inner_models(models: list[Found], select: str) -> list[Found]:
     return list({id(one.estimator): one for one in found}.values())
 
 
-def _is_told_of(found: Found) -> bool:
+def _is_told_of(found: ModelRef) -> bool:
     return is_read_apart(found.estimator) or bool(members_of(found).trees)
 
 
-def _ways(model: Found) -> Iterator[tuple[str, Found]]:
+def _ways(model: ModelRef) -> Iterator[tuple[str, ModelRef]]:
     """Yield the models that one holds, each by every name that it has there."""
     pairs = model.get("estimators")
     called = [
@@ -155,7 +157,7 @@ def _ways(model: Found) -> Iterator[tuple[str, Found]]:
             yield called[i], child
 
 
-def _is_model(found: Found, looks: Allowance) -> bool:
+def _is_model(found: ModelRef, looks: Allowance) -> bool:
     if has_trees(found):
         return True
     return found.estimator.kind not in PASSED and bool(members_of(found, looks).trees)
@@ -166,18 +168,18 @@ class _Place:
 
     __slots__ = ("found", "inside", "is_model", "value")
 
-    def __init__(self, value: object, inside: str, found: Found | None = None) -> None:
+    def __init__(self, value: object, inside: str, found: ModelRef | None = None) -> None:
         self.value = arrived(value)
         self.inside = inside
         self.is_model = False
         if found is None and isinstance(self.value, Inert):
-            found = Found(estimator=self.value, inside=inside)
+            found = ModelRef(estimator=self.value, inside=inside)
         self.found = found
 
 
 def models_in(
-    root: object, is_model: Callable[[Found], bool], passed: frozenset[str], inside: str = ""
-) -> Iterator[Found]:
+    root: object, is_model: Callable[[ModelRef], bool], passed: frozenset[str], inside: str = ""
+) -> Iterator[ModelRef]:
     """Yield the models in a bundle, each once; nothing inside them is looked at."""
     for place in walk(_Place(root, inside), lambda one: one.value, partial(_held, passed)):
         if place.found is not None and is_model(place.found):
@@ -185,7 +187,7 @@ def models_in(
             yield place.found
 
 
-def _behind(found: Found) -> Iterator[Found]:
+def _behind(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a wrapper holds, which can be written with the wrapper around it."""
     outer = found.holder or found.estimator
     holder = None if found.estimator.kind in SEARCHES else outer
@@ -221,3 +223,27 @@ def is_wrapper(value: Inert) -> bool:
         return False
     lists = (elements(part) for part in value.attributes.values())
     return not any(isinstance(arrived(one), Inert) for some in lists for one in some[:1])
+
+
+def library_of(value: Inert) -> str:
+    """Return the name of the library that a class is of."""
+    return value.cls.module.partition(".")[0]
+
+
+def is_of_another_library(value: Inert) -> bool:
+    """Tell whether another reader than that of scikit-learn reads it, fitted or not."""
+    return library_of(value) in _BEGINS or is_trainer(value)
+
+
+def is_booster(value: Inert) -> bool:
+    """Tell whether this is a fitted model of a library of boosted trees."""
+    begins = _BEGINS.get(library_of(value))
+    if begins is None:
+        return False
+    fitted = any(arrived(value.get(name)) is not None for name in _FITTED)
+    return value.kind == "Booster" or (value.kind.startswith(begins) and fitted)
+
+
+def is_read_apart(value: Inert) -> bool:
+    """Tell whether a member of a scikit-learn model is a fitted tree model of another library."""
+    return is_booster(value) or (is_trainer(value) and arrived(value.get("forest_")) is not None)

@@ -11,7 +11,7 @@ from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.known_names import KNOWN
 from treeaudit.readers.pickle.names import judge
 from treeaudit.readers.sklearn.ensembles import SEARCHES, TREES, children, steps_of
-from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Place, Walk
 
@@ -47,7 +47,7 @@ def what_it_is(root: object) -> str:
         "treeaudit reads decision trees, forests and boostings, of scikit-learn, XGBoost, "
         "LightGBM, CatBoost, ONNX, PMML and its own"
     )
-    private = around_private(root)
+    private = _around_private(root)
     if private is not None:
         return private
     match root:
@@ -80,7 +80,7 @@ def _what_estimator(root: Inert, reads: str) -> str:
         if root.get("best_estimator_") is None:
             return f"the {kind} holds no best_estimator_: fit it with refit=True before saving"
         return f"the best_estimator_ of the {kind} is no tree model; {reads}"
-    members = itertools.islice(children(Found(estimator=root, inside="")), 8)
+    members = itertools.islice(children(ModelRef(estimator=root, inside="")), 8)
     kinds = dict.fromkeys(show(member.estimator.kind).strip("'") for member in members)
     if kinds:
         return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
@@ -142,7 +142,7 @@ _SAVE = "treeaudit.trainers.save_trained"
 _MOST_KINDS = 4
 
 
-def around_private(root: object) -> str | None:
+def _around_private(root: object) -> str | None:
     """Say in one sentence what holds private models, and what to do; None where there are none.
 
     Examples
@@ -152,7 +152,7 @@ def around_private(root: object) -> str | None:
     >>> tree.state = {"forest_": {}}
     >>> vote = Inert(Global("sklearn.ensemble", "VotingClassifier", 0, True))
     >>> vote.state = {"estimators_": [tree]}
-    >>> around_private(vote)  # doctest: +NORMALIZE_WHITESPACE
+    >>> _around_private(vote)  # doctest: +NORMALIZE_WHITESPACE
     "the file holds a VotingClassifier around private models (PrivateTreeClassifier), which
     treeaudit audits one at a time: save each with treeaudit.trainers.save_trained, or choose one
     with --select 'estimators_[0]'"

@@ -134,7 +134,7 @@ class NodeTable:
         """The impurity per node; None where the file has none."""
         if not self._has("impurity") or self._nodes.dtype["impurity"] != np.float64:
             return None
-        return self._column("impurity")
+        return self._column("impurity").astype(np.float64, copy=False)
 
     def _check_shape(self) -> None:
         """Keep the nodes that hang on the root; None where all do."""

@@ -16,8 +16,8 @@ from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.encoders import CannotUndoError, Column
-from treeaudit.readers.sklearn.found import names_in
 from treeaudit.readers.sklearn.labels import text_of
+from treeaudit.readers.sklearn.model_ref import names_in
 from treeaudit.readers.sklearn.steps import UNDO
 from treeaudit.readers.types import Wide
 
@@ -234,7 +234,7 @@ def _after(step: Inert, columns: list[Column], way: _Way) -> list[Column]:
         numbers = [arrived(given.get(label)) for label in _members(stored, 0)]
         own = [way.names[c.feature] for c in columns]
         chosen = [
-            agreed(places_of(each, own), each, at, own)
+            _agreed(_places_of(each, own), each, at, own)
             for each, at in zip(_members(stored, 2), numbers, strict=True)
         ]
         each_step = _members(stored, 1)[: len(chosen)]
@@ -289,7 +289,7 @@ _ONE_TO_ONE = frozenset(
 )
 
 
-def agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str]) -> list[int]:
+def _agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str]) -> list[int]:
     """Return the columns of a step, which a file may state twice: a table goes by the second."""
     numbers = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
     if numbers is None or numbers == [place % len(own) for place in places]:
@@ -303,7 +303,7 @@ def agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str
     )
 
 
-def places_of(chosen: object, own: Sequence[str]) -> list[int]:
+def _places_of(chosen: object, own: Sequence[str]) -> list[int]:
     """Return the positions that a column selection of scikit-learn means."""
     chosen = arrived(chosen)
     if isinstance(chosen, Inert) and chosen.kind == "slice":

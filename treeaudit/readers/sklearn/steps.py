@@ -21,7 +21,7 @@ from treeaudit.readers.sklearn.encoders import (
     scaled,
 )
 from treeaudit.readers.sklearn.ensembles import FORESTS
-from treeaudit.readers.sklearn.found import elements, is_tree
+from treeaudit.readers.sklearn.model_ref import elements, is_tree
 from treeaudit.readers.types import Flag, Float
 
 
@@ -49,13 +49,13 @@ def _by_score(kind: str, parameter: str) -> Undo:
         told = attributes.get("scores_" if mode in ("k_best", "percentile") else "pvalues_")
         if told is None or len(scores := numbers_of(told, len(columns), 0.0)) != len(columns):
             raise CannotUndoError
-        kept = kept_by_scores(mode, asked, scores).tolist()
+        kept = _selected(mode, asked, scores).tolist()
         return [c for c, one in zip(columns, kept, strict=True) if one]
 
     return undo
 
 
-def kept_by_scores(mode: str, asked: object, scores: Float) -> Flag:
+def _selected(mode: str, asked: object, scores: Float) -> Flag:
     """Tell which columns are kept.
 
     Parameters
@@ -72,11 +72,11 @@ def kept_by_scores(mode: str, asked: object, scores: Float) -> Flag:
     --------
     Of scores that are alike the last are among the best, and the first make up a share:
 
-    >>> kept_by_scores("k_best", 1, np.array([2.0, 2.0, 1.0])).tolist()
+    >>> _selected("k_best", 1, np.array([2.0, 2.0, 1.0])).tolist()
     [False, True, False]
-    >>> kept_by_scores("percentile", 34, np.array([2.0, 2.0, 1.0])).tolist()
+    >>> _selected("percentile", 34, np.array([2.0, 2.0, 1.0])).tolist()
     [True, False, False]
-    >>> kept_by_scores("fwe", 0.05, np.array([0.01, 0.02, 0.5])).tolist()
+    >>> _selected("fwe", 0.05, np.array([0.01, 0.02, 0.5])).tolist()
     [True, False, False]
     """
     if mode in ("k_best", "percentile"):

@@ -18,16 +18,22 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.counts import Meaning, class_weights, meanings, weakest
 from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, children
-from treeaudit.readers.sklearn.found import Found, Seen, elements, is_tree, names_in
-from treeaudit.readers.sklearn.grove import Budget, Grove
-from treeaudit.readers.sklearn.labels import stored_labels
+from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
+from treeaudit.readers.sklearn.labels import class_labels
+from treeaudit.readers.sklearn.model_ref import (
+    ModelRef,
+    TrainingContext,
+    elements,
+    is_tree,
+    names_in,
+)
 from treeaudit.readers.sklearn.node_table import NodeTable, kind_of_spread, read_nodes, spread_of
 from treeaudit.readers.types import Float, Wide
 
 _BOUNDED = "monotonicity constraints clip the numbers in its leaves, which may be no means"
 
 
-def read_trees(found: Found, budget: Budget) -> Grove:
+def read_trees(found: ModelRef, budget: Budget) -> FittedEnsemble:
     """Return the trees of a stored tree, forest, bag or boosting."""
     trees = _trees(found)
     seen = _seen(found, trees)
@@ -51,7 +57,7 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     if classes is None and _are_bounded(trees):
         warnings = (*warnings, _BOUNDED)
     features = budget.named(names_in(found.estimator), n_features)
-    return Grove(
+    return FittedEnsemble(
         build=_Trees(records, meaning, seen, columns, places, classes, spreads).build,
         n_trees=len(records),
         tested=lambda i: _tested(records[i], None if columns is None else columns[i]),
@@ -114,7 +120,7 @@ def _class_weights(
     return tuple(weights) if any(weight is not None for weight in weights) else ()
 
 
-def _trees(found: Found) -> list[Inert]:
+def _trees(found: ModelRef) -> list[Inert]:
     """Return the fitted trees."""
     if is_tree(found.estimator):
         return [found.estimator]
@@ -169,7 +175,7 @@ def _check_stated(estimator: Inert, record: NodeTable) -> None:
             )
 
 
-def _check_bag(found: Found, n_trees: int, classes: tuple[Label, ...] | None) -> None:
+def _check_bag(found: ModelRef, n_trees: int, classes: tuple[Label, ...] | None) -> None:
     """Refuse numbers by which a bag would divide or spread what its trees say."""
     n_classes = None if classes is None else len(classes)
     for name, n in (("n_estimators", n_trees), ("n_classes_", n_classes)):
@@ -178,7 +184,7 @@ def _check_bag(found: Found, n_trees: int, classes: tuple[Label, ...] | None) ->
             raise ReadError(f"the bag is inconsistent: {name} is {show(stated)}, it has {n:,}")
 
 
-def _seen(found: Found, trees: Sequence[Inert]) -> list[Seen]:
+def _seen(found: ModelRef, trees: Sequence[Inert]) -> list[TrainingContext]:
     """Return what each tree was trained on."""
     if is_tree(found.estimator):
         return [found.seen]
@@ -189,7 +195,7 @@ def _seen(found: Found, trees: Sequence[Inert]) -> list[Seen]:
     return [found.given.after("some" if some else "all")] * len(trees)
 
 
-def _columns(found: Found, records: Sequence[NodeTable]) -> tuple[list[Wide] | None, int]:
+def _columns(found: ModelRef, records: Sequence[NodeTable]) -> tuple[list[Wide] | None, int]:
     """Return the columns that each tree saw, where it did not see all."""
     n_features = records[0].n_features
     chosen = elements(found.get("estimators_features_")) if found.estimator.kind in BAGS else []
@@ -206,7 +212,7 @@ def _columns(found: Found, records: Sequence[NodeTable]) -> tuple[list[Wide] | N
     return [c.astype(np.int64, copy=False) for c in arrays], most or width
 
 
-def _classes(found: Found, records: Sequence[NodeTable]) -> tuple[Label, ...] | None:
+def _classes(found: ModelRef, records: Sequence[NodeTable]) -> tuple[Label, ...] | None:
     classes = found.classes
     if classes is None or records[0].n_outputs != 1:
         return None
@@ -222,7 +228,10 @@ def _classes(found: Found, records: Sequence[NodeTable]) -> tuple[Label, ...] | 
 
 
 def _places(
-    given: Seen, trees: Sequence[Inert], records: Sequence[NodeTable], classes: tuple[Label, ...]
+    given: TrainingContext,
+    trees: Sequence[Inert],
+    records: Sequence[NodeTable],
+    classes: tuple[Label, ...],
 ) -> list[Wide | None]:
     """Return where the classes of each tree stand among those of the model."""
     places: list[Wide | None] = []
@@ -230,20 +239,22 @@ def _places(
     for tree, record in zip(trees, records, strict=True):
         if record.width == len(classes):
             # A bag takes of its answer as many classes as the tree states.
-            if len(stored_labels(tree) or classes) != record.width:
+            if len(class_labels(tree) or classes) != record.width:
                 raise ReadError(
                     "the model is inconsistent: a tree states fewer classes than it has"
                 )
             places.append(None)
             continue
-        own = Found(estimator=tree, inside="", seen=given).classes or ()
+        own = ModelRef(estimator=tree, inside="", seen=given).classes or ()
         if len(own) != record.width or not set(own) <= set(known):
             raise ReadError("the model is inconsistent: a tree has classes of its own")
         places.append(np.array([known[label] for label in own], dtype=np.int64))
     return places
 
 
-def _records_are(found: Found, seen: Sequence[Seen], records: Sequence[NodeTable]) -> RecordsAre:
+def _records_are(
+    found: ModelRef, seen: Sequence[TrainingContext], records: Sequence[NodeTable]
+) -> RecordsAre:
     rows = {one.rows for one in seen}
     if rows <= {"bootstrap", "repeated"}:
         return "bootstrap"
@@ -251,7 +262,9 @@ def _records_are(found: Found, seen: Sequence[Seen], records: Sequence[NodeTable
     return "all" if rows <= {"all", "first", "later"} and alike else "unknown"
 
 
-def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen]) -> int | None:
+def _n_records(
+    found: ModelRef, records: Sequence[NodeTable], seen: Sequence[TrainingContext]
+) -> int | None:
     """Return how many people the model was trained on, where the file tells."""
     stated = found.get("_n_samples")
     most = max(record.people for record in records)
@@ -280,7 +293,7 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
     return None
 
 
-def _remarks(records: Sequence[NodeTable], seen: Sequence[Seen]) -> tuple[str, ...]:
+def _remarks(records: Sequence[NodeTable], seen: Sequence[TrainingContext]) -> tuple[str, ...]:
     remarks = []
     orphans = sum(record.cut_off for record in records)
     if orphans:
@@ -310,7 +323,7 @@ class _Trees:
 
     records: Sequence[NodeTable]
     meaning: Sequence[Meaning]
-    seen: Sequence[Seen]
+    seen: Sequence[TrainingContext]
     columns: Sequence[Wide] | None
     places: Sequence[Wide | None] | None
     classes: tuple[Label, ...] | None

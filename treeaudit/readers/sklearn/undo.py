@@ -14,9 +14,9 @@ from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.encoders import Column
-from treeaudit.readers.sklearn.found import Found
-from treeaudit.readers.sklearn.grove import Budget, Grove
+from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
 from treeaudit.readers.sklearn.labels import label_of
+from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.readers.sklearn.preprocessing import Plan, plan_of, width_in
 from treeaudit.readers.types import Flag, Float, Wide
 
@@ -205,7 +205,7 @@ def doubled(bound: Float) -> Float:
     return np.where(np.isinf(bound) | np.isinf(above), bound, middle)
 
 
-def codes_behind(seen: Sequence[Feature], plan: Plan) -> list[Wide | None] | None:
+def _codes_behind(seen: Sequence[Feature], plan: Plan) -> list[Wide | None] | None:
     """Return what the categories that a tree knows are in terms of the data.
 
     Returns
@@ -240,7 +240,7 @@ def _codes(categories: tuple[str, ...], column: Column) -> list[int] | None:
     return codes if fits else None
 
 
-def features_behind(seen: Sequence[Feature], plan: Plan) -> tuple[Feature, ...]:
+def _features_behind(seen: Sequence[Feature], plan: Plan) -> tuple[Feature, ...]:
     """Return the features of the data, with the categories that only the tree knows."""
     features = list(plan.features)
     for feature, column, home in zip(seen, plan.columns, plan.home, strict=True):
@@ -249,7 +249,7 @@ def features_behind(seen: Sequence[Feature], plan: Plan) -> tuple[Feature, ...]:
     return tuple(features)
 
 
-def undo_with_sets(
+def _undo_with_sets(
     tree: Tree, plan: Plan, codes: Sequence[Wide | None], *, rounded: bool = False
 ) -> Tree:
     """Return the tree over the original columns, its own sets included; as `undo` does."""
@@ -278,15 +278,17 @@ def _listed(sets: CategorySets) -> tuple[Wide, Wide]:
     return owner, sets.codes.astype(np.int64)
 
 
-def plan_behind(found: Found, grove: Grove, budget: Budget, warnings: list[str]) -> Plan | None:
+def plan_behind(
+    found: ModelRef, ensemble: FittedEnsemble, budget: Budget, warnings: list[str]
+) -> Plan | None:
     """Return how to undo the steps before the trees, and say what cannot be undone."""
-    n_seen = len(grove.schema.features)
+    n_seen = len(ensemble.schema.features)
     width = width_in(found.before, n_seen) or 0
     budget.undo(max(width if width <= Most.features else 0, n_seen))
-    plan = plan_of(found.before, n_seen, _names_before(found, grove.schema))
-    if plan is not None and _too_many_codes(plan, grove):
+    plan = plan_of(found.before, n_seen, _names_before(found, ensemble.schema))
+    if plan is not None and _too_many_codes(plan, ensemble):
         plan = plan.without_sets()
-    if plan is not None and codes_behind(grove.schema.features, plan) is None:
+    if plan is not None and _codes_behind(ensemble.schema.features, plan) is None:
         plan = None
     if plan is None:
         kinds = ", ".join(_kinds(found.before))
@@ -302,7 +304,7 @@ def plan_behind(found: Found, grove: Grove, budget: Budget, warnings: list[str])
     return plan
 
 
-def _names_before(found: Found, schema: Schema) -> list[str] | None:
+def _names_before(found: ModelRef, schema: Schema) -> list[str] | None:
     """Return what the columns in front of all steps are called, where that is told."""
     names = found.seen.names
     if names is not None:
@@ -315,36 +317,36 @@ def _kinds(steps: Sequence[object]) -> list[str]:
     return [step.kind if isinstance(step, Inert) else show(step) for step in steps[:8]]
 
 
-def _too_many_codes(plan: Plan, grove: Grove) -> bool:
+def _too_many_codes(plan: Plan, ensemble: FittedEnsemble) -> bool:
     if not any(column.known for column in plan.columns):
         return False
-    return any(plan.n_codes(grove.tested(i)) > Most.made_codes for i in range(grove.n_trees))
+    return any(plan.n_codes(ensemble.tested(i)) > Most.made_codes for i in range(ensemble.n_trees))
 
 
-def undone(grove: Grove, plan: Plan) -> Grove:
+def undone(ensemble: FittedEnsemble, plan: Plan) -> FittedEnsemble:
     """Return trees that ask for the columns of the data."""
-    seen, features = grove.schema.features, plan.features
+    seen, features = ensemble.schema.features, plan.features
     codes = None
     if any(feature.categories is not None for feature in seen):
-        codes = codes_behind(seen, plan)
-        features = features_behind(seen, plan)
-    schema = replace(grove.schema, features=features, named=plan.named)
-    rounded = grove.single_precision and plan.scales
-    build = partial(_built, grove, plan, codes, rounded=rounded)
-    single = grove.single_precision and not rounded
-    return replace(grove, build=build, schema=schema, single_precision=single)
+        codes = _codes_behind(seen, plan)
+        features = _features_behind(seen, plan)
+    schema = replace(ensemble.schema, features=features, named=plan.named)
+    rounded = ensemble.single_precision and plan.scales
+    build = partial(_built, ensemble, plan, codes, rounded=rounded)
+    single = ensemble.single_precision and not rounded
+    return replace(ensemble, build=build, schema=schema, single_precision=single)
 
 
 def _built(
-    grove: Grove, plan: Plan, codes: list[Wide | None] | None, i: int, *, rounded: bool
+    ensemble: FittedEnsemble, plan: Plan, codes: list[Wide | None] | None, i: int, *, rounded: bool
 ) -> Tree:
-    tree = grove.build(i)
+    tree = ensemble.build(i)
     if codes is None:
         return undo(tree, plan, rounded=rounded)
-    return undo_with_sets(tree, plan, codes, rounded=rounded)
+    return _undo_with_sets(tree, plan, codes, rounded=rounded)
 
 
-def over_data(forest: Forest, found: Found) -> Forest:
+def over_data(forest: Forest, found: ModelRef) -> Forest:
     """Say the conditions in terms of the columns before the pipeline."""
     before, n_seen = found.before, len(forest.schema.features)
     if not before:

@@ -5,12 +5,12 @@ from dataclasses import replace
 from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
+from treeaudit.readers.dispatch import read_model
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.residual.extra import extra, few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.skops.skops_file import matches as matches
 from treeaudit.readers.skops.skops_file import parse
-from treeaudit.readers.stored import stored_model
 from treeaudit.readers.unpack import Content
 
 
@@ -18,7 +18,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     """Return the model in a skops file; see `treeaudit.readers.Reader`."""
     file = parse(content, limits)
     root, source = file.root, replace(source, format="sklearn-skops")
-    forest = stored_model(root, select, source, len(content.data) + file.n_bytes)
+    forest = read_model(root, select, source, len(content.data) + file.n_bytes)
     beside = find_extras(
         root,
         forest.n_records,

@@ -18,7 +18,7 @@ _WORST: tuple[Rows, ...] = ("all", "some", "bootstrap", "first", "later", "repea
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Draw:
+class Bootstrap:
     """How rows were drawn with replacement.
 
     Attributes
@@ -37,7 +37,7 @@ class Draw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
+class TrainingContext:
     """What a model inside a model was given to learn from.
 
     Attributes
@@ -72,12 +72,12 @@ class Seen:
     own_labels: bool = False
     target: str = ""
     rows: Rows = "all"
-    draw: Draw | None = None
+    draw: Bootstrap | None = None
     split: bool = False
     apart: str = ""
     note: str = ""
 
-    def after(self, rows: Rows, draw: Draw | None = None) -> "Seen":
+    def after(self, rows: Rows, draw: Bootstrap | None = None) -> "TrainingContext":
         """Return the same with the rows chosen once more."""
         worse = max(self.rows, rows, key=_WORST.index)
         split = self.split or rows == "some"
@@ -85,7 +85,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
+class ModelRef:
     """A model inside the file.
 
     Attributes
@@ -110,7 +110,7 @@ class Found:
     estimator: Inert
     inside: str
     before: tuple[object, ...] = ()
-    seen: Seen = Seen()
+    seen: TrainingContext = TrainingContext()
     step_names: tuple[str, ...] = ()
     holder: Inert | None = None
     root: object = None
@@ -119,12 +119,12 @@ class Found:
         """Return an attribute of the estimator."""
         return arrived(self.estimator.get(name))
 
-    def child(self, value: object, step: str, seen: Seen) -> "Found | None":
+    def child(self, value: object, step: str, seen: TrainingContext) -> "ModelRef | None":
         """Return what the estimator holds under a name, if that is an object."""
         value = arrived(value)
         if not isinstance(value, Inert):
             return None
-        return Found(
+        return ModelRef(
             estimator=value,
             inside=f"{self.inside}.{step}" if self.inside else step,
             before=self.before,
@@ -152,7 +152,7 @@ class Found:
         return tuple(f"{target}: {label}" for label in named) if target else named
 
     @property
-    def given(self) -> Seen:
+    def given(self) -> TrainingContext:
         """What this model hands to its members unless it does something to it."""
         names, labels = names_in(self.estimator) if not self.before else None, self.classes
         if labels is None:

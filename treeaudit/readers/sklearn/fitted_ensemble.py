@@ -8,13 +8,13 @@ from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Allowance, Most
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.sklearn.found import Names
 from treeaudit.readers.sklearn.labels import label_of
+from treeaudit.readers.sklearn.model_ref import Names
 from treeaudit.readers.types import Wide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Grove:
+class FittedEnsemble:
     """The trees of one fitted model, before they are made a `Forest`.
 
     Attributes
