@@ -7,7 +7,7 @@ from functools import partial
 from treeaudit.readers.limits import Allowance, Deepest
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.ensembles import SEARCHES, bare_trees, children
+from treeaudit.readers.sklearn.ensembles import SEARCHES, children
 from treeaudit.readers.sklearn.model_ref import ModelRef, elements, is_tree
 from treeaudit.readers.sklearn.models import (
     PASSED,
@@ -112,21 +112,14 @@ def _parts(
     model: ModelRef, looks: Allowance, behind: dict[int, ModelRef] | None = None
 ) -> Iterator[int]:
     """Yield what a model is and all models that it is made of, by identity."""
-    for part in walk(model, lambda one: one.estimator, _more, Deepest.models):
+    for part in walk(model, lambda one: one.estimator, children, Deepest.models):
         looks.take(1)
         if behind is not None and part.before:
             _put_behind(part, behind)
         yield id(part.estimator)
-        bare = {*map(id, bare_trees(part.estimator))}
-        looks.take(len(bare))
-        yield from bare
         yield id(part.get("_Booster"))
         if part.estimator.kind.startswith("GradientBoosting"):
             yield from map(id, elements(part.get("estimators_")))
-
-
-def _more(model: ModelRef) -> Iterator[ModelRef]:
-    return iter(()) if bare_trees(model.estimator) else children(model)
 
 
 def _is_fitted(found: ModelRef, looks: Allowance) -> bool:

@@ -61,18 +61,12 @@ _LATER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Meaning:
-    """What class numbers are, why, and the factor that turns them into people.
+    """What class numbers are, why, and the factor that turns them into people."""
 
-    Attributes
-    ----------
-    counts_are, reason
-        As in `treeaudit.Forest`.
-    per_weight
-        Shape ``(n_classes,)``: people per unit of weight, where known.
-    """
-
+    # As in `treeaudit.Forest`.
     counts_are: CountsAre
     reason: str
+    # Shape ``(n_classes,)``: people per unit of weight, where known.
     per_weight: Float | None = None
 
 

@@ -18,54 +18,31 @@ Kind = Literal["number", "one-hot", "ordinal", "bins", "made"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column that a step gives out, in terms of an original one.
+    """A column that a step gives out, in terms of an original one."""
 
-    Attributes
-    ----------
-    feature
-        Number of the original column.
-    kind
-        ``number``; ``one-hot`` (1 for one category); ``ordinal`` (the code of
-        the category); ``bins`` (the number of the bin); ``made`` for what
-        cannot be undone.
-    name
-        Its own name, for ``made``.
-    scale, shift
-        ``seen * scale + shift`` is the number, the 0 or 1, the code or the bin.
-    known
-        The categories.
-    code
-        The category that makes a 1.
-    edges
-        The edges of the bins.
-    fill
-        What missing values were replaced with, in units of the number; of an ordinal column
-        that knows a category of missing values: what others were that it does not know.
-    instead
-        The same, where it is the name of a category, be it one of missing values.
-    apart
-        The code of the last category of an ordinal column where that is not its place: of
-        missing values, not-a-number where they stay missing.
-    ignores_unknown
-        Whether a value that is none of the categories makes no 1 at all, or gets the code of
-        missing values.
-    ends
-        What its numbers are cut to: a tree asks for nothing beyond.
-    """
-
-    feature: int
+    feature: int  # number of the original column
+    # ``number``; ``one-hot`` (1 for one category); ``ordinal`` (the code of the category); ``bins``
+    # (the number of the bin); ``made`` for what cannot be undone.
     kind: Kind = "number"
-    name: str = ""
+    name: str = ""  # its own name, for ``made``
+    # ``seen * scale + shift`` is the number, the 0 or 1, the code or the bin.
     scale: float = 1.0
     shift: float = 0.0
-    known: tuple[str, ...] = ()
-    code: int = 0
-    edges: tuple[float, ...] = ()
+    known: tuple[str, ...] = ()  # the categories
+    code: int = 0  # the category that makes a 1
+    edges: tuple[float, ...] = ()  # the edges of the bins
+    # What missing values were replaced with, in units of the number; of an ordinal column that
+    # knows a category of missing values: what others were that it does not know.
     fill: float | None = None
+    # The same, where it is the name of a category, be it one of missing values.
     instead: str | None = None
+    # The code of the last category of an ordinal column where that is not its place: of missing
+    # values, not-a-number where they stay missing.
     apart: float | None = None
+    # Whether a value that is none of the categories makes no 1 at all, or gets the code of missing
+    # values.
     ignores_unknown: bool = False
-    ends: tuple[float, float] = OPEN
+    ends: tuple[float, float] = OPEN  # what its numbers are cut to: a tree asks for nothing beyond
 
 
 class CannotUndoError(Exception):

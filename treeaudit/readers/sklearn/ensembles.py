@@ -6,7 +6,7 @@ for one class. `children` says so for every member, from what the file states.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -43,7 +43,6 @@ _TAKE_WEIGHTS |= {f"GradientBoosting{what}" for what in ("Classifier", "Regresso
 _TAKE_WEIGHTS |= {"HistGradientBoostingRegressor"}
 # Where a model takes the labels of its answers from; what `classes_` says has to be the same.
 _ENCODERS = ("le_", "_label_encoder", "label_binarizer_")
-_HANGING = frozenset((*_ENCODERS, "_Booster"))
 # Their members answer with a label; others with a place among the labels.
 _BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
 _BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
@@ -69,9 +68,7 @@ def children(found: ModelRef) -> Iterator[ModelRef]:
     ['estimators_[0]']
     """
     held = _HOLD.get(kind := found.estimator.kind)
-    state = found.estimator.state
-    none = isinstance(state, dict) and state.keys().isdisjoint(_ENCODERS)
-    encoders = [] if none else [one for name in _ENCODERS if (one := found.get(name)) is not None]
+    encoders = [one for name in _ENCODERS if (one := found.get(name)) is not None]
     told = class_labels(found.estimator) if held or encoders else None
     for encoder in encoders:
         check_labels(told, class_labels(encoder))
@@ -85,20 +82,6 @@ def children(found: ModelRef) -> Iterator[ModelRef]:
         elif kind == "VotingClassifier" and told and found.get("voting") == "hard":
             _check_places(_own_labels(child), len(told), {0})
         yield child
-
-
-def bare_trees(estimator: Inert) -> Sequence[Inert]:
-    """Return the trees of a forest, where that is all that `children` tells; else none."""
-    if estimator.kind not in FORESTS or not _is_bare(estimator):
-        return ()
-    members = elements(estimator.get("estimators_"))
-    bare = [one for one in members if isinstance(one, Inert) and one.kind in TREES]
-    return bare if len(bare) == len(members) and all(map(_is_bare, bare)) else ()
-
-
-def _is_bare(model: Inert) -> bool:
-    """Tell whether neither labels nor a model of another library hang on it."""
-    return type(model.state) is dict and model.state.keys().isdisjoint(_HANGING)
 
 
 def _check_places(own: list[object] | None, n: int, lowest: set[int]) -> None:

@@ -15,40 +15,23 @@ from treeaudit.readers.types import Wide
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedEnsemble:
-    """The trees of one fitted model, before they are made a `Forest`.
+    """The trees of one fitted model, before they are made a `Forest`."""
 
-    Attributes
-    ----------
-    build
-        Makes one tree, from the file, each time it is asked.
-    n_trees
-        How many there are.
-    tested
-        The feature of every edge of one tree.
-    schema, counts_are, counts_reason, records_are, n_records, single_precision
-        As in `treeaudit.Forest`.
-    warnings
-        What was noticed, one sentence each.
-    class_weights
-        As in `treeaudit.Forest`; empty where all classes weigh the same.
-    tree_classes
-        As in `treeaudit.Forest`.
-    values_are
-        As in `treeaudit.Forest`: of the numbers of all people in a node, each of the same weight.
-    """
-
-    build: Callable[[int], Tree]
-    n_trees: int
-    tested: Callable[[int], Wide]
+    build: Callable[[int], Tree]  # makes one tree, from the file, each time it is asked
+    n_trees: int  # how many there are
+    tested: Callable[[int], Wide]  # the feature of every edge of one tree
+    # As in `treeaudit.Forest`.
     schema: Schema
     counts_are: CountsAre
     counts_reason: str
     records_are: RecordsAre
     n_records: int | None
     single_precision: bool
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # what was noticed, one sentence each
+    # As in `treeaudit.Forest`; empty where all classes weigh the same.
     class_weights: tuple[tuple[float, ...] | None, ...] = ()
-    tree_classes: tuple[tuple[Label, ...], ...] | None = None
+    tree_classes: tuple[tuple[Label, ...], ...] | None = None  # as in `treeaudit.Forest`
+    # As in `treeaudit.Forest`: of the numbers of all people in a node, each of the same weight.
     values_are: ValuesAre = "unknown"
 
 

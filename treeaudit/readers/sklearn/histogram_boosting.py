@@ -33,22 +33,12 @@ _ENCODER = "OrdinalEncoder"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Categories:
-    """What the trees call their columns.
+    """What the trees call their columns, which they may number otherwise than the data does.
 
-    Attributes
-    ----------
-    home
-        For each column as the trees number them, the column of the data.
-    names
-        For each column of the data, its categories, or None for a number.
-    fill
-        For each column of the data, the category that missing values are; None where they are
-        missing.
-    size
-        For each column as the trees number them, how many categories it has;
-        0 for a number.
-    values
-        The numbers by which bitsets know the categories, column after column.
+    ``home`` is the column of the data behind each of theirs, ``size`` how many categories that
+    has (0 for a number), ``values`` the numbers by which bitsets know the categories, column after
+    column. Per column of the data, ``names`` are its categories (None for a number), and ``fill``
+    is the category that missing values are (None where they are missing).
     """
 
     home: Wide

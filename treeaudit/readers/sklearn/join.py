@@ -22,24 +22,12 @@ _WEAKER: tuple[CountsAre, ...] = get_args(CountsAre)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Part:
-    """One of the models.
+    """One of the models."""
 
-    Attributes
-    ----------
-    member
-        Its name and size.
-    ensemble
-        Its trees.
-    own_labels
-        Whether its labels are its own, as in one-vs-rest.
-    some
-        Whether it was given some of the rows, as a fold.
-    """
-
-    member: Member
-    ensemble: FittedEnsemble
-    own_labels: bool = False
-    some: bool = False
+    member: Member  # its name and size
+    ensemble: FittedEnsemble  # its trees
+    own_labels: bool = False  # whether its labels are its own, as in one-vs-rest
+    some: bool = False  # whether it was given some of the rows, as a fold
 
 
 def join(

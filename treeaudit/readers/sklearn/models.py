@@ -40,18 +40,10 @@ _FITTED = ("_Booster", "__model")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Members:
-    """What a model is made of.
+    """What a model is made of."""
 
-    Attributes
-    ----------
-    trees
-        The models that have trees of their own.
-    others
-        The models that are no trees.
-    """
-
-    trees: list[ModelRef]
-    others: list[ModelRef]
+    trees: list[ModelRef]  # the models that have trees of their own
+    others: list[ModelRef]  # the models that are no trees
 
 
 def has_trees(found: ModelRef) -> bool:

@@ -24,27 +24,13 @@ from treeaudit.readers.types import Wide
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How to undo a pipeline.
+    """How to undo a pipeline."""
 
-    Attributes
-    ----------
-    columns
-        One per column that the tree sees.
-    features
-        The original columns, and those that could not be undone.
-    home
-        For each of ``columns``, its place in ``features``.
-    made
-        Kinds of the steps that could not be undone.
-    named
-        Whether the names come from the file.
-    """
-
-    columns: tuple[Column, ...]
-    features: tuple[Feature, ...]
-    home: tuple[int, ...]
-    made: tuple[str, ...]
-    named: bool = True
+    columns: tuple[Column, ...]  # one per column that the tree sees
+    features: tuple[Feature, ...]  # the original columns, and those that could not be undone
+    home: tuple[int, ...]  # for each of ``columns``, its place in ``features``
+    made: tuple[str, ...]  # kinds of the steps that could not be undone
+    named: bool = True  # whether the names come from the file
 
     @property
     def scales(self) -> bool:
@@ -68,21 +54,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """What every step on the way is told.
+    """What every step on the way is told."""
 
-    Attributes
-    ----------
-    names
-        Of the original columns.
-    made
-        Takes the kinds of the steps that cannot be undone.
-    depth
-        How many pipelines may still stand in one another.
-    """
-
-    names: Sequence[str]
-    made: list[str]
-    depth: int = Deepest.models
+    names: Sequence[str]  # of the original columns
+    made: list[str]  # takes the kinds of the steps that cannot be undone
+    depth: int = Deepest.models  # how many pipelines may still stand in one another
 
     def inside(self) -> "_Way":
         if self.depth == 0:

@@ -103,13 +103,10 @@ def _class_weights(
 ) -> tuple[tuple[float, ...] | None, ...]:
     """Return what a person of each class weighs in each tree, where classes differ."""
     weights: list[tuple[float, ...] | None] = []
-    alike: Meaning | None = None
     for i, one in enumerate(meaning):
         people = one.per_weight
-        # Nearly always it is that of the tree before.
-        if one is alike or people is None or classes is None or np.all(people == people[0]):
+        if people is None or classes is None or np.all(people == people[0]):
             weights.append(None)
-            alike = one
             continue
         wide = np.ones(len(classes))
         place = None if places is None else places[i]
