@@ -69,13 +69,6 @@ class Step:
 def people_of_class(step: Step, n: Float, value: Float) -> Float | None:
     """Return how many people of the class are in each leaf; None where that is not proved.
 
-    Parameters
-    ----------
-    step
-        What the leaves are.
-    n, value
-        Shape ``(n_leaves,)``: people, and the number that is stored.
-
     Examples
     --------
     Of eight people two are of the class; a leaf of three holds both. Its step is

@@ -73,12 +73,7 @@ class Meaning:
 def class_weights(value: Float, weight: Float) -> Float:
     """Return weight per class from ``value`` as stored before or since 1.4.
 
-    Parameters
-    ----------
-    value
-        Shape ``(n_nodes, n_classes)``, as stored.
-    weight
-        Shape ``(n_nodes,)``: ``weighted_n_node_samples``.
+    ``value`` has shape ``(n_nodes, n_classes)``; ``weight`` is ``weighted_n_node_samples``.
 
     Examples
     --------
@@ -112,18 +107,9 @@ def people_per_class(
 ) -> Meaning:
     """Decide for a tree that saw every training row once (rules 2, 3 and 5).
 
-    Parameters
-    ----------
-    weights
-        Shape ``(n_leaves, n_classes)``, from `class_weights`. Inner nodes are
-        sums of leaves and would prove nothing more.
-    n
-        Shape ``(n_leaves,)``: people per leaf.
-    weight
-        Shape ``(n_leaves,)``: total weight per leaf.
-    class_weight
-        As the file states it: the weight of each class by its position,
-        ``balanced``, or None.
+    ``weights``, ``n`` (people) and ``weight`` are those of leaves: inner nodes are sums of leaves
+    and would prove nothing more. ``class_weight`` is as the file states it: the weight of each
+    class by its position, ``balanced``, or None.
 
     Examples
     --------

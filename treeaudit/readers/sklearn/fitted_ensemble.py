@@ -41,16 +41,8 @@ class Budget:
     A file that names one tree a thousand times would otherwise seem, and cost,
     a thousand times what it is.
 
-    Parameters
-    ----------
-    n_bytes
-        Size of the unpacked file: its trees cannot take more.
-
-    Attributes
-    ----------
-    take, undo
-        Count the bytes of one more tree, and the columns of one more pipeline that is undone;
-        both raise `treeaudit.ModelTooLargeError`.
+    `take` counts the bytes of one more tree, which are no more than the unpacked file has; `undo`
+    the columns of one more pipeline that is undone. Both raise `treeaudit.ModelTooLargeError`.
     """
 
     def __init__(self, n_bytes: int) -> None:

@@ -69,13 +69,7 @@ class _Way:
 def plan_of(
     steps: Sequence[object], n_seen: int, names: Sequence[str] | None = None
 ) -> Plan | None:
-    """Return how to undo some fitted steps, or None where they do not tell.
-
-    Returns
-    -------
-    Plan or None
-        None if the steps do not lead to ``n_seen`` columns.
-    """
+    """Return how to undo some fitted steps; None if they do not lead to ``n_seen`` columns."""
     width = width_in(steps, n_seen)
     if width is None or width > Most.features:
         return None

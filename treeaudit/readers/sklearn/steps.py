@@ -56,22 +56,10 @@ def _by_score(kind: str, parameter: str) -> Undo:
 
 
 def _selected(mode: str, asked: object, scores: Float) -> Flag:
-    """Tell which columns are kept.
-
-    Parameters
-    ----------
-    mode
-        ``k_best`` and ``percentile`` keep the largest scores; ``fpr``, ``fdr`` and ``fwe`` the
-        smallest chances, of each column or of all together.
-    asked
-        How many, which share, or the level.
-    scores
-        Shape ``(n_columns,)``: scores, or chances.
+    """Tell which columns a selection keeps by the largest scores, or by the smallest chances.
 
     Examples
     --------
-    Of scores that are alike the last are among the best, and the first make up a share:
-
     >>> _selected("k_best", 1, np.array([2.0, 2.0, 1.0])).tolist()
     [False, True, False]
     >>> _selected("percentile", 34, np.array([2.0, 2.0, 1.0])).tolist()

@@ -208,11 +208,8 @@ def doubled(bound: Float) -> Float:
 def _codes_behind(seen: Sequence[Feature], plan: Plan) -> list[Wide | None] | None:
     """Return what the categories that a tree knows are in terms of the data.
 
-    Returns
-    -------
-    list or None
-        Per feature None, or for each of its categories the code behind it;
-        None for all where a step does not tell.
+    Per feature None, or for each of its categories the code behind it; None for all if a step
+    does not tell.
     """
     codes: list[Wide | None] = []
     for feature, column in zip(seen, plan.columns, strict=True):
