@@ -9,7 +9,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.choice import choose, matching
-from treeaudit.readers.find_models import elsewhere, of_other_libraries, usual
+from treeaudit.readers.find_models import of_other_libraries, other_models, usual_models
 from treeaudit.readers.limits import Most, clean
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.model_ref import ModelRef, elements, relabel
@@ -29,8 +29,8 @@ from treeaudit.readers.trained import from_inert, is_trainer, keeps_scores, with
 
 def read_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:
     """Return the one model that a file holds."""
-    models = usual(root)
-    models += islice(elsewhere(root, models), Most.models)
+    models = usual_models(root)
+    models += islice(other_models(root, models), Most.models)
     found = _first(root) if select is None else _selected(models, select)
     found = replace(found, root=root)
     others = {one.inside: one.inside or "the file itself" for one in models}

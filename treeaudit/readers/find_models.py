@@ -27,7 +27,7 @@ _SELECTIONS = {"RFE": True, "RFECV": True, "SelectFromModel": False}
 """Steps that keep a fitted model, and whether it saw only the columns that they chose."""
 
 
-def usual(root: object) -> list[ModelRef]:
+def usual_models(root: object) -> list[ModelRef]:
     """Return the models where files have them: at the top, in containers, pipelines, searches."""
     return [*tree_models(root), *of_other_libraries(root)]
 
@@ -64,7 +64,7 @@ def _is_other(found: ModelRef) -> bool:
     return is_of_another_library(found.estimator)
 
 
-def elsewhere(root: object, models: list[ModelRef]) -> Iterator[ModelRef]:
+def other_models(root: object, models: list[ModelRef]) -> Iterator[ModelRef]:
     """Yield the fitted models that hang anywhere else, and are no part of those given."""
     looks = allowance()
     fitted = partial(_is_fitted, looks=looks)

@@ -18,7 +18,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters.stored_booster import StoredBooster
 from treeaudit.readers.dispatch import read_model
-from treeaudit.readers.find_models import usual
+from treeaudit.readers.find_models import usual_models
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert, Text
 from treeaudit.readers.sklearn.ensembles import SEARCHES
@@ -59,7 +59,7 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
     if not is_bundle(found.root):
         return Kept(changes)(model)
     every = {**changes}
-    for one in usual(found.root):
+    for one in usual_models(found.root):
         # Another model is written as a release does; one that cannot be is left out.
         if one.estimator is not found.estimator:
             with suppress(ReadError):

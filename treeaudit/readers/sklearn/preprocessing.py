@@ -42,15 +42,6 @@ class Plan:
         width = np.array([len(column.known) for column in self.columns], dtype=np.int64)
         return int(width[tested].sum())
 
-    def without_sets(self) -> "Plan":
-        """Return a plan that leaves encoded columns as numbers, and names them."""
-        names = [self.features[place].name for place in self.home]
-        columns = [_named(c, name) for c, name in zip(self.columns, names, strict=True)]
-        originals = {c.feature: n for c, n in zip(self.columns, names, strict=True)}
-        width = max(originals, default=-1) + 1
-        features, home = _features(columns, [originals.get(i, f"x{i}") for i in range(width)])
-        return replace(self, columns=tuple(columns), features=features, home=home)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
@@ -96,16 +87,6 @@ def plan_of(
         made=tuple(dict.fromkeys(made)),
         named=known is not None or bool(made),
     )
-
-
-def _named(column: Column, name: str) -> Column:
-    if column.kind == "one-hot":
-        name = f"{name} = {column.known[column.code]}"
-    elif column.kind == "ordinal":
-        name = f"{name} (code)"
-    else:
-        return column
-    return replace(column, kind="made", name=name, known=())
 
 
 def width_in(steps: Sequence[object], n_seen: int) -> int | None:

@@ -283,9 +283,9 @@ def plan_behind(
     width = width_in(found.before, n_seen) or 0
     budget.undo(max(width if width <= Most.features else 0, n_seen))
     plan = plan_of(found.before, n_seen, _names_before(found, ensemble.schema))
-    if plan is not None and _too_many_codes(plan, ensemble):
-        plan = plan.without_sets()
-    if plan is not None and _codes_behind(ensemble.schema.features, plan) is None:
+    if plan is not None and (
+        _too_many_codes(plan, ensemble) or _codes_behind(ensemble.schema.features, plan) is None
+    ):
         plan = None
     if plan is None:
         kinds = ", ".join(_kinds(found.before))
