@@ -20,8 +20,8 @@ from treeaudit.readers.sklearn.models import (
     is_read_apart,
     library_of,
     members_of,
+    what_it_is,
 )
-from treeaudit.readers.sklearn.no_model import what_it_is
 from treeaudit.readers.sklearn.scikit_learn import to_forest
 from treeaudit.readers.sklearn.undo import over_data
 from treeaudit.readers.trained import from_inert, is_trainer, keeps_scores, with_privacy_reasons

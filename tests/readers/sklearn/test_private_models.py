@@ -1,4 +1,4 @@
-"""What stands around private models is told by what it is, with a next step that works."""
+"""Private models inside other objects, and notes beside them, which no ledger accounts for."""
 
 import pickle
 import re
@@ -99,3 +99,12 @@ def test_other_models_are_told_as_before(tmp_path) -> None:
     says = refusal(LogisticRegression().fit(AGES, ILL), tmp_path / "model.pkl")
     assert "LogisticRegression, which is no tree model" in says
     assert "was never fitted" in refusal(tree(), tmp_path / "model.pkl")
+
+
+@pytest.mark.parametrize("beside", [{"n_train": 300}, {"counts": [151, 149]}], ids=str)
+def test_the_private_policy_allows_no_notes(beside, tmp_path) -> None:
+    path, model = tmp_path / "m.pkl", tree().fit(X, Y)
+    path.write_bytes(pickle.dumps({"model": model, **beside}))
+    assert ta.scan(path, policy="private").verdict == "fail"
+    path.write_bytes(pickle.dumps(model))
+    assert ta.scan(path, policy="private").verdict == "pass"
