@@ -1,8 +1,7 @@
 """Histogram gradient boosting: its node tables, category sets and missing values.
 
-Every layout from 0.21 to 1.9: ``threshold`` or ``num_threshold``, missing
-values since 0.22, categories since 0.24, and since 1.4 an encoder of its own
-that puts the categorical columns in front.
+Every layout from 0.21 to 1.9: ``threshold`` or ``num_threshold``, missing values since 0.22,
+categories since 0.24, and since 1.4 an encoder of its own that puts their columns in front.
 """
 
 import math
@@ -35,10 +34,9 @@ _ENCODER = "OrdinalEncoder"
 class _Categories:
     """What the trees call their columns, which they may number otherwise than the data does.
 
-    ``home`` is the column of the data behind each of theirs, ``size`` how many categories that
-    has (0 for a number), ``values`` the numbers by which bitsets know the categories, column after
-    column. Per column of the data, ``names`` are its categories (None for a number), and ``fill``
-    is the category that missing values are (None where they are missing).
+    ``home`` is the column of the data behind each of theirs, ``size`` its number of categories,
+    ``values`` the numbers by which bitsets know these, one column after the other. Per column of
+    the data, ``names`` are its categories, if any, and ``fill`` is that of missing values, if any.
     """
 
     home: Wide
@@ -224,7 +222,7 @@ def _tree(one: _Stored, categories: _Categories) -> Tree:
 
 
 def _categories_of(found: ModelRef, width: int) -> _Categories:
-    """Return the categorical columns of a model, as its file tells them.
+    """Return the categorical columns of a model.
 
     Since 1.4 an encoder inside the model numbers the categories and puts their
     columns first; before, the data came with numbers, and those that occurred
@@ -310,9 +308,9 @@ def _check_places(preprocessor: Inert, flags: Flag) -> None:
         if isinstance(does, str) and does == "drop":
             continue
         chosen, does = arrived(columns), arrived(does)
-        if not isinstance(does, Inert) or does.kind != ("FunctionTransformer", _ENCODER)[not taken]:
-            raise ReadError("the model is inconsistent: it changes its columns beforehand")
-        if taken and not _only_checks(arrived(does.get("func"))):
+        kind = "FunctionTransformer" if taken else _ENCODER
+        fits = isinstance(does, Inert) and does.kind == kind
+        if not fits or (taken and not _only_checks(does)):
             raise ReadError("the model is inconsistent: it changes its columns beforehand")
         if not isinstance(chosen, np.ndarray) or chosen.shape != flags.shape:
             raise ReadError("the model is damaged: its encoder does not tell its columns")
@@ -325,8 +323,9 @@ def _check_places(preprocessor: Inert, flags: Flag) -> None:
         raise ReadError("the model is inconsistent: its encoder does not fit its columns")
 
 
-def _only_checks(function: object) -> bool:
-    """Tell whether a function is that of scikit-learn which makes sure of numbers."""
+def _only_checks(step: object) -> bool:
+    """Tell whether the function of a step is that of scikit-learn which makes sure of numbers."""
+    function = arrived(step.get("func")) if isinstance(step, Inert) else None
     if not isinstance(function, Inert) or function.kind != "partial":
         return False
     state = function.state if isinstance(function.state, tuple) else ()
