@@ -38,9 +38,11 @@ BAGS = frozenset("BaggingClassifier BaggingRegressor IsolationForest".split())
 SEARCHES = frozenset(
     "GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV".split()
 )
-_TAKE_WEIGHTS = TREES | FORESTS | {"AdaBoostClassifier", "HistGradientBoostingClassifier"}
-_TAKE_WEIGHTS |= {f"GradientBoosting{what}" for what in ("Classifier", "Regressor")}
-_TAKE_WEIGHTS |= {"HistGradientBoostingRegressor"}
+BOOSTINGS = frozenset(
+    "GradientBoostingClassifier GradientBoostingRegressor HistGradientBoostingClassifier "
+    "HistGradientBoostingRegressor".split()
+)
+_TAKE_WEIGHTS = TREES | FORESTS | BOOSTINGS | {"AdaBoostClassifier"}
 # Where a model takes the labels of its answers from; what `classes_` says has to be the same.
 _ENCODERS = ("le_", "_label_encoder", "label_binarizer_")
 # Their members answer with a label; others with a place among the labels.

@@ -19,18 +19,19 @@ from treeaudit.readers.pickle.filling import is_own
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.known_names import KNOWN
 from treeaudit.readers.pickle.names import judge
-from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, SEARCHES, TREES, children, steps_of
+from treeaudit.readers.sklearn.ensembles import (
+    BAGS,
+    BOOSTINGS,
+    FORESTS,
+    SEARCHES,
+    TREES,
+    children,
+    steps_of,
+)
 from treeaudit.readers.sklearn.model_ref import ModelRef, elements, is_tree
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Walk, walk
 
-_BOOSTED = frozenset(
-    {
-        f"{kind}GradientBoosting{what}"
-        for kind in ("", "Hist")
-        for what in ("Classifier", "Regressor")
-    }
-)
 _WEIGHED = frozenset({"AdaBoostClassifier", "AdaBoostRegressor"})
 PASSED = SEARCHES | {
     "Pipeline",
@@ -59,7 +60,7 @@ def has_trees(found: ModelRef) -> bool:
     if kind in BAGS or kind in _WEIGHED:
         # Unfitted ones too: whoever reads them says so.
         return all(is_tree(member) for member in elements(found.get("estimators_")))
-    return kind in FORESTS or kind in _BOOSTED or is_tree(found.estimator)
+    return kind in FORESTS or kind in BOOSTINGS or is_tree(found.estimator)
 
 
 def members_of(found: ModelRef, looks: Allowance | None = None) -> Members:
@@ -84,7 +85,7 @@ def allowance() -> Allowance:
 
 def _below(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a model holds; of one with trees of its own what its boosting starts from."""
-    if found.estimator.kind not in _BOOSTED and has_trees(found):
+    if found.estimator.kind not in BOOSTINGS and has_trees(found):
         return iter(())
     return _once(found)
 

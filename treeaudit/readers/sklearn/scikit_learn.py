@@ -30,7 +30,7 @@ from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.residual.rounds import steps_of
-from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, TREES, children
+from treeaudit.readers.sklearn.ensembles import BAGS, BOOSTINGS, FORESTS, TREES, children
 from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
 from treeaudit.readers.sklearn.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.sklearn.join import Part, join
@@ -183,12 +183,9 @@ def _n_records(found: ModelRef, joined: int | None) -> int | None:
     return stated if 0 < stated < Most.people else None
 
 
-_BOOSTINGS = ("GradientBoosting", "HistGradientBoosting")
 _ANSWERS: Mapping[str, Answers] = {
     **dict.fromkeys(TREES | FORESTS | BAGS, "mean"),
-    **dict.fromkeys(
-        (f"{kind}{of}" for kind in _BOOSTINGS for of in ("Classifier", "Regressor")), "sum"
-    ),
+    **dict.fromkeys(BOOSTINGS, "sum"),
     **dict.fromkeys(("AdaBoostClassifier", "AdaBoostRegressor"), "weighted"),
     "IsolationForest": "path",
     "RandomTreesEmbedding": "leaf",
