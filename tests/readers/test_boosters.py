@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import treeaudit as ta
 from tests.libraries import library
-from tests.readers.test_preprocessing import encode, labels, people
+from tests.readers.sklearn.test_preprocessing import encode, labels, people
 
 pytestmark = pytest.mark.libraries
 xgboost = library("xgboost")

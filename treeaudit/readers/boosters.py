@@ -18,8 +18,8 @@ from treeaudit.model.source import Source
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.found import Found
-from treeaudit.readers.sklearn.labels import check_labels, labels_of, stored_labels
+from treeaudit.readers.sklearn.labels import check_labels, class_labels, labels_of
+from treeaudit.readers.sklearn.model_ref import ModelRef
 
 _Raw = TypeVar("_Raw")
 _Tree = TypeVar("_Tree")
@@ -98,7 +98,7 @@ class StoredBooster:
     """
 
     document: object
-    found: Found | None = None
+    found: ModelRef | None = None
 
 
 def booster_in(value: Inert, library: str, wrappers: str) -> Inert | None:
@@ -119,7 +119,7 @@ def _library(value: Inert) -> str:
 
 def with_wrapper(forest: Forest, value: Inert, classes: str, source: Source) -> Forest:
     """Return the model of a ``Booster`` as its wrapper tells it."""
-    check_labels(stored_labels(value, classes), stored_labels(value.get("_le")))
+    check_labels(class_labels(value, classes), class_labels(value.get("_le")))
     estimator = forest.source.estimator.replace(forest.source.library, value.kind, 1)
     labels = _labels(value.get(classes), forest.schema.classes)
     return replace(

@@ -39,35 +39,19 @@ SHARES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """How the leaf values of a tree of the first round follow from labels.
+    """How the leaf values of a tree of the first round follow from labels."""
 
-    Attributes
-    ----------
-    p
-        Share of the class that boosting started from.
-    curvature
-        Second derivative of one person.
-    rate, penalty
-        What steps were multiplied with; what was added to the second derivatives.
-    start
-        What was added to every leaf value.
-    learnt
-        Whether ``p`` is the share of the class in the training data.
-    rounding
-        How far ``c`` is off, as a part of its terms.
-    odds
-        Of exponential loss, what the derivatives of one person of the class are less than those of
-        another: the odds ``p / (1 - p)`` that boosting started from. A leaf is then
-        ``(c - odds (n - c)) / (c + odds (n - c))``. None of other losses.
-    """
-
-    p: float
-    curvature: float
+    p: float  # share of the class that boosting started from
+    curvature: float  # second derivative of one person
+    # What steps were multiplied with; what was added to the second derivatives.
     rate: float = 1.0
     penalty: float = 0.0
-    start: float = 0.0
-    learnt: bool = True
-    rounding: float = DOUBLE
+    start: float = 0.0  # what was added to every leaf value
+    learnt: bool = True  # whether ``p`` is the share of the class in the training data
+    rounding: float = DOUBLE  # how far ``c`` is off, as a part of its terms
+    # Of exponential loss, what the derivatives of one person of the class are less than those of
+    # another: the odds ``p / (1 - p)`` that boosting started from. A leaf is then ``(c - odds (n -
+    # c)) / (c + odds (n - c))``. None of other losses.
     odds: float | None = None
 
     def of_class(self, n: Float, value: Float) -> tuple[Float, Float]:
@@ -84,13 +68,6 @@ class Step:
 @np.errstate(all="ignore")
 def people_of_class(step: Step, n: Float, value: Float) -> Float | None:
     """Return how many people of the class are in each leaf; None where that is not proved.
-
-    Parameters
-    ----------
-    step
-        What the leaves are.
-    n, value
-        Shape ``(n_leaves,)``: people, and the number that is stored.
 
     Examples
     --------

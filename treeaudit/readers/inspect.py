@@ -23,7 +23,7 @@ from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.pickle_vm import Unpickled
 from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
-from treeaudit.readers.sklearn.found import elements
+from treeaudit.readers.sklearn.model_ref import elements
 from treeaudit.readers.skops import model as skops
 from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place, Walk

@@ -81,7 +81,9 @@ def keeps_scores(root: object) -> bool:
     )
 
 
-def held_by(forest: Forest, before: Sequence[object], *, scores: bool = False) -> Forest:
+def with_privacy_reasons(
+    forest: Forest, before: Sequence[object], *, scores: bool = False
+) -> Forest:
     """Return a private model with what the objects around it in the file give away."""
     if forest.privacy is None:
         return forest

@@ -61,21 +61,11 @@ def walk(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A value in the file and the way to it.
+    """A value in the file and the way to it."""
 
-    Attributes
-    ----------
-    value
-        The value, late arrays resolved.
-    step
-        The last step of the way: an attribute, or an index in brackets.
-    above
-        The place that holds it.
-    """
-
-    value: object
-    step: str = ""
-    above: "Place | None" = None
+    value: object  # the value, late arrays resolved
+    step: str = ""  # the last step of the way: an attribute, or an index in brackets
+    above: "Place | None" = None  # the place that holds it
 
     @property
     def path(self) -> str:

@@ -9,7 +9,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import GONE, Kept
 from treeaudit.writers.node_tables import people_of
@@ -17,7 +17,7 @@ from treeaudit.writers.without_labels import NOT_SIZED, is_sized, path_length
 
 
 def beside_trees(
-    rounds: object, forest: Forest, whole: Forest, member: Found, origin: list[int]
+    rounds: object, forest: Forest, whole: Forest, member: ModelRef, origin: list[int]
 ) -> dict[str, object]:
     """Return what an ensemble states beside its trees, where they change it."""
     stated, n = member.estimator.attributes, len(origin)
@@ -56,7 +56,7 @@ def _path_lengths(trees: Sequence[Tree], stated: Mapping[str, object]) -> dict[s
     return {name: lengths for name, lengths in known.items() if name in stated}
 
 
-def _leaf_codes(trees: Sequence[Tree], member: Found) -> dict[str, object]:
+def _leaf_codes(trees: Sequence[Tree], member: ModelRef) -> dict[str, object]:
     """Return the encoder of leaves, which has one column for each."""
     encoder = member.get("one_hot_encoder_")
     if not isinstance(encoder, Inert):

@@ -17,12 +17,12 @@ from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import StoredBooster
-from treeaudit.readers.every import usual
+from treeaudit.readers.dispatch import read_model
+from treeaudit.readers.find_models import usual_models
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert, Text
 from treeaudit.readers.sklearn.ensembles import SEARCHES
-from treeaudit.readers.sklearn.found import Found
-from treeaudit.readers.stored import stored_model
+from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.writers.kept import Change, Changes, Kept, texts_of_index
 
 _ENOUGH = 1 << 62
@@ -38,11 +38,11 @@ _DATES = frozenset("date datetime time timedelta timezone".split())
 _GONE = object()
 
 
-def found_of(forest: Forest) -> Found | None:
+def found_of(forest: Forest) -> ModelRef | None:
     """Return the record that a model was read from, of whatever library; None without one."""
     stored = forest.source.stored
     stored = stored.found if isinstance(stored, StoredBooster) else stored
-    return stored if isinstance(stored, Found) else None
+    return stored if isinstance(stored, ModelRef) else None
 
 
 def is_bundle(root: object) -> bool:
@@ -59,11 +59,11 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
     if not is_bundle(found.root):
         return Kept(changes)(model)
     every = {**changes}
-    for one in usual(found.root):
+    for one in usual_models(found.root):
         # Another model is written as a release does; one that cannot be is left out.
         if one.estimator is not found.estimator:
             with suppress(ReadError):
-                other = stored_model(found.root, one.inside, Source(), _ENOUGH)
+                other = read_model(found.root, one.inside, Source(), _ENOUGH)
                 _join(every, changes_of(without_extras(other)))
     names = forest.schema.names if forest.schema.named else ()
     kept = Kept(every)

@@ -11,9 +11,9 @@ from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
-from treeaudit.readers.sklearn.found import Found
-from treeaudit.readers.sklearn.grove import Budget, Grove
+from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
 from treeaudit.readers.sklearn.histogram_boosting import read_histogram_boosting
+from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.readers.sklearn.scikit_learn import to_forest
 from treeaudit.readers.sklearn.tree_ensembles import read_trees
 from treeaudit.writers.places import places_in
@@ -21,14 +21,14 @@ from treeaudit.writers.places import places_in
 _ENOUGH = 1 << 62
 
 
-def encoded(forest: Forest, found: Found) -> Forest:
+def encoded(forest: Forest, found: ModelRef) -> Forest:
     """Return the forest over the columns that its estimator saw."""
     budget = Budget(_ENOUGH)
     kind = found.estimator.kind
     read = read_histogram_boosting if kind.startswith("HistGradient") else read_trees
-    grove: Grove = read(found, budget)
+    ensemble: FittedEnsemble = read(found, budget)
     if not found.before:
-        return replace(forest, schema=replace(grove.schema, classes=forest.schema.classes))
+        return replace(forest, schema=replace(ensemble.schema, classes=forest.schema.classes))
     whole = to_forest(found, Source(), _ENOUGH)
     trees = forest.trees
     if whole.n_trees < len(trees):
@@ -36,7 +36,7 @@ def encoded(forest: Forest, found: Found) -> Forest:
 
     def build(i: int) -> Tree:
         tree = trees[i]
-        seen, inside = whole.trees[i], grove.build(i)
+        seen, inside = whole.trees[i], ensemble.build(i)
         place = places_in(tree, seen)
         return replace(
             tree,
@@ -50,6 +50,6 @@ def encoded(forest: Forest, found: Found) -> Forest:
     return replace(
         forest,
         trees=LazyTrees(build, len(trees)),
-        schema=replace(grove.schema, classes=forest.schema.classes),
-        single_precision=grove.single_precision,
+        schema=replace(ensemble.schema, classes=forest.schema.classes),
+        single_precision=ensemble.single_precision,
     )

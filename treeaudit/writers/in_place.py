@@ -17,7 +17,13 @@ from treeaudit.model.words import an
 from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.found import Found, Seen, elements, is_tree, names_in
+from treeaudit.readers.sklearn.model_ref import (
+    ModelRef,
+    TrainingContext,
+    elements,
+    is_tree,
+    names_in,
+)
 from treeaudit.readers.sklearn.models import members_of
 from treeaudit.readers.sklearn.scikit_learn import to_forest
 from treeaudit.writers.beside_trees import beside_trees
@@ -45,12 +51,12 @@ def is_in_place(forest: Forest) -> bool:
     answers in another way is written anew.
     """
     found = forest.source.stored
-    if not isinstance(found, Found) or found.estimator.kind != forest.source.estimator:
+    if not isinstance(found, ModelRef) or found.estimator.kind != forest.source.estimator:
         return False
     if found.estimator.kind not in NEEDED or found.estimator.cls.module.split(".")[0] != "sklearn":
         return False
     seen = found.seen
-    alike = replace(found, seen=Seen()).classes == found.classes
+    alike = replace(found, seen=TrainingContext()).classes == found.classes
     alike = alike and not (seen.own_labels or seen.apart)
     named = seen.names is None or bool(found.before) or names_in(found.estimator) is not None
     return alike and named and (found.holder is not None or not (found.before or seen.note))
@@ -71,7 +77,7 @@ def changes_of(forest: Forest) -> Changes:
     found = forest.source.stored
     if isinstance(found, StoredBooster):
         return booster_changes(forest)
-    if not isinstance(found, Found) or not is_in_place(forest):
+    if not isinstance(found, ModelRef) or not is_in_place(forest):
         raise UnsupportedModelError(
             f"{an(forest.source.estimator)} is not written into its record: {JSON}"
         )
@@ -91,7 +97,7 @@ def changes_of(forest: Forest) -> Changes:
     return changes
 
 
-def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Changes:
+def _as_it_is(forest: Forest, whole: Forest, apart: ModelRef) -> Changes:
     """Return the changes of a member that is audited alone, as a release writes it."""
     pairs = zip(forest.trees, whole.trees, strict=False)
     if forest.n_trees != whole.n_trees or not all(is_same(*pair) for pair in pairs):
@@ -103,7 +109,7 @@ def _as_it_is(forest: Forest, whole: Forest, apart: Found) -> Changes:
     return _repaired(without_extras(alone), alone, apart, range(alone.n_trees))
 
 
-def _repaired(forest: Forest, whole: Forest, member: Found, numbers: Sequence[int]) -> Changes:
+def _repaired(forest: Forest, whole: Forest, member: ModelRef, numbers: Sequence[int]) -> Changes:
     """Return what the repaired trees of one of the models change in its record."""
     kind = member.estimator.kind
     origin = origins(forest, whole, numbers)
@@ -145,7 +151,7 @@ def _repaired(forest: Forest, whole: Forest, member: Found, numbers: Sequence[in
     return {**each, id(member.estimator): changed}
 
 
-def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, k: int) -> Inert:
+def _record(forest: Forest, whole: Forest, member: ModelRef, owner: Inert, i: int, k: int) -> Inert:
     """Return the record of one tree."""
     stored = arrived(owner.get("tree_"))
     if not isinstance(stored, Inert):
@@ -173,7 +179,7 @@ def _record(forest: Forest, whole: Forest, member: Found, owner: Inert, i: int, 
     )
 
 
-def _columns(forest: Forest, member: Found, owner: Inert, stored: Inert) -> list[int] | None:
+def _columns(forest: Forest, member: ModelRef, owner: Inert, stored: Inert) -> list[int] | None:
     """Return where the classes of a stored tree stand in the forest; None where they are all."""
     values = arrived(stored.get("values"))
     width = values.shape[2] if isinstance(values, np.ndarray) else 0
@@ -184,7 +190,7 @@ def _columns(forest: Forest, member: Found, owner: Inert, stored: Inert) -> list
     labels = forest.schema.classes or ()
     own = member.classes or ()
     if len(own) != width:
-        own = Found(estimator=owner, inside="", seen=member.given).classes or ()
+        own = ModelRef(estimator=owner, inside="", seen=member.given).classes or ()
     if own == labels:
         return None
     if len(own) != width or not set(own) <= set(labels):
@@ -193,7 +199,7 @@ def _columns(forest: Forest, member: Found, owner: Inert, stored: Inert) -> list
 
 
 def _histogram(
-    forest: Forest, whole: Forest, member: Found, numbers: Sequence[int], origin: Sequence[int]
+    forest: Forest, whole: Forest, member: ModelRef, numbers: Sequence[int], origin: Sequence[int]
 ) -> dict[str, object]:
     rounds = [elements(each) for each in elements(member.get("_predictors"))]
     held = [one for each in rounds for one in each if isinstance(one, Inert)]

@@ -20,7 +20,7 @@ from treeaudit.readers.pickle.names import FUNCTIONS
 from treeaudit.readers.pickle.tables import index_names
 from treeaudit.readers.residual.allow_list import attributes_of, is_name
 from treeaudit.readers.residual.extra_content import is_plain
-from treeaudit.readers.sklearn.found import elements
+from treeaudit.readers.sklearn.model_ref import elements
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.needed import NEEDED, VERBATIM
 

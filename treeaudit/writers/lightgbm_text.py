@@ -15,7 +15,7 @@ from treeaudit.readers.lightgbm.fields import is_parameter
 from treeaudit.readers.lightgbm.model import read_trees, to_forest
 from treeaudit.readers.lightgbm.text import Booster
 from treeaudit.readers.lightgbm.trees import StoredTree
-from treeaudit.readers.sklearn.behind import over_data
+from treeaudit.readers.sklearn.undo import over_data
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.kept import is_seed
 from treeaudit.writers.places import origins

@@ -6,7 +6,7 @@ from typing import Any
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import an
-from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.writers import skops_bytes
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.encoded import encoded
@@ -52,11 +52,11 @@ def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no 
     """
     found = forest.source.stored
     kind = forest.source.estimator
-    stored = isinstance(found, Found) and found.estimator.kind == kind
-    if isinstance(found, Found) and stored and kind in VOTES:
+    stored = isinstance(found, ModelRef) and found.estimator.kind == kind
+    if isinstance(found, ModelRef) and stored and kind in VOTES:
         return _behind_steps(found, vote(forest, found, to_estimator), forest)
     _refuse(forest)
-    if not isinstance(found, Found):
+    if not isinstance(found, ModelRef):
         return estimator_of(forest, None)
     if not stored:
         raise UnsupportedModelError(f"{an(kind)} cannot be written as a {_LIKE}: {JSON}")
@@ -73,7 +73,7 @@ def _refuse(forest: Forest) -> None:
             f"{an(kind)} cannot be written as a {_LIKE}: its answers are more than its trees; "
             f"save it as a pickle, choose one of its models with --select, or {JSON}"
         )
-    if not isinstance(found, Found):
+    if not isinstance(found, ModelRef):
         return
     outputs = found.get("n_outputs_")
     if isinstance(outputs, int) and outputs > 1:
@@ -86,7 +86,7 @@ def _refuse(forest: Forest) -> None:
         )
 
 
-def _behind_steps(found: Found, made: Any, forest: Forest) -> Any:  # noqa: ANN401
+def _behind_steps(found: ModelRef, made: Any, forest: Forest) -> Any:  # noqa: ANN401
     """Return the model behind the steps that it stood behind."""
     if not found.before:
         return made

@@ -140,7 +140,7 @@ def tree_record(
     nodes, values = _table(stored), np.asarray(arrived(stored.get("values")), dtype=np.float64)
     kept = np.arange(len(nodes)) if table.kept is None else table.kept
     left = np.full(len(kept), -1, dtype=np.int64)
-    links = table.links()
+    links = table.links
     left[links.inner] = links.left
     rows = rows_of(tree, whole, left, exact=exact)
     old = nodes[kept[rows.place]]

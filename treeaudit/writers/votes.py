@@ -11,11 +11,10 @@ from treeaudit.model.source import Source
 from treeaudit.model.words import an
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.answers import last_step
 from treeaudit.readers.sklearn.ensembles import children
-from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.readers.sklearn.models import members_of
-from treeaudit.readers.sklearn.scikit_learn import to_forest
+from treeaudit.readers.sklearn.scikit_learn import last_step, to_forest
 from treeaudit.writers.binary import JSON
 from treeaudit.writers.templates import Live, labels_of, with_parameters
 
@@ -23,7 +22,7 @@ VOTES = frozenset({"VotingClassifier", "VotingRegressor"})
 _ENOUGH = 1 << 62
 
 
-def vote(forest: Forest, found: Found, write: Callable[[Forest], Live]) -> Live:
+def vote(forest: Forest, found: ModelRef, write: Callable[[Forest], Live]) -> Live:
     """Return the vote of the models that the trees of a forest belong to."""
     kind = found.estimator.kind
     others = members_of(found).others
@@ -74,7 +73,7 @@ def _behind(made: Live, n_steps: int) -> Live:
     return made[n_steps:] if len(made.steps) > n_steps + 1 else made.steps[-1][1]
 
 
-def _voting(forest: Forest, found: Found, voters: list[Live]) -> Live:
+def _voting(forest: Forest, found: ModelRef, voters: list[Live]) -> Live:
     import sklearn.ensemble
     from sklearn.base import clone
     from sklearn.preprocessing import LabelEncoder
@@ -98,7 +97,7 @@ def _voting(forest: Forest, found: Found, voters: list[Live]) -> Live:
     return made
 
 
-def _names(found: Found) -> list[tuple[str, bool]]:
+def _names(found: ModelRef) -> list[tuple[str, bool]]:
     """Return what the models are called, and whether each of them votes."""
     stored = found.get("estimators")
     pairs = [one for one in stored if isinstance(one, tuple)] if isinstance(stored, list) else []
@@ -109,7 +108,7 @@ def _names(found: Found) -> list[tuple[str, bool]]:
     return names
 
 
-def _weights(found: Found) -> list[float] | None:
+def _weights(found: ModelRef) -> list[float] | None:
     stored = found.get("weights")
     if stored is None:
         return None

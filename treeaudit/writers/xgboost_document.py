@@ -12,7 +12,7 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.residual.extra_content import known_fields
-from treeaudit.readers.sklearn.behind import over_data
+from treeaudit.readers.sklearn.undo import over_data
 from treeaudit.readers.xgboost.fields import keys_of
 from treeaudit.readers.xgboost.model import read_trees, to_forest
 from treeaudit.readers.xgboost.schema import Booster, read_booster

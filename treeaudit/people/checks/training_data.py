@@ -24,7 +24,7 @@ from treeaudit.people.checks.leaf_values import other_value
 from treeaudit.people.coding.codes import class_apart, own_classes
 from treeaudit.people.records import Records
 from treeaudit.readers.sklearn.ensembles import children
-from treeaudit.readers.sklearn.found import Found
+from treeaudit.readers.sklearn.model_ref import ModelRef
 
 _SUMS = ("XGBoost", "CatBoost")
 """Libraries that keep the weight in a leaf, which is people if no row had one."""
@@ -252,11 +252,11 @@ def _early_stopping_split(forest: Forest, n_people: int, in_file: int) -> str:
     )
 
 
-def _boosting(forest: Forest) -> Found | None:
+def _boosting(forest: Forest) -> ModelRef | None:
     """Return the boosting that a model answers with, whatever is around it."""
     found = forest.source.stored
     for _ in range(_DEEP):
-        if not isinstance(found, Found):
+        if not isinstance(found, ModelRef):
             return None
         if "GradientBoosting" in found.estimator.kind:
             return found

@@ -12,12 +12,12 @@ from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.detect import may_be_pickle, name_of
+from treeaudit.readers.dispatch import read_model
 from treeaudit.readers.limits import Limits
 from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.residual.search import find_extras
-from treeaudit.readers.stored import stored_model
 from treeaudit.readers.types import Array, Flag
 
 
@@ -39,7 +39,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
         raise
     by_joblib = any(name.module.endswith("numpy_pickle") for name in unpickled.mentioned)
     source = replace(source, format="sklearn-joblib" if by_joblib else "sklearn-pickle")
-    forest = stored_model(unpickled.root, select, source, len(content.data))
+    forest = read_model(unpickled.root, select, source, len(content.data))
     return replace(
         forest,
         warnings=(*forest.warnings, *_remarks(unpickled, len(content.data))),

@@ -28,9 +28,8 @@ their weight (``weighted_n_node_samples``) and ``V`` the stored ``value``.
 Checked on 749 trees of 13 versions: never wrong (notes on formats, section 4).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +37,11 @@ import numpy.typing as npt
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre
 from treeaudit.readers.limits import Most
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.labels import label_of
+from treeaudit.readers.sklearn.model_ref import Bootstrap, ModelRef, TrainingContext
+from treeaudit.readers.sklearn.node_table import NodeTable
 from treeaudit.readers.types import Float, Wide
 
 _SLACK = 1e-6
@@ -47,44 +51,29 @@ _NOT_APART = (
     "rows have weights of their own (sample_weight or class_weight), and the file does not tell "
     "them apart"
 )
+_MANY_TREES = 10
+_DRAWS = "class counts are bootstrap draws: a person drawn twice counts twice"
+_LATER = (
+    "boosting weighs rows by how often they were wrong before; only the first tree saw all "
+    "alike: --select it for its counts"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Meaning:
-    """What class numbers are, why, and the factor that turns them into people.
+    """What class numbers are, why, and the factor that turns them into people."""
 
-    Attributes
-    ----------
-    counts_are, reason
-        As in `treeaudit.Forest`.
-    per_weight
-        Shape ``(n_classes,)``: people per unit of weight, where known.
-    """
-
+    # As in `treeaudit.Forest`.
     counts_are: CountsAre
     reason: str
+    # Shape ``(n_classes,)``: people per unit of weight, where known.
     per_weight: Float | None = None
 
 
-_BLOCK = 16_384
-"""Numbers that are worked on at once: what a fast cache holds."""
-_FIRST = 16
-"""Rows that tell nearly always that they are no weights."""
-_FEW = 8
-"""Classes up to which one column after the other takes less than one row after the other."""
-
-
-def class_weights(value: Float, weight: Float, room: Float | None = None) -> Float:
+def class_weights(value: Float, weight: Float) -> Float:
     """Return weight per class from ``value`` as stored before or since 1.4.
 
-    Parameters
-    ----------
-    value
-        Shape ``(n_nodes, n_classes)``, as stored.
-    weight
-        Shape ``(n_nodes,)``: ``weighted_n_node_samples``.
-    room
-        Where to write weights that are worked out; anew unless given.
+    ``value`` has shape ``(n_nodes, n_classes)``; ``weight`` is ``weighted_n_node_samples``.
 
     Examples
     --------
@@ -95,87 +84,22 @@ def class_weights(value: Float, weight: Float, room: Float | None = None) -> Flo
     >>> class_weights(np.array([[1.0, 0.0]]), np.array([1e-10])).tolist()
     [[1e-10, 0.0]]
     """
-    found = _of_shares(value, weight, np.empty(value.shape) if room is None else room)
-    return _told(value, weight) if found is None else found
-
-
-def _told(value: Float, weight: Float) -> Float:
-    """Return the same of numbers of either kind, or raise what they are not."""
     if value.min(initial=0) < 0:
         raise ReadError("the tree is damaged: a class has a negative count")
-    with np.errstate(over="ignore"):
-        total = _sums(value)
-    few = slice(_FIRST)
-    if all(_near(total[i], weight[i], _SLACK * (1 + weight[i])) for i in (few, slice(None))):
-        return value
-    if _near(total, 1.0, _SLACK):
-        found = np.empty_like(value)
-        for part in _blocks(value):
-            found[part] = _near_whole(_times(value[part], weight[part]))
-        return found
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A product with ones: numpy sums short rows slowly.
+        total = value @ np.ones(value.shape[1])
+        if np.all(np.abs(total - weight) <= _SLACK * (1 + weight)):
+            return value
+    if np.all(np.abs(total - 1.0) <= _SLACK):
+        weights = value * weight[:, None]
+        # A fraction times its weight misses the whole number by rounding only; and however
+        # little somebody weighs, it is not nothing.
+        near = np.rint(weights)
+        return np.where(np.abs(weights - near) <= 1e-9 * near, near, weights)
     raise ReadError(
         "the class numbers of the tree are neither counts nor fractions: the file is inconsistent"
     )
-
-
-def _sums(table: Float) -> Float:
-    """Return the sum of each row."""
-    if table.shape[1] > _FEW:
-        return table @ np.ones(table.shape[1])
-    return reduce(np.add, table.T)
-
-
-def _times(table: Float, each: Float) -> Float:
-    """Return each row times a number of its own."""
-    if table.shape[1] > _FEW:
-        return table * each[:, None]
-    product = np.empty(table.shape)
-    for i, column in enumerate(table.T):
-        np.multiply(column, each, out=product[:, i])
-    return product
-
-
-def _blocks(table: Float) -> Iterator[slice]:
-    """Yield rows that are worked on at once: much as one would be read over and over."""
-    rows = max(1, _BLOCK // table.shape[1])
-    return (slice(begin, begin + rows) for begin in range(0, len(table), rows))
-
-
-def _of_shares(value: Float, weight: Float, found: Float) -> Float | None:
-    """Return shares times weights, each number read once; None where they may be no shares."""
-    in_rows = value.shape[1] > _FEW
-    with np.errstate(over="ignore"):
-        few, their = _sums(value[:_FIRST]), weight[:_FIRST]
-        if _near(few, their, _SLACK * (1 + their)):
-            return None
-        for part in _blocks(value):
-            share, each = value[part], weight[part]
-            if not in_rows:
-                # A run of numbers for each class.
-                share = np.array(share.T, order="C")
-            total = _sums(share if in_rows else share.T)
-            if not (share.min() >= 0 and total.max() - 1 <= _SLACK and 1 - total.min() <= _SLACK):
-                return None
-            if in_rows:
-                found[part] = _near_whole(share * each[:, None])
-                continue
-            # A column at a time: numpy turns a table on its side slowly.
-            for i, column in enumerate(_near_whole(share * each)):
-                found[part, i] = column
-    return found
-
-
-def _near_whole(weights: Float) -> Float:
-    """Return shares that were multiplied, whole numbers where that is what they were.
-
-    A fraction times its weight misses the whole number by rounding only; and however little
-    somebody weighs, it is not nothing.
-    """
-    near = np.rint(weights)
-    slack = 1e-9 * near
-    if _near(weights, near, slack):
-        return near
-    return np.where(np.abs(weights - near) <= slack, near, weights)
 
 
 def people_per_class(
@@ -183,18 +107,9 @@ def people_per_class(
 ) -> Meaning:
     """Decide for a tree that saw every training row once (rules 2, 3 and 5).
 
-    Parameters
-    ----------
-    weights
-        Shape ``(n_leaves, n_classes)``, from `class_weights`. Inner nodes are
-        sums of leaves and would prove nothing more.
-    n
-        Shape ``(n_leaves,)``: people per leaf.
-    weight
-        Shape ``(n_leaves,)``: total weight per leaf.
-    class_weight
-        As the file states it: the weight of each class by its position,
-        ``balanced``, or None.
+    ``weights``, ``n`` (people) and ``weight`` are those of leaves: inner nodes are sums of leaves
+    and would prove nothing more. ``class_weight`` is as the file states it: the weight of each
+    class by its position, ``balanced``, or None.
 
     Examples
     --------
@@ -206,9 +121,11 @@ def people_per_class(
     ('exact', [[1.0, 0.0], [0.0, 2.0]])
     """
     classes = weights.shape[1]
-    if each_weighs_one(weights, n, weight, class_weight):
-        return each_is_one(classes)
-    used = np.flatnonzero(_largest(weights) > 0)
+    used = np.flatnonzero(weights.max(axis=0, initial=0) > 0)
+    if _all_one(class_weight, used) and np.array_equal(weight, n) and _whole(weights, _SLACK):
+        return Meaning(
+            counts_are="exact", reason="every training row weighs 1", per_weight=np.ones(classes)
+        )
     system = weights[:, used]
     stated = _of_numbers(class_weight, used)
     if stated is not None and _fits(system / stated, n):
@@ -244,24 +161,6 @@ def _told_apart(
     )
 
 
-def each_is_one(classes: int) -> Meaning:
-    """Return what class numbers are where `each_weighs_one`."""
-    return Meaning(
-        counts_are="exact", reason="every training row weighs 1", per_weight=np.ones(classes)
-    )
-
-
-def each_weighs_one(
-    weights: Float, n: Wide, weight: Float, class_weight: Mapping[int, float] | str | None
-) -> bool:
-    """Tell whether weights are people (rule 2); those of some nodes are if those of more are."""
-    return (
-        _all_one(class_weight, np.flatnonzero(_largest(weights) > 0))
-        and np.array_equal(weight, n)
-        and _whole(weights)
-    )
-
-
 def _all_one(class_weight: Mapping[int, float] | str | None, used: npt.NDArray[np.intp]) -> bool:
     """Whether ``class_weight`` is as good as none."""
     if isinstance(class_weight, str):
@@ -293,23 +192,151 @@ def _weighted(reason: str) -> Meaning:
     return Meaning(counts_are="weighted", reason=reason)
 
 
-def _near(array: Float, other: Float | float, slack: Float | float) -> bool:
-    """Whether no element is further off; without the temporaries that cost more than the sums."""
-    gap = np.subtract(array, other)
-    np.abs(gap, out=gap)
-    return bool(np.all(gap <= slack))
+def _whole(array: Float, slack: float) -> bool:
+    return bool(np.all(np.abs(array - np.rint(array)) <= slack))
 
 
-def _whole(array: Float, slack: float = _SLACK) -> bool:
-    for part in _blocks(array):
-        some, near = array[part], np.rint(array[part])
-        if not np.array_equal(some, near) and not _near(some, near, slack):
-            return False
-    return True
+def absent(reason: str) -> Meaning:
+    """Say that there are no class counts."""
+    return Meaning(counts_are="absent", reason=reason)
 
 
-def _largest(table: Float) -> Float:
-    """Return the largest number of each column."""
-    if table.shape[1] > _FEW:
-        return np.asarray(table.max(axis=0))
-    return np.array([column.max() for column in table.T])
+def weakest(meaning: Sequence[Meaning]) -> Meaning:
+    """Return the meaning that claims least."""
+    order = ("exact", "likely", "weighted", "label-only", "absent")
+    return max(meaning, key=lambda m: order.index(m.counts_are))
+
+
+def meanings(
+    found: ModelRef,
+    trees: Sequence[Inert],
+    records: Sequence[NodeTable],
+    seen: Sequence[TrainingContext],
+    *,
+    classifier: bool,
+) -> list[Meaning]:
+    """Return what the class numbers of each tree are, given what the tree was trained on."""
+    if reason := _why_absent(found, trees[0], records[0], classifier):
+        return [absent(reason)] * len(records)
+    if all(record.stripped for record in records):
+        return [_stripped(records)] * len(records)
+    rows = {one.rows for one in seen}
+    if rows == {"bootstrap"}:
+        return [_drawn(records, seen[0].draw or Bootstrap())] * len(records)
+    if "later" in rows:
+        return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
+    class_weight = _class_weight(found, trees[0])
+    every: list[Meaning] = []
+    for record, one in zip(records, seen, strict=True):
+        every.append(_of_rows(record, one, class_weight))
+        if len(records) > 1:
+            record.forget()
+    return every
+
+
+def _why_absent(found: ModelRef, tree: Inert, record: NodeTable, classifier: bool) -> str:
+    kind = found.estimator.kind
+    if kind in ("IsolationForest", "RandomTreesEmbedding"):
+        return "the trees were grown at random and know no classes"
+    if record.n_outputs != 1:
+        return "the model predicts several outputs"
+    if kind == "GradientBoostingClassifier":
+        return "boosted trees predict a number each: the file holds no counts of classes"
+    if not classifier:
+        return "the model predicts a number, not a class"
+    if any(each.get("monotonic_cst") is not None for each in (found.estimator, tree)):
+        return "monotonicity constraints clip the class fractions"
+    return ""
+
+
+def _stripped(records: Sequence[NodeTable]) -> Meaning:
+    """Decide for trees that were written without people, as `treeaudit.defenses` writes them."""
+    shares = [record.shares[record.leaves] for record in records]
+    if all(bool(np.isin(one, (0.0, 1.0)).all()) for one in shares):
+        return Meaning(counts_are="label-only", reason="only a label is kept for each leaf")
+    return Meaning(
+        counts_are="weighted", reason="only the share of each class in each leaf is kept"
+    )
+
+
+def _of_rows(
+    record: NodeTable, seen: TrainingContext, class_weight: Mapping[int, float] | str | None
+) -> Meaning:
+    """Decide for a tree that was handed each row once, or copies of it."""
+    leaves = record.leaves
+    n, weight = record.n_records[leaves], record.weight[leaves]
+    weights = class_weights(record.value[leaves], weight)
+    if seen.rows == "first":
+        return _of_first(weights, n, weight, record.people)
+    found = people_per_class(weights, n, weight, class_weight)
+    if seen.rows != "repeated":
+        return found
+    if found.counts_are == "exact" and np.all(found.per_weight == 1):
+        return Meaning(counts_are="exact", reason=_DRAWS, per_weight=found.per_weight)
+    return Meaning(counts_are="weighted", reason="bootstrap draws with weights")
+
+
+def _of_first(weights: Float, n: Wide, weight: Float, people: int) -> Meaning:
+    """Decide for the first tree of a boosting, whose weights sum to 1."""
+    near = np.rint(weights * people)
+    alike = np.allclose(weight * people, n, rtol=0, atol=1e-6 * people)
+    if alike and np.allclose(near, weights * people, rtol=0, atol=1e-6 * people):
+        found = people_per_class(near, n, n.astype(np.float64))
+        if found.counts_are == "exact" and found.per_weight is not None:
+            reason = f"every training row weighs 1 of {people:,}"
+            each = np.full(weights.shape[1], float(people))
+            return Meaning(counts_are="exact", reason=reason, per_weight=each)
+    return people_per_class(weights, n, weight)
+
+
+def _class_weight(found: ModelRef, tree: Inert) -> dict[int, float] | str | None:
+    """Return the parameter, a mapping turned from labels to positions."""
+    stated, classes = found.get("class_weight"), found.get("classes_")
+    if stated is None:
+        stated, classes = arrived(tree.get("class_weight")), arrived(tree.get("classes_"))
+    if isinstance(stated, Inert):
+        stated = stated.pairs
+    if isinstance(stated, str):
+        return stated
+    if not isinstance(stated, dict) or not isinstance(classes, np.ndarray):
+        return None
+    labels: list[object] = classes.ravel().tolist()
+    position = {label_of(label): i for i, label in enumerate(labels)}
+    return {
+        position[label_of(label)]: float(weight)
+        for label, weight in stated.items()
+        if isinstance(weight, int | float) and label_of(label) in position
+    }
+
+
+def _drawn(records: Sequence[NodeTable], draw: Bootstrap) -> Meaning:
+    """Decide for trees that each saw a bootstrap sample."""
+    totals, whole, ones = set[float](), True, False
+    for record in records:
+        leaves = record.leaves
+        weights = class_weights(record.value[leaves], record.weight[leaves])
+        whole = whole and _whole(weights, _SLACK)
+        ones = ones or bool(np.any(weights == 1))
+        # A leaf of nobody is left where a repair took people out.
+        if record.n_records[leaves].all():
+            totals.add(record.total)
+        if len(records) > 1:
+            record.forget()
+    most = draw.n if isinstance(draw.n, int) else max(record.total for record in records)
+    draws = totals <= {most} and all(record.total <= most for record in records)
+    if draw.steered:
+        proved = True
+    else:
+        # Weights of rows would make the totals of many trees differ, and a weight that
+        # all rows share divides every count.
+        draws = draws and draw.class_weight is None
+        proved = len(records) >= _MANY_TREES and ones
+    if draws and whole:
+        return Meaning(
+            counts_are="exact" if proved else "likely",
+            reason=_DRAWS,
+            per_weight=np.ones(records[0].width),
+        )
+    return Meaning(
+        counts_are="weighted", reason="bootstrap draws with weights (class_weight or sample_weight)"
+    )

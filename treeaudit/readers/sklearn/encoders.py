@@ -1,22 +1,140 @@
 """Encoders, bins and imputers: what each value was before another took its place."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from treeaudit.errors import ReadError
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.sklearn.column import (
-    OPEN,
-    Attributes,
-    CannotUndoError,
-    Column,
-    switched_on,
-)
 from treeaudit.readers.sklearn.labels import category_names, text_of
+from treeaudit.readers.types import Float
+
+OPEN = (-math.inf, math.inf)
+Kind = Literal["number", "one-hot", "ordinal", "bins", "made"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column that a step gives out, in terms of an original one."""
+
+    feature: int  # number of the original column
+    # ``number``; ``one-hot`` (1 for one category); ``ordinal`` (the code of the category); ``bins``
+    # (the number of the bin); ``made`` for what cannot be undone.
+    kind: Kind = "number"
+    name: str = ""  # its own name, for ``made``
+    # ``seen * scale + shift`` is the number, the 0 or 1, the code or the bin.
+    scale: float = 1.0
+    shift: float = 0.0
+    known: tuple[str, ...] = ()  # the categories
+    code: int = 0  # the category that makes a 1
+    edges: tuple[float, ...] = ()  # the edges of the bins
+    # What missing values were replaced with, in units of the number; of an ordinal column that
+    # knows a category of missing values: what others were that it does not know.
+    fill: float | None = None
+    # The same, where it is the name of a category, be it one of missing values.
+    instead: str | None = None
+    # The code of the last category of an ordinal column where that is not its place: of missing
+    # values, not-a-number where they stay missing.
+    apart: float | None = None
+    # Whether a value that is none of the categories makes no 1 at all, or gets the code of missing
+    # values.
+    ignores_unknown: bool = False
+    ends: tuple[float, float] = OPEN  # what its numbers are cut to: a tree asks for nothing beyond
+
+
+class CannotUndoError(Exception):
+    """A step does not tell how many columns it gives out."""
+
+
+Attributes = Mapping[str, object]
+Undo = Callable[[Attributes, list[Column]], list[Column] | None]
+
+
+def numbers_of(value: object, n: int, default: float) -> Float:
+    """Return one number for each column, as a step stores them."""
+    if value is None:
+        return np.full(n, default)
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu" or value.ndim != 1:
+        raise CannotUndoError
+    return value.astype(np.float64)
+
+
+def switched_on(attributes: Attributes, switch: str, default: bool) -> bool:
+    """Tell what scikit-learn, which asks whether it is true, takes a switch for."""
+    value = attributes.get(switch, default)
+    if value is None or isinstance(value, int | float | str):
+        return bool(value)
+    raise CannotUndoError
+
+
+def _affine(columns: list[Column], factor: Float, offset: Float) -> list[Column] | None:
+    """Put ``before = after * factor + offset`` behind what was undone already."""
+    if len(factor) != len(columns) or len(offset) != len(columns):
+        return None
+    if not (np.isfinite(factor).all() and np.isfinite(offset).all() and (factor > 0).all()):
+        return None
+    return [
+        replace(
+            c,
+            scale=c.scale * f,
+            shift=c.scale * o + c.shift,
+            ends=((c.ends[0] - o) / f, (c.ends[1] - o) / f),
+        )
+        for c, f, o in zip(columns, factor.tolist(), offset.tolist(), strict=True)
+    ]
+
+
+def scaled(
+    spread: str, middle: str, switches: tuple[str, str]
+) -> Callable[[Attributes, list[Column]], list[Column] | None]:
+    """Undo ``(x - middle) / spread``."""
+
+    def undo(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+        n = len(columns)
+        parts = []
+        for name, switch, default in ((spread, switches[1], 1.0), (middle, switches[0], 0.0)):
+            wanted = bool(name) and switched_on(attributes, switch, True)
+            stored = attributes.get(name) if wanted else None
+            if wanted and stored is None:
+                return None
+            parts.append(numbers_of(stored, n, default))
+        return _affine(columns, *parts)
+
+    return undo
+
+
+def min_max(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    """Undo ``x * scale + least``."""
+    scale = numbers_of(attributes.get("scale_"), len(columns), 1.0)
+    if (scale == 0).any():
+        return None
+    least = numbers_of(attributes.get("min_"), len(columns), 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = _affine(columns, 1 / scale, -least / scale)
+    return _cut(made, attributes, attributes.get("feature_range"))
+
+
+def max_abs(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    """Undo ``x / scale``."""
+    made = scaled("scale_", "", ("", ""))(attributes, columns)
+    return _cut(made, attributes, (-1, 1))
+
+
+def _cut(made: list[Column] | None, attributes: Attributes, ends: object) -> list[Column] | None:
+    """Cut what a scaler gives out to its ends, where it is asked to."""
+    if made is None or not switched_on(attributes, "clip", False):
+        return made
+    if not isinstance(ends, list | tuple) or len(ends) != 2:
+        return None
+    low, high = (float(end) if isinstance(end, int | float) else math.nan for end in ends)
+    if not low < high:
+        return None
+    # A column that was cut before is cut to what is left of it.
+    both = [(max(low, c.ends[0]), min(high, c.ends[1])) for c in made]
+    return [replace(c, ends=each) for c, each in zip(made, both, strict=True)]
 
 
 def imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | None:

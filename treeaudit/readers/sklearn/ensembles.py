@@ -6,26 +6,26 @@ for one class. `children` says so for every member, from what the file states.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from treeaudit.errors import ReadError
-from treeaudit.readers.limits import Deepest, clean, show
+from treeaudit.errors import ModelTooLargeError, ReadError
+from treeaudit.model.schema import Label
+from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.sklearn.found import Draw, Found, Rows, Seen, elements
-from treeaudit.readers.sklearn.labels import check_labels, stored_labels
-from treeaudit.readers.sklearn.multiclass import (
-    Held,
-    each,
-    one_vs_one,
-    one_vs_rest,
-    output_code,
-    outputs,
+from treeaudit.readers.sklearn.labels import check_labels, class_labels
+from treeaudit.readers.sklearn.model_ref import (
+    Bootstrap,
+    ModelRef,
+    Rows,
+    TrainingContext,
+    elements,
+    is_tree,
 )
-from treeaudit.readers.types import Array
+from treeaudit.readers.types import Array, Flag
 
 TREES = frozenset(
     "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor".split()
@@ -38,21 +38,23 @@ BAGS = frozenset("BaggingClassifier BaggingRegressor IsolationForest".split())
 SEARCHES = frozenset(
     "GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV".split()
 )
-_TAKE_WEIGHTS = TREES | FORESTS | {"AdaBoostClassifier", "HistGradientBoostingClassifier"}
-_TAKE_WEIGHTS |= {f"GradientBoosting{what}" for what in ("Classifier", "Regressor")}
-_TAKE_WEIGHTS |= {"HistGradientBoostingRegressor"}
+BOOSTINGS = frozenset(
+    "GradientBoostingClassifier GradientBoostingRegressor HistGradientBoostingClassifier "
+    "HistGradientBoostingRegressor".split()
+)
+_TAKE_WEIGHTS = TREES | FORESTS | BOOSTINGS | {"AdaBoostClassifier"}
 # Where a model takes the labels of its answers from; what `classes_` says has to be the same.
 _ENCODERS = ("le_", "_label_encoder", "label_binarizer_")
-_HANGING = frozenset((*_ENCODERS, "_Booster"))
 # Their members answer with a label; others with a place among the labels.
 _BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
 _BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
+_FEW = 6
 # They answer as what they hold.
 _THROUGH = SEARCHES | {"Pipeline", "FrozenEstimator"}
 _CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
 
 
-def children(found: Found) -> Iterator[Found]:
+def children(found: ModelRef) -> Iterator[ModelRef]:
     """Yield the fitted models that a model holds, each with what it was given.
 
     Examples
@@ -64,16 +66,14 @@ def children(found: Found) -> Iterator[Found]:
     >>> from treeaudit.readers.pickle.pickle_vm import read_pickle
     >>> vote = VotingClassifier([("a", DecisionTreeClassifier())])
     >>> file = read_pickle(pickle.dumps(vote.fit(*load_iris(return_X_y=True))))
-    >>> [child.inside for child in children(Found(estimator=file.root, inside=""))]
+    >>> [child.inside for child in children(ModelRef(estimator=file.root, inside=""))]
     ['estimators_[0]']
     """
     held = _HOLD.get(kind := found.estimator.kind)
-    state = found.estimator.state
-    none = isinstance(state, dict) and state.keys().isdisjoint(_ENCODERS)
-    encoders = [] if none else [one for name in _ENCODERS if (one := found.get(name)) is not None]
-    told = stored_labels(found.estimator) if held or encoders else None
+    encoders = [one for name in _ENCODERS if (one := found.get(name)) is not None]
+    told = class_labels(found.estimator) if held or encoders else None
     for encoder in encoders:
-        check_labels(told, stored_labels(encoder))
+        check_labels(told, class_labels(encoder))
     for child in held(found) if held else ():
         if child is None:
             continue
@@ -86,20 +86,6 @@ def children(found: Found) -> Iterator[Found]:
         yield child
 
 
-def bare_trees(estimator: Inert) -> Sequence[Inert]:
-    """Return the trees of a forest, where that is all that `children` tells; else none."""
-    if estimator.kind not in FORESTS or not _is_bare(estimator):
-        return ()
-    members = elements(estimator.get("estimators_"))
-    bare = [one for one in members if isinstance(one, Inert) and one.kind in TREES]
-    return bare if len(bare) == len(members) and all(map(_is_bare, bare)) else ()
-
-
-def _is_bare(model: Inert) -> bool:
-    """Tell whether neither labels nor a model of another library hang on it."""
-    return type(model.state) is dict and model.state.keys().isdisjoint(_HANGING)
-
-
 def _check_places(own: list[object] | None, n: int, lowest: set[int]) -> None:
     """Make sure that a member answers with places; with a word it would answer nobody."""
     if own and all(isinstance(label, int | float) for label in own):
@@ -109,11 +95,11 @@ def _check_places(own: list[object] | None, n: int, lowest: set[int]) -> None:
         check_labels([first, *range(1, n)], own)
 
 
-def _own_labels(found: Found) -> list[object] | None:
+def _own_labels(found: ModelRef) -> list[object] | None:
     """Return the labels that a model answers with, which one around it may not store."""
     for _ in range(Deepest.models):
         inner = _HOLD.get(found.estimator.kind)
-        own = stored_labels(found.estimator)
+        own = class_labels(found.estimator)
         if own is not None or inner is None or found.estimator.kind not in _THROUGH:
             return own
         below = next(inner(found), None)
@@ -130,7 +116,90 @@ def steps_of(pipeline: Inert) -> list[tuple[object, object]]:
     return [(pair[0], pair[1]) for pair in pairs if isinstance(pair, tuple) and len(pair) == 2]
 
 
-def _forest(found: Found) -> Held:
+Refs = Iterator[ModelRef | None]
+
+
+def _each(found: ModelRef, seen: Callable[[int], TrainingContext]) -> Refs:
+    """Yield the members of the usual list, each with what it was given."""
+    for i, member in enumerate(elements(found.get("estimators_"))):
+        yield found.child(member, f"estimators_[{i}]", seen(i))
+
+
+def _one_vs_rest(found: ModelRef) -> Refs:
+    """Yield one model per class, which knows it and all others as one."""
+    classes, given = found.classes or (), found.given
+    if len(classes) == 2 and len(elements(found.get("estimators_"))) == 1:
+        return _each(found, lambda i: given)
+
+    def seen(i: int) -> TrainingContext:
+        its = str(classes[i]) if i < len(classes) else f"class {i}"
+        return replace(given, labels=(f"not {its}", its), own_labels=True)
+
+    return _each(found, seen)
+
+
+def _one_vs_one(found: ModelRef) -> Refs:
+    """Yield one model per pair of classes, trained on their rows alone."""
+    classes, given = found.classes or (), found.given.after("some")
+    pairs = ((a, b) for i, a in enumerate(classes) for b in classes[i + 1 :])
+    for i, member in enumerate(elements(found.get("estimators_"))):
+        seen = replace(given, labels=next(pairs, ("the first", "the second")))
+        yield found.child(member, f"estimators_[{i}]", seen)
+
+
+def _output_code(found: ModelRef) -> Refs:
+    """Yield one model per column of the code book."""
+    classes, book, given = found.classes or (), found.get("code_book_"), found.given
+    bits = np.zeros((0, 0), dtype=np.bool_)
+    if isinstance(book, np.ndarray) and book.dtype.kind in "biuf" and book.ndim == 2:
+        bits = book > 0 if len(book) == len(classes) else bits
+        # The nearest row is the answer: other numbers would move it.
+        low = {0} if any(is_tree(one) for one in elements(found.get("estimators_"))) else {0, -1}
+        zeros = set(book[book != 1].tolist())
+        if len(zeros) > 1 or not zeros <= low:
+            raise ReadError("the code book of the model is damaged: it has other numbers")
+
+    def seen(i: int) -> TrainingContext:
+        labels: tuple[Label, ...] = ("its zeros", "its ones")
+        if i < bits.shape[1]:
+            labels = (_either(classes, ~bits[:, i]), _either(classes, bits[:, i]))
+        return replace(given, labels=labels, own_labels=True)
+
+    return _each(found, seen)
+
+
+def _either(classes: tuple[Label, ...], chosen: Flag) -> str:
+    """Name some classes, as many as one reads."""
+    places = np.flatnonzero(chosen).tolist()
+    names = [show(str(classes[i]), 40).strip("'") for i in places[:_FEW]]
+    names += [f"{len(places) - _FEW} others"] if len(places) > _FEW else []
+    return " or ".join(names) or "nobody"
+
+
+def _outputs(found: ModelRef) -> Refs:
+    """Yield one model per target; in a chain it also sees the targets before."""
+    order = found.get("order_")
+    chain = found.estimator.kind.endswith("Chain")
+    if isinstance(order, np.ndarray):
+        order = order.ravel().tolist()
+    targets = [t for t in order if isinstance(t, int)] if isinstance(order, list) else []
+    names = found.given.names
+    if chain and len(elements(found.get("estimators_"))) > Most.chain:
+        raise ModelTooLargeError(f"a chain of more than {Most.chain:,} models")
+
+    def name(i: int) -> str:
+        return f"output {targets[i] if chain and i < len(targets) else i}"
+
+    def seen(i: int) -> TrainingContext:
+        added = tuple(name(k) for k in range(i)) if chain else ()
+        return replace(
+            found.seen, names=names, added=added, labels=None, own_labels=True, target=name(i)
+        )
+
+    return _each(found, seen)
+
+
+def _forest(found: ModelRef) -> Refs:
     if found.get("bootstrap") is not True:
         return _all(found)
     class_weight = found.get("class_weight")
@@ -138,12 +207,14 @@ def _forest(found: Found) -> Held:
     steered = "_sample_weight" in found.estimator.attributes
     if isinstance(class_weight, str) and class_weight == "balanced_subsample":
         steered = False
-    draw = Draw(n=found.get("_n_samples_bootstrap"), class_weight=class_weight, steered=steered)
+    draw = Bootstrap(
+        n=found.get("_n_samples_bootstrap"), class_weight=class_weight, steered=steered
+    )
     seen = found.given.after("bootstrap", draw)
-    return each(found, lambda i: seen)
+    return _each(found, lambda i: seen)
 
 
-def _seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
+def _seen_in_bag(found: ModelRef, given: TrainingContext, member: Inert) -> TrainingContext:
     """Return what one member of a bag was given, its columns aside."""
     if found.get("bootstrap") is not True:
         n = found.get("_n_samples")
@@ -152,30 +223,30 @@ def _seen_in_bag(found: Found, given: Seen, member: Inert) -> Seen:
     class_weight = arrived(member.get("class_weight"))
     # Since 1.8, as in forests; but the weights of a member's own classes stay.
     steered = "_sample_weight" in found.estimator.attributes and class_weight is None
-    draw = Draw(n=found.get("_max_samples"), class_weight=class_weight, steered=steered)
+    draw = Bootstrap(n=found.get("_max_samples"), class_weight=class_weight, steered=steered)
     # What takes weights gets each row with its number of draws; anything else gets copies.
     rows: Rows = "bootstrap" if member.kind in _TAKE_WEIGHTS else "repeated"
     return given.after(rows, draw)
 
 
-def _all(found: Found) -> Held:
+def _all(found: ModelRef) -> Refs:
     given = found.given
-    return each(found, lambda i: given)
+    return _each(found, lambda i: given)
 
 
-def _held_as(name: str, rows: Rows = "all") -> Callable[[Found], Held]:
-    def held(found: Found) -> Held:
+def _held_as(name: str, rows: Rows = "all") -> Callable[[ModelRef], Refs]:
+    def held(found: ModelRef) -> Refs:
         yield found.child(found.get(name), name, found.given.after(rows))
 
     return held
 
 
-def _threshold(found: Found) -> Held:
+def _threshold(found: ModelRef) -> Refs:
     note = "the model around it answers from a threshold of its own"
     yield found.child(found.get("estimator_"), "estimator_", replace(found.given, note=note))
 
 
-def _transformed_target(found: Found) -> Held:
+def _transformed_target(found: ModelRef) -> Refs:
     seen = found.given
     back = found.get("transformer_")
     same = isinstance(back, Inert) and back.kind == "FunctionTransformer"
@@ -188,7 +259,7 @@ def _transformed_target(found: Found) -> Held:
     yield found.child(found.get("regressor_"), "regressor_", seen)
 
 
-def _pipeline(found: Found) -> Held:
+def _pipeline(found: ModelRef) -> Refs:
     steps = steps_of(found.estimator)
     if steps:
         earlier = tuple(step for _, step in steps[:-1])
@@ -197,14 +268,14 @@ def _pipeline(found: Found) -> Held:
         yield inner.child(steps[-1][1], f"steps[{show(steps[-1][0])}]", found.seen)
 
 
-def _stacking(found: Found) -> Held:
+def _stacking(found: ModelRef) -> Refs:
     yield from _all(found)
     apart = replace(found.given, apart="its columns are what the others predict", names=None)
     last = replace(found, before=())
     yield last.child(found.get("final_estimator_"), "final_estimator_", apart)
 
 
-def _gradient_boosting(found: Found) -> Held:
+def _gradient_boosting(found: ModelRef) -> Refs:
     start = found.get("init_")
     # A constant, whatever the version calls it, is nothing to look into.
     if isinstance(start, Inert) and not _CONSTANT.match(start.kind):
@@ -212,7 +283,7 @@ def _gradient_boosting(found: Found) -> Held:
         yield found.child(start, "init_", apart)
 
 
-def _bag(found: Found) -> Held:
+def _bag(found: ModelRef) -> Refs:
     members: list[Inert] = []
     for i, one in enumerate(elements(found.get("estimators_"))):
         if not isinstance(one, Inert):
@@ -249,31 +320,31 @@ def _pick(chosen: object, width: int) -> Inert:
     return Inert(cls=name, state={"transformers_": picked, "n_features_in_": width})
 
 
-def _adaboost(found: Found) -> Held:
+def _adaboost(found: ModelRef) -> Refs:
     given = found.given
-    return each(found, lambda i: given.after("first" if i == 0 else "later"))
+    return _each(found, lambda i: given.after("first" if i == 0 else "later"))
 
 
-def _adaboost_of_numbers(found: Found) -> Held:
+def _adaboost_of_numbers(found: ModelRef) -> Refs:
     seen = found.given.after("repeated")
-    return each(found, lambda i: seen)
+    return _each(found, lambda i: seen)
 
 
-def _calibrated(found: Found) -> Held:
+def _calibrated(found: ModelRef) -> Refs:
     folds = elements(found.get("calibrated_classifiers_"))
     given = found.given.after("some" if len(folds) > 1 else "all")
     if len({id(fold) for fold in folds}) < len(folds):
         raise ReadError("the model is inconsistent: a calibrated classifier is there twice")
-    told = stored_labels(found.estimator)
+    told = class_labels(found.estimator)
     for i, fold in enumerate(folds):
         if isinstance(fold, Inert):
             if fold.get("classes") is not None:
-                check_labels(told, stored_labels(fold, "classes") or [])
+                check_labels(told, class_labels(fold, "classes") or [])
             name = "estimator" if fold.get("estimator") is not None else "base_estimator"
             yield found.child(fold.get(name), f"calibrated_classifiers_[{i}].{name}", given)
 
 
-_HOLD: Mapping[str, Callable[[Found], Held]] = {
+_HOLD: Mapping[str, Callable[[ModelRef], Refs]] = {
     **dict.fromkeys(FORESTS, _forest),
     **dict.fromkeys(BAGS, _bag),
     **dict.fromkeys(SEARCHES, _held_as("best_estimator_")),
@@ -291,12 +362,12 @@ _HOLD: Mapping[str, Callable[[Found], Held]] = {
     "AdaBoostRegressor": _adaboost_of_numbers,
     "GradientBoostingClassifier": _gradient_boosting,
     "GradientBoostingRegressor": _gradient_boosting,
-    "OneVsRestClassifier": one_vs_rest,
-    "OneVsOneClassifier": one_vs_one,
-    "OutputCodeClassifier": output_code,
-    "MultiOutputClassifier": outputs,
-    "MultiOutputRegressor": outputs,
-    "ClassifierChain": outputs,
-    "RegressorChain": outputs,
+    "OneVsRestClassifier": _one_vs_rest,
+    "OneVsOneClassifier": _one_vs_one,
+    "OutputCodeClassifier": _output_code,
+    "MultiOutputClassifier": _outputs,
+    "MultiOutputRegressor": _outputs,
+    "ClassifierChain": _outputs,
+    "RegressorChain": _outputs,
     "CalibratedClassifierCV": _calibrated,
 }

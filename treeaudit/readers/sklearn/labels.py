@@ -15,7 +15,7 @@ from treeaudit.readers.pickle.inert import Inert
 _VALUES = (str, bytes, int, float, complex, date, timedelta)
 
 
-def stored_labels(model: object, name: str = "classes_") -> list[object] | None:
+def class_labels(model: object, name: str = "classes_") -> list[object] | None:
     """Return the class labels that an object holds as they are, or None where it has no row."""
     stored = arrived(model.get(name)) if isinstance(model, Inert) else None
     if not isinstance(stored, np.ndarray) or stored.ndim != 1:

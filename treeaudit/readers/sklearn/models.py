@@ -1,5 +1,9 @@
-"""Find the tree models inside what a file holds: wrappers, bundles, pipelines."""
+"""Find the tree models inside what a file holds: wrappers, bundles, pipelines.
 
+Of a file without any, `what_it_is` says in one sentence what else it holds.
+"""
+
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,24 +11,26 @@ from functools import partial
 import numpy as np
 
 from treeaudit.errors import ReadError, UnsupportedModelError
+from treeaudit.model.words import an
 from treeaudit.readers.choice import choose, plain_name
-from treeaudit.readers.limits import Allowance, Deepest, Most, clean, show
-from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.limits import Allowance, Deepest, Most, bare, clean, show
+from treeaudit.readers.pickle.arrays import LateArray, arrived
 from treeaudit.readers.pickle.filling import is_own
-from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, SEARCHES, children
-from treeaudit.readers.sklearn.found import Found, elements, is_tree
-from treeaudit.readers.sklearn.no_model import what_it_is
-from treeaudit.readers.sklearn.read_apart import is_read_apart
-from treeaudit.readers.walk import walk
-
-_BOOSTED = frozenset(
-    {
-        f"{kind}GradientBoosting{what}"
-        for kind in ("", "Hist")
-        for what in ("Classifier", "Regressor")
-    }
+from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.names import KNOWN, judge
+from treeaudit.readers.sklearn.ensembles import (
+    BAGS,
+    BOOSTINGS,
+    FORESTS,
+    SEARCHES,
+    TREES,
+    children,
+    steps_of,
 )
+from treeaudit.readers.sklearn.model_ref import ModelRef, elements, is_tree
+from treeaudit.readers.trained import is_trainer
+from treeaudit.readers.walk import Walk, walk
+
 _WEIGHED = frozenset({"AdaBoostClassifier", "AdaBoostRegressor"})
 PASSED = SEARCHES | {
     "Pipeline",
@@ -34,34 +40,29 @@ PASSED = SEARCHES | {
     "TunedThresholdClassifierCV",
     "SelfTrainingClassifier",
 }
+_MOST_ATTRIBUTES = 200
+_BEGINS = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}
+_FITTED = ("_Booster", "__model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Members:
-    """What a model is made of.
+    """What a model is made of."""
 
-    Attributes
-    ----------
-    trees
-        The models that have trees of their own.
-    others
-        The models that are no trees.
-    """
-
-    trees: list[Found]
-    others: list[Found]
+    trees: list[ModelRef]  # the models that have trees of their own
+    others: list[ModelRef]  # the models that are no trees
 
 
-def has_trees(found: Found) -> bool:
+def has_trees(found: ModelRef) -> bool:
     """Whether this model holds trees directly, and not models that hold trees."""
     kind = found.estimator.kind
     if kind in BAGS or kind in _WEIGHED:
         # Unfitted ones too: whoever reads them says so.
         return all(is_tree(member) for member in elements(found.get("estimators_")))
-    return kind in FORESTS or kind in _BOOSTED or is_tree(found.estimator)
+    return kind in FORESTS or kind in BOOSTINGS or is_tree(found.estimator)
 
 
-def members_of(found: Found, looks: Allowance | None = None) -> Members:
+def members_of(found: ModelRef, looks: Allowance | None = None) -> Members:
     """Return the models that a model is made of, each once and without recursion."""
     looks = looks or allowance()
     members = Members(trees=[], others=[])
@@ -81,14 +82,14 @@ def allowance() -> Allowance:
     return Allowance(Most.looks, "the file holds more models than treeaudit takes in")
 
 
-def _below(found: Found) -> Iterator[Found]:
+def _below(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a model holds; of one with trees of its own what its boosting starts from."""
-    if found.estimator.kind not in _BOOSTED and has_trees(found):
+    if found.estimator.kind not in BOOSTINGS and has_trees(found):
         return iter(())
     return _once(found)
 
 
-def _once(found: Found) -> Iterator[Found]:
+def _once(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a model holds; refuse a member that answers twice and is looked at once."""
     seen: set[int] = set()
     for child in children(found):
@@ -102,7 +103,7 @@ def _once(found: Found) -> Iterator[Found]:
         yield child
 
 
-def find_model(root: object) -> Found:
+def find_model(root: object) -> ModelRef:
     """Return the one tree model of scikit-learn that the file holds."""
     chosen = choose([(model.inside, model) for model in tree_models(root)], None)
     if chosen is None:
@@ -110,13 +111,13 @@ def find_model(root: object) -> Found:
     return chosen
 
 
-def tree_models(root: object) -> list[Found]:
+def tree_models(root: object) -> list[ModelRef]:
     """Return the tree models of scikit-learn that the file holds, none of them inside another."""
     looks = allowance()
     return list(models_in(root, lambda one: _is_model(one, looks), PASSED))
 
 
-def inner_models(models: list[Found], select: str) -> list[Found]:
+def inner_models(models: list[ModelRef], select: str) -> list[ModelRef]:
     """Return what a name means inside the models, along the way that it says.
 
     Members go by their place, such as ``estimators_[0]``, and those of a vote or
@@ -137,11 +138,11 @@ def inner_models(models: list[Found], select: str) -> list[Found]:
     return list({id(one.estimator): one for one in found}.values())
 
 
-def _is_told_of(found: Found) -> bool:
+def _is_told_of(found: ModelRef) -> bool:
     return is_read_apart(found.estimator) or bool(members_of(found).trees)
 
 
-def _ways(model: Found) -> Iterator[tuple[str, Found]]:
+def _ways(model: ModelRef) -> Iterator[tuple[str, ModelRef]]:
     """Yield the models that one holds, each by every name that it has there."""
     pairs = model.get("estimators")
     called = [
@@ -155,7 +156,7 @@ def _ways(model: Found) -> Iterator[tuple[str, Found]]:
             yield called[i], child
 
 
-def _is_model(found: Found, looks: Allowance) -> bool:
+def _is_model(found: ModelRef, looks: Allowance) -> bool:
     if has_trees(found):
         return True
     return found.estimator.kind not in PASSED and bool(members_of(found, looks).trees)
@@ -166,18 +167,18 @@ class _Place:
 
     __slots__ = ("found", "inside", "is_model", "value")
 
-    def __init__(self, value: object, inside: str, found: Found | None = None) -> None:
+    def __init__(self, value: object, inside: str, found: ModelRef | None = None) -> None:
         self.value = arrived(value)
         self.inside = inside
         self.is_model = False
         if found is None and isinstance(self.value, Inert):
-            found = Found(estimator=self.value, inside=inside)
+            found = ModelRef(estimator=self.value, inside=inside)
         self.found = found
 
 
 def models_in(
-    root: object, is_model: Callable[[Found], bool], passed: frozenset[str], inside: str = ""
-) -> Iterator[Found]:
+    root: object, is_model: Callable[[ModelRef], bool], passed: frozenset[str], inside: str = ""
+) -> Iterator[ModelRef]:
     """Yield the models in a bundle, each once; nothing inside them is looked at."""
     for place in walk(_Place(root, inside), lambda one: one.value, partial(_held, passed)):
         if place.found is not None and is_model(place.found):
@@ -185,7 +186,7 @@ def models_in(
             yield place.found
 
 
-def _behind(found: Found) -> Iterator[Found]:
+def _behind(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a wrapper holds, which can be written with the wrapper around it."""
     outer = found.holder or found.estimator
     holder = None if found.estimator.kind in SEARCHES else outer
@@ -221,3 +222,113 @@ def is_wrapper(value: Inert) -> bool:
         return False
     lists = (elements(part) for part in value.attributes.values())
     return not any(isinstance(arrived(one), Inert) for some in lists for one in some[:1])
+
+
+def library_of(value: Inert) -> str:
+    """Return the name of the library that a class is of."""
+    return value.cls.module.partition(".")[0]
+
+
+def is_of_another_library(value: Inert) -> bool:
+    """Tell whether another reader than that of scikit-learn reads it, fitted or not."""
+    return library_of(value) in _BEGINS or is_trainer(value)
+
+
+def is_booster(value: Inert) -> bool:
+    """Tell whether this is a fitted model of a library of boosted trees."""
+    begins = _BEGINS.get(library_of(value))
+    if begins is None:
+        return False
+    fitted = any(arrived(value.get(name)) is not None for name in _FITTED)
+    return value.kind == "Booster" or (value.kind.startswith(begins) and fitted)
+
+
+def is_read_apart(value: Inert) -> bool:
+    """Tell whether a member of a scikit-learn model is a fitted tree model of another library."""
+    return is_booster(value) or (is_trainer(value) and arrived(value.get("forest_")) is not None)
+
+
+def what_it_is(root: object) -> str:
+    """Say in one sentence what the file holds instead of a tree model."""
+    reads = (
+        "treeaudit reads decision trees, forests and boostings, of scikit-learn, XGBoost, "
+        "LightGBM, CatBoost, ONNX, PMML and its own"
+    )
+    private = _inner_private(root)
+    if private is not None:
+        return private
+    match root:
+        case Inert():
+            return _what_estimator(root, reads)
+        case Global() if judge(root.module, root.name) != "listed":
+            # A class, or a value of an enumeration by its name.
+            return _what_estimator(Inert(root), reads)
+        case np.ndarray() | LateArray():
+            return f"the file holds a bare array, no model; {reads}"
+        case dict() | list() | tuple():
+            return f"the file holds a {type(root).__name__} without a tree model in it; {reads}"
+        case _:
+            return f"the file holds {show(root)}, no model; {reads}"
+
+
+def _what_estimator(root: Inert, reads: str) -> str:
+    kind = root.kind
+    if kind in TREES:
+        return f"the {kind} was never fitted: call fit before saving it"
+    if kind == "Pipeline":
+        steps = steps_of(root)
+        if not steps:
+            return "the Pipeline has no steps"
+        last = arrived(steps[-1][1])
+        if isinstance(last, Inert) and last.kind != "Pipeline":
+            return f"a Pipeline whose last step is no tree: {what_it_is(last)}"
+        return f"a Pipeline whose last step is no tree; {reads}"
+    if kind in SEARCHES:
+        if root.get("best_estimator_") is None:
+            return f"the {kind} holds no best_estimator_: fit it with refit=True before saving"
+        return f"the best_estimator_ of the {kind} is no tree model; {reads}"
+    members = itertools.islice(children(ModelRef(estimator=root, inside="")), 8)
+    kinds = dict.fromkeys(show(member.estimator.kind).strip("'") for member in members)
+    if kinds:
+        return f"the {kind} is made of {', '.join(kinds)}, which are no tree models; {reads}"
+    name = show(root.cls)
+    # A library that is none of those that are read, nor the program's own.
+    library, foreign = bare(root.cls.module.partition(".")[0]), ""
+    known = library in KNOWN or library == "__main__"
+    if library and not known and judge(root.cls.module, root.cls.name) != "listed":
+        foreign = f"treeaudit does not read {library}: "
+    where = _holds_trees(root)
+    if where:
+        return (
+            f"{foreign}the file holds {an(name)}, an ensemble that treeaudit does "
+            f"not know: save the models in its {where} one at a time to audit their trees"
+        )
+    of_those = " of those that it reads" if foreign else ""
+    return f"{foreign}the file holds {an(name)}, which is no tree model{of_those}; {reads}"
+
+
+def _holds_trees(root: Inert) -> str:
+    """Return the attribute that holds trees; of a list or dictionary the first is looked at."""
+    for name, stored in itertools.islice(root.attributes.items(), _MOST_ATTRIBUTES):
+        value = arrived(stored)
+        held = list(value.values())[:1] if isinstance(value, dict) else elements(value)[:1]
+        first = held[0] if held else value
+        if not isinstance(first, Inert) or not name.isidentifier():
+            continue
+        fitted = arrived(first.get("tree_")) is not None or first.kind == "Booster"
+        if fitted or (first.kind == "Pipeline" and name == "estimators_"):
+            return clean(name[:40])
+    return ""
+
+
+def _inner_private(root: object) -> str | None:
+    """Name the first private model inside another object, which is read alone; None if none."""
+    for place in Walk(root):
+        one = place.value
+        if isinstance(one, Inert) and is_trainer(one) and arrived(one.get("forest_")) is not None:
+            return (
+                f"the file holds a private model ({clean(one.kind[:60])}) inside another object, "
+                "and treeaudit audits it alone: save it with treeaudit.trainers.save_trained, or "
+                f"choose it with --select {clean(place.path)!r}"
+            )
+    return None

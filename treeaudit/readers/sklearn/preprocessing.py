@@ -10,41 +10,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treeaudit.errors import ReadError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.chosen import agreed, places_of
-from treeaudit.readers.sklearn.column import CannotUndoError, Column
-from treeaudit.readers.sklearn.found import names_in
+from treeaudit.readers.sklearn.encoders import CannotUndoError, Column
 from treeaudit.readers.sklearn.labels import text_of
+from treeaudit.readers.sklearn.model_ref import names_in
 from treeaudit.readers.sklearn.steps import UNDO
 from treeaudit.readers.types import Wide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How to undo a pipeline.
+    """How to undo a pipeline."""
 
-    Attributes
-    ----------
-    columns
-        One per column that the tree sees.
-    features
-        The original columns, and those that could not be undone.
-    home
-        For each of ``columns``, its place in ``features``.
-    made
-        Kinds of the steps that could not be undone.
-    named
-        Whether the names come from the file.
-    """
-
-    columns: tuple[Column, ...]
-    features: tuple[Feature, ...]
-    home: tuple[int, ...]
-    made: tuple[str, ...]
-    named: bool = True
+    columns: tuple[Column, ...]  # one per column that the tree sees
+    features: tuple[Feature, ...]  # the original columns, and those that could not be undone
+    home: tuple[int, ...]  # for each of ``columns``, its place in ``features``
+    made: tuple[str, ...]  # kinds of the steps that could not be undone
+    named: bool = True  # whether the names come from the file
 
     @property
     def scales(self) -> bool:
@@ -56,33 +42,14 @@ class Plan:
         width = np.array([len(column.known) for column in self.columns], dtype=np.int64)
         return int(width[tested].sum())
 
-    def without_sets(self) -> "Plan":
-        """Return a plan that leaves encoded columns as numbers, and names them."""
-        names = [self.features[place].name for place in self.home]
-        columns = [_named(c, name) for c, name in zip(self.columns, names, strict=True)]
-        originals = {c.feature: n for c, n in zip(self.columns, names, strict=True)}
-        width = max(originals, default=-1) + 1
-        features, home = _features(columns, [originals.get(i, f"x{i}") for i in range(width)])
-        return replace(self, columns=tuple(columns), features=features, home=home)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """What every step on the way is told.
+    """What every step on the way is told."""
 
-    Attributes
-    ----------
-    names
-        Of the original columns.
-    made
-        Takes the kinds of the steps that cannot be undone.
-    depth
-        How many pipelines may still stand in one another.
-    """
-
-    names: Sequence[str]
-    made: list[str]
-    depth: int = Deepest.models
+    names: Sequence[str]  # of the original columns
+    made: list[str]  # takes the kinds of the steps that cannot be undone
+    depth: int = Deepest.models  # how many pipelines may still stand in one another
 
     def inside(self) -> "_Way":
         if self.depth == 0:
@@ -93,13 +60,7 @@ class _Way:
 def plan_of(
     steps: Sequence[object], n_seen: int, names: Sequence[str] | None = None
 ) -> Plan | None:
-    """Return how to undo some fitted steps, or None where they do not tell.
-
-    Returns
-    -------
-    Plan or None
-        None if the steps do not lead to ``n_seen`` columns.
-    """
+    """Return how to undo some fitted steps; None if they do not lead to ``n_seen`` columns."""
     width = width_in(steps, n_seen)
     if width is None or width > Most.features:
         return None
@@ -126,16 +87,6 @@ def plan_of(
         made=tuple(dict.fromkeys(made)),
         named=known is not None or bool(made),
     )
-
-
-def _named(column: Column, name: str) -> Column:
-    if column.kind == "one-hot":
-        name = f"{name} = {column.known[column.code]}"
-    elif column.kind == "ordinal":
-        name = f"{name} (code)"
-    else:
-        return column
-    return replace(column, kind="made", name=name, known=())
 
 
 def width_in(steps: Sequence[object], n_seen: int) -> int | None:
@@ -234,7 +185,7 @@ def _after(step: Inert, columns: list[Column], way: _Way) -> list[Column]:
         numbers = [arrived(given.get(label)) for label in _members(stored, 0)]
         own = [way.names[c.feature] for c in columns]
         chosen = [
-            agreed(places_of(each, own), each, at, own)
+            _agreed(_places_of(each, own), each, at, own)
             for each, at in zip(_members(stored, 2), numbers, strict=True)
         ]
         each_step = _members(stored, 1)[: len(chosen)]
@@ -287,3 +238,43 @@ _ONE_TO_ONE = frozenset(
     "KBinsDiscretizer TargetEncoder SplineTransformer OrdinalEncoder MinMaxScaler "
     "MaxAbsScaler".split()
 )
+
+
+def _agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str]) -> list[int]:
+    """Return the columns of a step, which a file may state twice: a table goes by the second."""
+    numbers = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
+    if numbers is None or numbers == [place % len(own) for place in places]:
+        return places
+    chosen = chosen.tolist() if isinstance(chosen := arrived(chosen), np.ndarray) else chosen
+    each = chosen if isinstance(chosen, list | tuple) else [chosen]
+    if any(isinstance(one, str) for one in each) and len(set(own)) < len(own):
+        raise CannotUndoError
+    raise ReadError(
+        "the ColumnTransformer is inconsistent: it gives a step other columns than it states"
+    )
+
+
+def _places_of(chosen: object, own: Sequence[str]) -> list[int]:
+    """Return the positions that a column selection of scikit-learn means."""
+    chosen = arrived(chosen)
+    if isinstance(chosen, Inert) and chosen.kind == "slice":
+        return _slice(chosen, own)
+    if isinstance(chosen, np.ndarray):
+        chosen = chosen.tolist()
+    if isinstance(chosen, str | int):
+        chosen = [chosen]
+    if not isinstance(chosen, list | tuple):
+        raise CannotUndoError
+    if chosen and all(isinstance(c, bool) for c in chosen):
+        return [i for i, wanted in enumerate(chosen) if wanted]
+    return [own.index(c) if isinstance(c, str) else int(c) for c in chosen]
+
+
+def _slice(chosen: Inert, own: Sequence[str]) -> list[int]:
+    start, stop, step = chosen.args
+    start = own.index(start) if isinstance(start, str) else start
+    stop = own.index(stop) + 1 if isinstance(stop, str) else stop
+    bounds = [part if isinstance(part, int) else None for part in (start, stop, step)]
+    if bounds != [start, stop, step]:
+        raise CannotUndoError
+    return list(range(len(own))[slice(*bounds)])

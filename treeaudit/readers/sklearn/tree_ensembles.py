@@ -5,38 +5,40 @@ layout from 0.18 to 1.9: fields are taken by name and unknown ones ignored.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import RecordsAre, ValuesAre
 from treeaudit.model.schema import Label, Schema
-from treeaudit.model.tree import SpreadIs
+from treeaudit.model.tree import SpreadIs, Tree
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.counts import Meaning
+from treeaudit.readers.sklearn.counts import Meaning, class_weights, meanings, weakest
 from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, children
-from treeaudit.readers.sklearn.found import Found, Seen, elements, is_tree, names_in
-from treeaudit.readers.sklearn.grove import Budget, Grove
-from treeaudit.readers.sklearn.labels import stored_labels
-from treeaudit.readers.sklearn.node_table import NodeTable, read_all
-from treeaudit.readers.sklearn.spreads import kind_of_spread
-from treeaudit.readers.sklearn.tree_building import Stored, built
-from treeaudit.readers.sklearn.tree_counts import Draws, draws_in, meanings, weakest
-from treeaudit.readers.types import Wide
+from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
+from treeaudit.readers.sklearn.labels import class_labels
+from treeaudit.readers.sklearn.model_ref import (
+    ModelRef,
+    TrainingContext,
+    elements,
+    is_tree,
+    names_in,
+)
+from treeaudit.readers.sklearn.node_table import NodeTable, kind_of_spread, read_nodes, spread_of
+from treeaudit.readers.types import Float, Wide
 
 _BOUNDED = "monotonicity constraints clip the numbers in its leaves, which may be no means"
 
 
-def read_trees(found: Found, budget: Budget) -> Grove:
+def read_trees(found: ModelRef, budget: Budget) -> FittedEnsemble:
     """Return the trees of a stored tree, forest, bag or boosting."""
     trees = _trees(found)
     seen = _seen(found, trees)
-    drawn = found.classes is not None and all(one.rows == "bootstrap" for one in seen)
     model = found.estimator
-    records, draws = _records(model, trees, budget, apart=model.kind in BAGS, drawn=drawn)
+    records = _records(model, trees, budget, apart=model.kind in BAGS)
     if model.kind in FORESTS:
         _check_stated(model, records[0])
     columns, n_features = _columns(found, records)
@@ -44,7 +46,7 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     if found.estimator.kind in BAGS:
         _check_bag(found, len(trees), classes)
     known = classes is not None
-    meaning = meanings(found, trees, records, seen, draws, budget, classifier=known)
+    meaning = meanings(found, trees, records, seen, classifier=known)
     spreads = kind_of_spread(model, trees) if classes is None else None
     places = None
     if classes is not None and found.estimator.kind in BAGS:
@@ -54,13 +56,9 @@ def read_trees(found: Found, budget: Budget) -> Grove:
     warnings = _remarks(records, seen)
     if classes is None and _are_bounded(trees):
         warnings = (*warnings, _BOUNDED)
-    # All trees of a forest at hand at once would be too much; a single one is built next.
-    if len(records) > 1:
-        for record in records:
-            record.forget()
     features = budget.named(names_in(found.estimator), n_features)
-    return Grove(
-        build=partial(built, Stored(records, meaning, seen, columns, places, classes, spreads)),
+    return FittedEnsemble(
+        build=_Trees(records, meaning, seen, columns, places, classes, spreads).build,
         n_trees=len(records),
         tested=lambda i: _tested(records[i], None if columns is None else columns[i]),
         schema=Schema(
@@ -105,13 +103,10 @@ def _class_weights(
 ) -> tuple[tuple[float, ...] | None, ...]:
     """Return what a person of each class weighs in each tree, where classes differ."""
     weights: list[tuple[float, ...] | None] = []
-    alike: Meaning | None = None
     for i, one in enumerate(meaning):
         people = one.per_weight
-        # Nearly always it is that of the tree before.
-        if one is alike or people is None or classes is None or np.all(people == people[0]):
+        if people is None or classes is None or np.all(people == people[0]):
             weights.append(None)
-            alike = one
             continue
         wide = np.ones(len(classes))
         place = None if places is None else places[i]
@@ -122,7 +117,7 @@ def _class_weights(
     return tuple(weights) if any(weight is not None for weight in weights) else ()
 
 
-def _trees(found: Found) -> list[Inert]:
+def _trees(found: ModelRef) -> list[Inert]:
     """Return the fitted trees."""
     if is_tree(found.estimator):
         return [found.estimator]
@@ -139,28 +134,22 @@ def _trees(found: Found) -> list[Inert]:
 
 
 def _records(
-    model: Inert, trees: Sequence[Inert], budget: Budget, *, apart: bool, drawn: bool
-) -> tuple[list[NodeTable], Draws | None]:
-    """Return the node tables, and their draws; refuse those that are no forest together."""
-
-    def take(i: int, record: NodeTable) -> None:
-        _check_stated(trees[i], record)
+    model: Inert, trees: Sequence[Inert], budget: Budget, *, apart: bool
+) -> list[NodeTable]:
+    """Return the node tables; refuse those that are no forest together."""
+    records: list[NodeTable] = []
+    for tree in trees:
+        record = read_nodes(arrived(tree.get("tree_")))
+        _check_stated(tree, record)
         budget.take(record.n_bytes)
-
-    def look(record: NodeTable) -> tuple[bool, bool, bool] | ReadError:
-        told: tuple[bool, bool, bool] | ReadError = (False, False, False)
-        if drawn:
-            told = draws_in(record, budget)
-        else:
-            record.check()
-        return told
-
-    stored = (arrived(tree.get("tree_")) for tree in trees)
-    records, draws = read_all(stored, take, look)
+        records.append(record)
+        # All trees of a forest at hand at once would be too much.
+        if len(trees) > 1:
+            record.forget()
     # A member of a bag may have drawn no row of some class.
     if len({(r.n_features, r.n_outputs, 0 if apart else r.width) for r in records}) > 1:
         raise ReadError("the model is inconsistent: its trees differ in features or classes")
-    return records, draws if drawn else None
+    return records
 
 
 def _check_stated(estimator: Inert, record: NodeTable) -> None:
@@ -183,7 +172,7 @@ def _check_stated(estimator: Inert, record: NodeTable) -> None:
             )
 
 
-def _check_bag(found: Found, n_trees: int, classes: tuple[Label, ...] | None) -> None:
+def _check_bag(found: ModelRef, n_trees: int, classes: tuple[Label, ...] | None) -> None:
     """Refuse numbers by which a bag would divide or spread what its trees say."""
     n_classes = None if classes is None else len(classes)
     for name, n in (("n_estimators", n_trees), ("n_classes_", n_classes)):
@@ -192,7 +181,7 @@ def _check_bag(found: Found, n_trees: int, classes: tuple[Label, ...] | None) ->
             raise ReadError(f"the bag is inconsistent: {name} is {show(stated)}, it has {n:,}")
 
 
-def _seen(found: Found, trees: Sequence[Inert]) -> list[Seen]:
+def _seen(found: ModelRef, trees: Sequence[Inert]) -> list[TrainingContext]:
     """Return what each tree was trained on."""
     if is_tree(found.estimator):
         return [found.seen]
@@ -203,7 +192,7 @@ def _seen(found: Found, trees: Sequence[Inert]) -> list[Seen]:
     return [found.given.after("some" if some else "all")] * len(trees)
 
 
-def _columns(found: Found, records: Sequence[NodeTable]) -> tuple[list[Wide] | None, int]:
+def _columns(found: ModelRef, records: Sequence[NodeTable]) -> tuple[list[Wide] | None, int]:
     """Return the columns that each tree saw, where it did not see all."""
     n_features = records[0].n_features
     chosen = elements(found.get("estimators_features_")) if found.estimator.kind in BAGS else []
@@ -220,7 +209,7 @@ def _columns(found: Found, records: Sequence[NodeTable]) -> tuple[list[Wide] | N
     return [c.astype(np.int64, copy=False) for c in arrays], most or width
 
 
-def _classes(found: Found, records: Sequence[NodeTable]) -> tuple[Label, ...] | None:
+def _classes(found: ModelRef, records: Sequence[NodeTable]) -> tuple[Label, ...] | None:
     classes = found.classes
     if classes is None or records[0].n_outputs != 1:
         return None
@@ -236,7 +225,10 @@ def _classes(found: Found, records: Sequence[NodeTable]) -> tuple[Label, ...] | 
 
 
 def _places(
-    given: Seen, trees: Sequence[Inert], records: Sequence[NodeTable], classes: tuple[Label, ...]
+    given: TrainingContext,
+    trees: Sequence[Inert],
+    records: Sequence[NodeTable],
+    classes: tuple[Label, ...],
 ) -> list[Wide | None]:
     """Return where the classes of each tree stand among those of the model."""
     places: list[Wide | None] = []
@@ -244,20 +236,22 @@ def _places(
     for tree, record in zip(trees, records, strict=True):
         if record.width == len(classes):
             # A bag takes of its answer as many classes as the tree states.
-            if len(stored_labels(tree) or classes) != record.width:
+            if len(class_labels(tree) or classes) != record.width:
                 raise ReadError(
                     "the model is inconsistent: a tree states fewer classes than it has"
                 )
             places.append(None)
             continue
-        own = Found(estimator=tree, inside="", seen=given).classes or ()
+        own = ModelRef(estimator=tree, inside="", seen=given).classes or ()
         if len(own) != record.width or not set(own) <= set(known):
             raise ReadError("the model is inconsistent: a tree has classes of its own")
         places.append(np.array([known[label] for label in own], dtype=np.int64))
     return places
 
 
-def _records_are(found: Found, seen: Sequence[Seen], records: Sequence[NodeTable]) -> RecordsAre:
+def _records_are(
+    found: ModelRef, seen: Sequence[TrainingContext], records: Sequence[NodeTable]
+) -> RecordsAre:
     rows = {one.rows for one in seen}
     if rows <= {"bootstrap", "repeated"}:
         return "bootstrap"
@@ -265,7 +259,9 @@ def _records_are(found: Found, seen: Sequence[Seen], records: Sequence[NodeTable
     return "all" if rows <= {"all", "first", "later"} and alike else "unknown"
 
 
-def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen]) -> int | None:
+def _n_records(
+    found: ModelRef, records: Sequence[NodeTable], seen: Sequence[TrainingContext]
+) -> int | None:
     """Return how many people the model was trained on, where the file tells."""
     stated = found.get("_n_samples")
     most = max(record.people for record in records)
@@ -294,7 +290,7 @@ def _n_records(found: Found, records: Sequence[NodeTable], seen: Sequence[Seen])
     return None
 
 
-def _remarks(records: Sequence[NodeTable], seen: Sequence[Seen]) -> tuple[str, ...]:
+def _remarks(records: Sequence[NodeTable], seen: Sequence[TrainingContext]) -> tuple[str, ...]:
     remarks = []
     orphans = sum(record.cut_off for record in records)
     if orphans:
@@ -312,3 +308,62 @@ def _remarks(records: Sequence[NodeTable], seen: Sequence[Seen]) -> tuple[str, .
 
 def _tested(record: NodeTable, columns: Wide | None) -> Wide:
     return record.tested if columns is None else columns[record.tested]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trees:
+    """The trees of a model, as far as building one of them takes.
+
+    `columns` are, per tree, the columns that it saw, where it did not see all; `places`, where
+    its classes stand among those of the model; `spreads`, what impurities tell.
+    """
+
+    records: Sequence[NodeTable]
+    meaning: Sequence[Meaning]
+    seen: Sequence[TrainingContext]
+    columns: Sequence[Wide] | None
+    places: Sequence[Wide | None] | None
+    classes: tuple[Label, ...] | None
+    spreads: SpreadIs | None = None
+
+    def build(self, i: int) -> Tree:
+        """Return one of the trees."""
+        record, meaning, rows = self.records[i], self.meaning[i], self.seen[i].rows
+        counts = value = spread = label = None
+        if meaning.counts_are == "absent":
+            if record.n_outputs == 1 and record.width == 1:
+                value = record.value[:, 0]
+                if self.spreads is not None:
+                    spread = spread_of(record, self.spreads, drawn=rows == "bootstrap")
+        elif record.stripped:
+            counts = self._placed(record.shares, i)
+            if meaning.counts_are == "label-only":
+                label, counts = counts.argmax(axis=1).astype(np.int32), None
+        else:
+            counts = class_weights(record.value, record.weight)
+            if meaning.per_weight is not None:
+                counts = np.rint(counts * meaning.per_weight)
+            counts = self._placed(counts, i)
+        edges = record.edges()
+        if self.columns is not None:
+            feature = np.where(edges.feature < 0, -1, self.columns[i][edges.feature])
+            edges = replace(edges, feature=feature.astype(np.int32))
+        tree = edges.tree(
+            n_records=None if rows == "repeated" or record.stripped else record.n_records,
+            counts=counts,
+            label=label,
+            value=value,
+            spread=spread,
+            spread_is=self.spreads or "deviation",
+        )
+        record.forget()
+        return tree
+
+    def _placed(self, counts: Float, i: int) -> Float:
+        """Put the columns of a tree that knows fewer classes where they belong."""
+        places = None if self.places is None else self.places[i]
+        if places is None or self.classes is None:
+            return counts
+        wide = np.zeros((len(counts), len(self.classes)))
+        wide[:, places] = counts
+        return wide

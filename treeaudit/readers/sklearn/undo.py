@@ -1,11 +1,23 @@
 """Say the conditions of a tree in terms of the columns before its pipeline."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 
 from treeaudit.errors import ReadError
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.sklearn.precision import in_double
-from treeaudit.readers.sklearn.preprocessing import Plan
+from treeaudit.readers.limits import Most, show
+from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.encoders import Column
+from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
+from treeaudit.readers.sklearn.labels import label_of
+from treeaudit.readers.sklearn.model_ref import ModelRef
+from treeaudit.readers.sklearn.preprocessing import Plan, plan_of, width_in
 from treeaudit.readers.types import Flag, Float, Wide
 
 
@@ -18,7 +30,7 @@ def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:
 
     Examples
     --------
-    >>> from treeaudit.readers.sklearn.column import Column
+    >>> from treeaudit.readers.sklearn.encoders import Column
     >>> from treeaudit.model.schema import Feature
     >>> inf = np.inf
     >>> seen = Tree(parent=[-1, 0, 0], feature=[-1, 1, 1], low=[-inf, -inf, 0.5],
@@ -167,3 +179,191 @@ def _bins(plan: Plan, edge: Wide, column: Wide, low: Float, high: Float) -> None
             bound[at] = np.nextafter(inner[place], -np.inf)
         low[at] = np.where(low[at] < -1.7e308, -np.inf, low[at])
         high[at] = np.where(high[at] > 1.7e308, np.inf, high[at])
+
+
+def in_double(tree: Tree) -> Tree:
+    """Return a tree that compares numbers as they are where the given one rounds them first."""
+    return replace(tree, low=doubled(tree.low), high=doubled(tree.high))
+
+
+def doubled(bound: Float) -> Float:
+    """Return the largest number that does not pass ``bound`` when rounded to 32 bits.
+
+    Examples
+    --------
+    >>> float(doubled(np.array([0.1]))[0]) > 0.1
+    False
+    """
+    with np.errstate(over="ignore"):
+        below = bound.astype(np.float32)
+        below = np.where(below > bound, np.nextafter(below, np.float32(-np.inf)), below)
+        above = np.nextafter(below, np.float32(np.inf))
+    middle = (below.astype(np.float64) + above.astype(np.float64)) / 2
+    # Halfway numbers go to the even neighbour.
+    even = below.view(np.uint32) % 2 == 0
+    middle = np.where(even, middle, np.nextafter(middle, -np.inf))
+    return np.where(np.isinf(bound) | np.isinf(above), bound, middle)
+
+
+def _codes_behind(seen: Sequence[Feature], plan: Plan) -> list[Wide | None] | None:
+    """Return what the categories that a tree knows are in terms of the data.
+
+    Per feature None, or for each of its categories the code behind it; None for all if a step
+    does not tell.
+    """
+    codes: list[Wide | None] = []
+    for feature, column in zip(seen, plan.columns, strict=True):
+        if feature.categories is None:
+            codes.append(None)
+            continue
+        known = _codes(feature.categories, column)
+        if known is None:
+            return None
+        codes.append(np.array([*known, max(known, default=-1) + 1], dtype=np.int64))
+    return codes
+
+
+def _codes(categories: tuple[str, ...], column: Column) -> list[int] | None:
+    # A set takes what is below 0 for missing.
+    other = column.fill is not None and (column.kind != "ordinal" or column.fill >= 0)
+    if column.scale != 1 or column.shift != 0 or other or column.apart is not None:
+        return None
+    if column.kind == "number":
+        return list(range(len(categories)))
+    if column.kind != "ordinal" or not all(text.isdecimal() for text in categories):
+        return None
+    codes = [int(text) for text in categories if len(text) < 10]
+    fits = len(codes) == len(categories) and max(codes, default=0) < len(column.known)
+    return codes if fits else None
+
+
+def _features_behind(seen: Sequence[Feature], plan: Plan) -> tuple[Feature, ...]:
+    """Return the features of the data, with the categories that only the tree knows."""
+    features = list(plan.features)
+    for feature, column, home in zip(seen, plan.columns, plan.home, strict=True):
+        if feature.categories is not None and column.kind == "number":
+            features[home] = Feature(name=features[home].name, categories=feature.categories)
+    return tuple(features)
+
+
+def _undo_with_sets(
+    tree: Tree, plan: Plan, codes: Sequence[Wide | None], *, rounded: bool = False
+) -> Tree:
+    """Return the tree over the original columns, its own sets included; as `undo` does."""
+    undone = undo(tree, plan, rounded=rounded)
+    if tree.categories is None:
+        return undone
+    owner, code = _listed(tree.categories)
+    last = np.array([0 if each is None else len(each) for each in codes], dtype=np.int64)
+    start = np.concatenate([[0], np.cumsum(last)])
+    behind = np.concatenate([each for each in codes if each is not None])
+    column = tree.feature[owner]
+    code = behind[start[column] + np.minimum(code, last[column] - 1)]
+    if undone.categories is not None:
+        others, known = _listed(undone.categories)
+        sets = np.diff(tree.categories.start) > 0
+        owner = np.concatenate([owner, others[~sets[others]]])
+        code = np.concatenate([code, known[~sets[others]]])
+    order = np.lexsort((code, owner))
+    ends = np.zeros(tree.n_nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(owner, minlength=tree.n_nodes), out=ends[1:])
+    return replace(undone, categories=CategorySets(start=ends, codes=code[order].astype(np.int32)))
+
+
+def _listed(sets: CategorySets) -> tuple[Wide, Wide]:
+    owner = np.repeat(np.arange(len(sets.start) - 1), np.diff(sets.start))
+    return owner, sets.codes.astype(np.int64)
+
+
+def plan_behind(
+    found: ModelRef, ensemble: FittedEnsemble, budget: Budget, warnings: list[str]
+) -> Plan | None:
+    """Return how to undo the steps before the trees, and say what cannot be undone."""
+    n_seen = len(ensemble.schema.features)
+    width = width_in(found.before, n_seen) or 0
+    budget.undo(max(width if width <= Most.features else 0, n_seen))
+    plan = plan_of(found.before, n_seen, _names_before(found, ensemble.schema))
+    if plan is not None and (
+        _too_many_codes(plan, ensemble) or _codes_behind(ensemble.schema.features, plan) is None
+    ):
+        plan = None
+    if plan is None:
+        kinds = ", ".join(_kinds(found.before))
+        warnings.append(
+            f"the steps before the tree ({kinds}) do not tell what its columns are: conditions "
+            "are in transformed units"
+        )
+    elif plan.made:
+        warnings.append(
+            f"what {', '.join(plan.made[:8])} made of the columns cannot be undone: "
+            "conditions on it are in transformed units"
+        )
+    return plan
+
+
+def _names_before(found: ModelRef, schema: Schema) -> list[str] | None:
+    """Return what the columns in front of all steps are called, where that is told."""
+    names = found.seen.names
+    if names is not None:
+        return [str(label_of(arrived(name))) for name in names.tolist()]
+    return schema.names if schema.named else None
+
+
+def _kinds(steps: Sequence[object]) -> list[str]:
+    """Name some steps, as many as one reads."""
+    return [step.kind if isinstance(step, Inert) else show(step) for step in steps[:8]]
+
+
+def _too_many_codes(plan: Plan, ensemble: FittedEnsemble) -> bool:
+    if not any(column.known for column in plan.columns):
+        return False
+    return any(plan.n_codes(ensemble.tested(i)) > Most.made_codes for i in range(ensemble.n_trees))
+
+
+def undone(ensemble: FittedEnsemble, plan: Plan) -> FittedEnsemble:
+    """Return trees that ask for the columns of the data."""
+    seen, features = ensemble.schema.features, plan.features
+    codes = None
+    if any(feature.categories is not None for feature in seen):
+        codes = _codes_behind(seen, plan)
+        features = _features_behind(seen, plan)
+    schema = replace(ensemble.schema, features=features, named=plan.named)
+    rounded = ensemble.single_precision and plan.scales
+    build = partial(_built, ensemble, plan, codes, rounded=rounded)
+    single = ensemble.single_precision and not rounded
+    return replace(ensemble, build=build, schema=schema, single_precision=single)
+
+
+def _built(
+    ensemble: FittedEnsemble, plan: Plan, codes: list[Wide | None] | None, i: int, *, rounded: bool
+) -> Tree:
+    tree = ensemble.build(i)
+    if codes is None:
+        return undo(tree, plan, rounded=rounded)
+    return _undo_with_sets(tree, plan, codes, rounded=rounded)
+
+
+def over_data(forest: Forest, found: ModelRef) -> Forest:
+    """Say the conditions in terms of the columns before the pipeline."""
+    before, n_seen = found.before, len(forest.schema.features)
+    if not before:
+        return forest
+    known = _names_before(found, forest.schema)
+    plain = all(feature.categories is None for feature in forest.schema.features)
+    plan = plan_of(before, n_seen, known) if plain else None
+    if plan is None or plan.made:
+        kinds = [step.kind if isinstance(step, Inert) else show(step) for step in before]
+        text = f"the pipeline transforms the columns first ({', '.join(kinds[:8])})"
+        forest = replace(
+            forest, warnings=(*forest.warnings, f"{text}: conditions may be in transformed units")
+        )
+    if plan is None:
+        return forest
+    trees, settled = forest.trees, plan
+    rounded = forest.single_precision and plan.scales
+    return replace(
+        forest,
+        trees=LazyTrees(lambda i: undo(trees[i], settled, rounded=rounded), len(trees)),
+        single_precision=forest.single_precision and not rounded,
+        schema=replace(forest.schema, features=plan.features, named=plan.named),
+    )

@@ -14,6 +14,7 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, Un
 from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
+from treeaudit.readers.dispatch import read_model
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
 from treeaudit.readers.open import Content
@@ -31,7 +32,6 @@ from treeaudit.readers.residual.extra_content import extra, few
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.skops.archive import Archive, begins_archive, check_member, member_names
 from treeaudit.readers.skops.nodes import Graph, Node
-from treeaudit.readers.stored import stored_model
 
 # The member that says what the others are.
 _SCHEMA = "schema.json"
@@ -60,7 +60,7 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
     """Return the model in a skops file; see `treeaudit.readers.Reader`."""
     file = parse(content, limits)
     root, source = file.root, replace(source, format="sklearn-skops")
-    forest = stored_model(root, select, source, len(content.data) + file.n_bytes)
+    forest = read_model(root, select, source, len(content.data) + file.n_bytes)
     beside = find_extras(
         root,
         forest.n_records,

@@ -13,13 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from tests.strategies import examples
 from treeaudit import ReadError, load
-from treeaudit.readers.sklearn import counts
-from treeaudit.readers.sklearn.counts import (
-    class_weights,
-    each_is_one,
-    each_weighs_one,
-    people_per_class,
-)
+from treeaudit.readers.sklearn.counts import class_weights, people_per_class
 
 Float = npt.NDArray[np.float64]
 
@@ -252,45 +246,3 @@ def test_several_outputs_have_no_class_counts() -> None:
     forest = load(DecisionTreeClassifier(max_depth=3).fit(x, y))
     assert forest.counts_are == "absent"
     assert forest.schema.classes is None
-
-
-@examples(300)
-@given(
-    people=st.lists(st.tuples(*[st.integers(0, 40)] * 3), min_size=1, max_size=40),
-    weighs=st.floats(0.1, 3) | st.just(1.0),
-    shares=st.booleans(),
-    planted=st.none() | st.tuples(st.integers(0, 119), st.floats(-1, 50)),
-)
-def test_shares_are_told_part_by_part_as_they_are_as_a_whole(
-    people, weighs, shares, planted
-) -> None:
-    value = np.array(people, dtype=float) * weighs
-    weight = value.sum(axis=1)
-    if shares:
-        value /= np.maximum(weight, 1e-300)[:, None]
-    if planted is not None:
-        value.reshape(-1)[planted[0] % value.size] = planted[1]
-    told = []
-    for decide in (class_weights, counts._told):
-        try:
-            told.append(decide(value, weight).tolist())
-        except ReadError as error:
-            told.append(str(error))
-    assert told[0] == told[1]
-
-
-@examples(200)
-@given(
-    people=st.lists(st.tuples(*[st.integers(0, 9)] * 2), min_size=2, max_size=30),
-    off=st.sampled_from((0.0, 1e-9, 5e-7, 2e-6, 0.5)),
-    class_weight=st.sampled_from((None, "balanced", {0: 1.0}, {0: 2.0}, {1: 2.0})),
-)
-def test_what_holds_for_all_nodes_holds_for_leaves(people, off, class_weight) -> None:
-    weights = np.array(people, dtype=float)
-    n, weight = weights.sum(axis=1).astype(np.int64), weights.sum(axis=1)
-    weights[0, 0] += off
-    if each_weighs_one(weights, n, weight, class_weight):
-        some = np.arange(0, len(n), 2)
-        found = people_per_class(weights[some], n[some], weight[some], class_weight)
-        assert (found.counts_are, found.reason) == ("exact", each_is_one(2).reason)
-        assert found.per_weight.tolist() == each_is_one(2).per_weight.tolist() == [1.0, 1.0]

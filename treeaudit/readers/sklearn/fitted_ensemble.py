@@ -3,52 +3,35 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from treeaudit.model.forest import ROOM, CountsAre, RecordsAre, ValuesAre
+from treeaudit.model.forest import CountsAre, RecordsAre, ValuesAre
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Allowance, Most
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.sklearn.found import Names
 from treeaudit.readers.sklearn.labels import label_of
+from treeaudit.readers.sklearn.model_ref import Names
 from treeaudit.readers.types import Wide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Grove:
-    """The trees of one fitted model, before they are made a `Forest`.
+class FittedEnsemble:
+    """The trees of one fitted model, before they are made a `Forest`."""
 
-    Attributes
-    ----------
-    build
-        Makes one tree, from the file, each time it is asked.
-    n_trees
-        How many there are.
-    tested
-        The feature of every edge of one tree.
-    schema, counts_are, counts_reason, records_are, n_records, single_precision
-        As in `treeaudit.Forest`.
-    warnings
-        What was noticed, one sentence each.
-    class_weights
-        As in `treeaudit.Forest`; empty where all classes weigh the same.
-    tree_classes
-        As in `treeaudit.Forest`.
-    values_are
-        As in `treeaudit.Forest`: of the numbers of all people in a node, each of the same weight.
-    """
-
-    build: Callable[[int], Tree]
-    n_trees: int
-    tested: Callable[[int], Wide]
+    build: Callable[[int], Tree]  # makes one tree, from the file, each time it is asked
+    n_trees: int  # how many there are
+    tested: Callable[[int], Wide]  # the feature of every edge of one tree
+    # As in `treeaudit.Forest`.
     schema: Schema
     counts_are: CountsAre
     counts_reason: str
     records_are: RecordsAre
     n_records: int | None
     single_precision: bool
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # what was noticed, one sentence each
+    # As in `treeaudit.Forest`; empty where all classes weigh the same.
     class_weights: tuple[tuple[float, ...] | None, ...] = ()
-    tree_classes: tuple[tuple[Label, ...], ...] | None = None
+    tree_classes: tuple[tuple[Label, ...], ...] | None = None  # as in `treeaudit.Forest`
+    # As in `treeaudit.Forest`: of the numbers of all people in a node, each of the same weight.
     values_are: ValuesAre = "unknown"
 
 
@@ -58,20 +41,11 @@ class Budget:
     A file that names one tree a thousand times would otherwise seem, and cost,
     a thousand times what it is.
 
-    Parameters
-    ----------
-    n_bytes
-        Size of the unpacked file: its trees cannot take more.
-
-    Attributes
-    ----------
-    take, undo
-        Count the bytes of one more tree, and the columns of one more pipeline that is undone;
-        both raise `treeaudit.ModelTooLargeError`.
+    `take` counts the bytes of one more tree, which are no more than the unpacked file has; `undo`
+    the columns of one more pipeline that is undone. Both raise `treeaudit.ModelTooLargeError`.
     """
 
     def __init__(self, n_bytes: int) -> None:
-        self._room = ROOM
         too_much = "the trees together are larger than the file that holds them"
         self.take = Allowance(n_bytes, too_much).take
         too_much = "its pipelines have more columns than treeaudit takes in"
@@ -79,12 +53,6 @@ class Budget:
         too_much = "its models have more columns than treeaudit takes in"
         self._columns = Allowance(Most.columns, too_much)
         self._known: dict[tuple[int, int], tuple[Feature, ...]] = {}
-
-    def keeps(self, n_bytes: int) -> bool:
-        """Tell whether so much of a tree may be kept until it is built; then it is counted."""
-        room = self._room >= n_bytes
-        self._room -= n_bytes if room else 0
-        return room
 
     def named(self, names: Names | None, n: int) -> tuple[Feature, ...] | None:
         """Return the features of these names, or None where they are no names of ``n``."""

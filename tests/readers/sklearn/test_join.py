@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import ReadError, UnsupportedModelError, load
-from treeaudit.readers.sklearn.found import relabel
-from treeaudit.readers.sklearn.precision import doubled
+from treeaudit.readers.sklearn.model_ref import relabel
+from treeaudit.readers.sklearn.undo import doubled
 
 X, Y = load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)

@@ -322,35 +322,14 @@ def test_the_same_people_as_the_bare_tree() -> None:
         assert first == second
 
 
-def test_too_many_categories_stay_numbers_with_names(monkeypatch) -> None:
+def test_too_many_categories_leave_transformed_units(monkeypatch) -> None:
     monkeypatch.setattr(Most, "made_codes", 10)
     frame = people()
     prepare = make_column_transformer((OrdinalEncoder(), ["size"]), (OneHotEncoder(), ["job"]))
     model = make_pipeline(prepare, DecisionTreeClassifier(random_state=0))
     forest = ta.load(model.fit(frame, labels(frame)))
-    assert forest.schema.names == [
-        "job = Army",
-        "job = Farm",
-        "job = Sales",
-        "job = Tech",
-        "size (code)",
-    ]
-    assert "job = Tech" in rule_text(forest, 0, int(forest.trees[0].leaves[0]))
-
-
-def test_codes_of_their_own_among_numbers_that_stay_numbers(monkeypatch) -> None:
-    monkeypatch.setattr(Most, "made_codes", 8)
-    frame = with_gaps().assign(size=people(800)["size"])
-    prepare = make_column_transformer((unknown_as(-1, 50), ["job"]), (OneHotEncoder(), ["size"]))
-    model = make_pipeline(prepare, DecisionTreeClassifier(min_samples_leaf=5, random_state=0))
-    target = np.where(frame["job"].isna(), "none", frame["job"] + frame["size"])
-    forest = ta.load(model.fit(frame, target))
-    assert "job (code)" in forest.schema.names
-    tree, place = forest.trees[0], forest.schema.names.index("job (code)")
-    asked = tree.feature == place
-    assert asked.any()
-    sets = tree.categories
-    assert sets is None or not np.diff(sets.start)[asked].any()
+    assert not forest.schema.named
+    assert any("in transformed units" in one for one in forest.warnings)
 
 
 @pytest.mark.parametrize("step", [PowerTransformer(), PCA(2)], ids=str)

@@ -20,10 +20,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.readers import every, load_all
+from treeaudit.readers import load_all
 from treeaudit.readers.choice import matching
-from treeaudit.readers.pickle.pickle_vm import read_pickle
-from treeaudit.readers.sklearn.found import Found
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 4))
@@ -136,48 +134,6 @@ def test_what_only_calls_itself_a_member_is_another_model(tmp_path) -> None:
 def test_members_of_one_model_are_no_other_models(tmp_path, model) -> None:
     (one,) = load_all(kept(tmp_path, model))
     assert one.others == {}
-
-
-def bags():
-    forest = RandomForestClassifier(4, random_state=0).fit(X, Y)
-    yield "forest", forest
-    for name in ("le_", "_label_encoder", "_Booster", "note_"):
-        for i in (None, 2):
-            made = copy.deepcopy(forest)
-            setattr(made if i is None else made.estimators_[i], name, copy.deepcopy(OTHER))
-            yield f"{name} {i}", made
-    made = copy.deepcopy(forest)
-    made.estimators_[1] = made.estimators_[0]
-    yield "twice", made
-    made = copy.deepcopy(forest)
-    made.estimators_[1] = copy.deepcopy(forest)
-    yield "forest within", made
-    made = copy.deepcopy(forest)
-    made.estimators_ = objects(*made.estimators_)
-    yield "array", made
-    made = copy.deepcopy(forest)
-    made.estimators_ = [*made.estimators_, None]
-    yield "none", made
-    yield "boosting", GradientBoostingClassifier(n_estimators=2).fit(X, Y)
-
-
-BAGS = dict(bags())
-
-
-@pytest.mark.parametrize("name", BAGS)
-def test_the_parts_of_a_model_are_those_that_are_found_one_by_one(name, monkeypatch) -> None:
-    root = read_pickle(pickle.dumps(BAGS[name])).root
-    told, looks = [], []
-    for bare in (every.bare_trees, lambda estimator: ()):
-        monkeypatch.setattr(every, "bare_trees", bare)
-        left = every.allowance()
-        try:
-            told.append(set(every._parts(Found(estimator=root, inside=""), left)))
-        except ta.ReadError as error:
-            told.append(str(error))
-        looks.append(left.left)
-    assert told[0] == told[1]
-    assert looks[0] == looks[1]
 
 
 @pytest.mark.libraries

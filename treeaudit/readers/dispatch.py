@@ -9,27 +9,28 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.choice import choose, matching
-from treeaudit.readers.every import elsewhere, of_other_libraries, usual
-from treeaudit.readers.limits import Most
+from treeaudit.readers.find_models import of_other_libraries, other_models, usual_models
+from treeaudit.readers.limits import Most, clean
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.behind import over_data
-from treeaudit.readers.sklearn.found import Found
-from treeaudit.readers.sklearn.models import find_model, inner_models, members_of
-from treeaudit.readers.sklearn.no_model import what_it_is
-from treeaudit.readers.sklearn.read_apart import (
-    as_seen,
+from treeaudit.readers.sklearn.model_ref import ModelRef, elements, relabel
+from treeaudit.readers.sklearn.models import (
+    find_model,
+    inner_models,
     is_of_another_library,
     is_read_apart,
     library_of,
+    members_of,
+    what_it_is,
 )
 from treeaudit.readers.sklearn.scikit_learn import to_forest
-from treeaudit.readers.trained import from_inert, held_by, is_trainer, keeps_scores
+from treeaudit.readers.sklearn.undo import over_data
+from treeaudit.readers.trained import from_inert, is_trainer, keeps_scores, with_privacy_reasons
 
 
-def stored_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:
+def read_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:
     """Return the one model that a file holds."""
-    models = usual(root)
-    models += islice(elsewhere(root, models), Most.models)
+    models = usual_models(root)
+    models += islice(other_models(root, models), Most.models)
     found = _first(root) if select is None else _selected(models, select)
     found = replace(found, root=root)
     others = {one.inside: one.inside or "the file itself" for one in models}
@@ -40,9 +41,9 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
             raise UnsupportedModelError(what_it_is(root))
         forest = other
         if forest.privacy is not None:
-            forest = held_by(forest, found.before, scores=keeps_scores(root))
+            forest = with_privacy_reasons(forest, found.before, scores=keeps_scores(root))
         forest = over_data(forest, found) if found.before else forest
-        forest = as_seen(forest, found)
+        forest = _in_context(forest, found)
     else:
         # Its trees lie in the record that is walked through: nothing of them is beside it.
         beside = Extras(looked_for=KINDS)
@@ -56,7 +57,7 @@ def stored_model(root: object, select: str | None, source: Source, n_bytes: int)
     return replace(forest, others=others)
 
 
-def _first(root: object) -> Found:
+def _first(root: object) -> ModelRef:
     """Return the one model where files have them, of scikit-learn before the others."""
     try:
         return find_model(root)
@@ -69,7 +70,7 @@ def _first(root: object) -> Found:
         return found
 
 
-def _selected(models: list[Found], select: str) -> Found:
+def _selected(models: list[ModelRef], select: str) -> ModelRef:
     """Return the model of a name, also one inside another."""
     pairs = [(one.inside, one) for one in models]
     if not matching((name for name, _ in pairs), select):
@@ -87,7 +88,7 @@ def _selected(models: list[Found], select: str) -> Found:
     return found
 
 
-def _of_another_library(found: Found, source: Source) -> Forest | None:
+def _of_another_library(found: ModelRef, source: Source) -> Forest | None:
     forest = _read(found.estimator, replace(source, inside=found.inside))
     if forest is None:
         return None
@@ -115,3 +116,36 @@ def _read(value: Inert, source: Source) -> Forest | None:
             )
         case _:
             return from_inert(value, source)
+
+
+def _in_context(forest: Forest, found: ModelRef) -> Forest:
+    """Say a model in the words of those around it: its labels, columns, and who was drawn."""
+    seen, schema = found.seen, forest.schema
+    classes = schema.classes
+    if classes is not None and seen.labels is not None and forest.tree_classes is None:
+        classes = relabel(classes, seen.labels)
+    if classes is not None and seen.target and forest.tree_classes is None:
+        classes = tuple(f"{seen.target}: {label}" for label in classes)
+    names = [one for one in elements(seen.names) if isinstance(one, str)]
+    wide = len(names) == len(schema.features) <= Most.features and len({*names}) == len(names)
+    features, named = schema.features, schema.named
+    if seen.apart:
+        named = False
+    elif not found.before and not schema.named and names and wide:
+        both = zip(features, names, strict=True)
+        features, named = tuple(replace(one, name=clean(name)) for one, name in both), True
+    said = [f"{found.inside} is read alone: {seen.apart}"] if seen.apart else []
+    said += [seen.note] if seen.note else []
+    changed = bool(seen.note or seen.apart or seen.target or seen.own_labels)
+    forest = replace(
+        forest,
+        schema=replace(schema, classes=classes, features=features, named=named),
+        warnings=(*forest.warnings, *said),
+        values_are="unknown" if changed else forest.values_are,
+    )
+    if seen.rows in ("bootstrap", "repeated"):
+        # A person who was drawn twice counts twice.
+        return replace(forest, records_are="bootstrap", n_records=None)
+    # Of a fold, how many people the whole was trained on is not told.
+    fold = seen.rows == "some"
+    return replace(forest, records_are="unknown", n_records=None) if fold else forest

@@ -7,19 +7,17 @@ from functools import partial
 from treeaudit.readers.limits import Allowance, Deepest
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.ensembles import SEARCHES, bare_trees, children
-from treeaudit.readers.sklearn.found import Found, elements, is_tree
+from treeaudit.readers.sklearn.ensembles import SEARCHES, children
+from treeaudit.readers.sklearn.model_ref import ModelRef, elements, is_tree
 from treeaudit.readers.sklearn.models import (
     PASSED,
     allowance,
-    members_of,
-    models_in,
-    tree_models,
-)
-from treeaudit.readers.sklearn.read_apart import (
     is_booster,
     is_of_another_library,
     is_read_apart,
+    members_of,
+    models_in,
+    tree_models,
 )
 from treeaudit.readers.trained import is_trainer
 from treeaudit.readers.walk import Walk, walk
@@ -29,20 +27,20 @@ _SELECTIONS = {"RFE": True, "RFECV": True, "SelectFromModel": False}
 """Steps that keep a fitted model, and whether it saw only the columns that they chose."""
 
 
-def usual(root: object) -> list[Found]:
+def usual_models(root: object) -> list[ModelRef]:
     """Return the models where files have them: at the top, in containers, pipelines, searches."""
     return [*tree_models(root), *of_other_libraries(root)]
 
 
-def of_other_libraries(root: object) -> list[Found]:
+def of_other_libraries(root: object) -> list[ModelRef]:
     """Return those of them that are not of scikit-learn, and the members of what is made of them.
 
     An ensemble with trees of scikit-learn, too, is a model that names them.
     """
     looks = allowance()
-    members: dict[int, list[Found]] = {}
+    members: dict[int, list[ModelRef]] = {}
 
-    def known(found: Found) -> bool:
+    def known(found: ModelRef) -> bool:
         if is_of_another_library(found.estimator):
             return True
         if found.estimator.kind in PASSED:
@@ -62,15 +60,15 @@ def of_other_libraries(root: object) -> list[Found]:
     ]
 
 
-def _is_other(found: Found) -> bool:
+def _is_other(found: ModelRef) -> bool:
     return is_of_another_library(found.estimator)
 
 
-def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
+def other_models(root: object, models: list[ModelRef]) -> Iterator[ModelRef]:
     """Yield the fitted models that hang anywhere else, and are no part of those given."""
     looks = allowance()
     fitted = partial(_is_fitted, looks=looks)
-    behind: dict[int, Found] = {}
+    behind: dict[int, ModelRef] = {}
     known = {part for model in models for part in _parts(model, looks, behind)}
     taken = {model.inside for model in models}
     for place in Walk(root):
@@ -90,7 +88,7 @@ def elsewhere(root: object, models: list[Found]) -> Iterator[Found]:
             yield found
 
 
-def _put_behind(model: Found, behind: dict[int, Found]) -> None:
+def _put_behind(model: ModelRef, behind: dict[int, ModelRef]) -> None:
     """Note the steps before each model that a selection among the steps keeps."""
     for i, step in enumerate(model.before):
         if not isinstance(step, Inert) or step.kind not in _SELECTIONS:
@@ -103,33 +101,28 @@ def _put_behind(model: Found, behind: dict[int, Found]) -> None:
             behind.setdefault(id(inner), one)
 
 
-def _after(outer: Found, found: Found) -> Found:
+def _after(outer: ModelRef, found: ModelRef) -> ModelRef:
     """Return a model with what is given to another that it is, or is inside of."""
     before = outer.before + found.before
     names = outer.step_names if not found.before else (*outer.step_names[:-1], *found.step_names)
     return replace(found, before=before, seen=outer.seen, step_names=names)
 
 
-def _parts(model: Found, looks: Allowance, behind: dict[int, Found] | None = None) -> Iterator[int]:
+def _parts(
+    model: ModelRef, looks: Allowance, behind: dict[int, ModelRef] | None = None
+) -> Iterator[int]:
     """Yield what a model is and all models that it is made of, by identity."""
-    for part in walk(model, lambda one: one.estimator, _more, Deepest.models):
+    for part in walk(model, lambda one: one.estimator, children, Deepest.models):
         looks.take(1)
         if behind is not None and part.before:
             _put_behind(part, behind)
         yield id(part.estimator)
-        bare = {*map(id, bare_trees(part.estimator))}
-        looks.take(len(bare))
-        yield from bare
         yield id(part.get("_Booster"))
         if part.estimator.kind.startswith("GradientBoosting"):
             yield from map(id, elements(part.get("estimators_")))
 
 
-def _more(model: Found) -> Iterator[Found]:
-    return iter(()) if bare_trees(model.estimator) else children(model)
-
-
-def _is_fitted(found: Found, looks: Allowance) -> bool:
+def _is_fitted(found: ModelRef, looks: Allowance) -> bool:
     value = found.estimator
     if is_tree(value):
         return True
@@ -145,7 +138,7 @@ def _is_fitted(found: Found, looks: Allowance) -> bool:
     return any(_holds_trees(member) for member in members_of(found, looks).trees)
 
 
-def _holds_trees(member: Found) -> bool:
+def _holds_trees(member: ModelRef) -> bool:
     """Tell whether a model that can have trees of its own was fitted."""
     held = (member.get(name) for name in ("estimators_", "_predictors"))
     return is_tree(member.estimator) or any(elements(one) for one in held)

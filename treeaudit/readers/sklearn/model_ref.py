@@ -18,66 +18,34 @@ _WORST: tuple[Rows, ...] = ("all", "some", "bootstrap", "first", "later", "repea
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Draw:
-    """How rows were drawn with replacement.
+class Bootstrap:
+    """A bootstrap sample: rows drawn with replacement."""
 
-    Attributes
-    ----------
-    n
-        How many, where the file tells.
-    class_weight
-        The parameter: weights that what was drawn still carries.
-    steered
-        Whether weights of rows steer the draw and do not weigh what is drawn.
-    """
-
-    n: object = None
-    class_weight: object = None
-    steered: bool = False
+    n: object = None  # how many, where the file tells
+    class_weight: object = None  # the parameter: weights that what was drawn still carries
+    steered: bool = False  # whether weights of rows steer the draw and do not weigh what is drawn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
-    """What a model inside a model was given to learn from.
+class TrainingContext:
+    """Training context of a nested model: its columns, labels and sampling."""
 
-    Attributes
-    ----------
-    names
-        Names of the columns in front of all steps, where an outer model knows them.
-    added
-        Names of columns that the outer model put behind these.
-    note
-        What else to say of it, in one sentence.
-    labels
-        What the classes 0, 1, … stand for.
-    own_labels
-        Whether they are those of this member alone, as in one-vs-rest.
-    target
-        What is predicted, where the members predict different things.
-    rows
-        ``all``; ``some`` of them, each once; a ``bootstrap`` draw in which a
-        weight counts the repeats; ``first`` or ``later`` in a boosting that
-        weighs rows; ``repeated`` where a row drawn twice was handed over twice.
-    draw
-        How they were drawn.
-    split
-        Whether some of the rows were handed over, and others to other members.
-    apart
-        Why its columns are none of those of the other members.
-    """
-
+    # Names of the columns in front of all steps, where an outer model knows them.
     names: Names | None = None
-    added: tuple[str, ...] = ()
-    labels: tuple[Label, ...] | None = None
-    own_labels: bool = False
-    target: str = ""
+    added: tuple[str, ...] = ()  # names of columns that the outer model put behind these
+    labels: tuple[Label, ...] | None = None  # what the classes 0, 1, … stand for
+    own_labels: bool = False  # whether they are those of this member alone, as in one-vs-rest
+    target: str = ""  # what is predicted, where the members predict different things
+    # ``all``; ``some`` of them, each once; a ``bootstrap`` draw in which a weight counts the
+    # repeats; ``first`` or ``later`` in a boosting that weighs rows; ``repeated`` where a row drawn
+    # twice was handed over twice.
     rows: Rows = "all"
-    draw: Draw | None = None
-    split: bool = False
-    apart: str = ""
-    note: str = ""
+    draw: Bootstrap | None = None  # how they were drawn
+    split: bool = False  # whether some of the rows were handed over, and others to other members
+    apart: str = ""  # why its columns are none of those of the other members
+    note: str = ""  # what else to say of it, in one sentence
 
-    def after(self, rows: Rows, draw: Draw | None = None) -> "Seen":
+    def after(self, rows: Rows, draw: Bootstrap | None = None) -> "TrainingContext":
         """Return the same with the rows chosen once more."""
         worse = max(self.rows, rows, key=_WORST.index)
         split = self.split or rows == "some"
@@ -85,46 +53,31 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
-    """A model inside the file.
+class ModelRef:
+    """A model inside the file."""
 
-    Attributes
-    ----------
-    estimator
-        Its inert record.
-    inside
-        The way to it, such as ``best_estimator_.steps['clf']``.
-    before
-        The preprocessing steps of its pipeline, first to last.
-    seen
-        What the models around it gave it.
-    step_names
-        What the pipeline calls those steps, and this model after them.
-    holder
-        The outermost object that answers as this model does: its pipeline, or a threshold
-        around it; None where it is the model itself.
-    root
-        What the whole file holds; None for what is inside of a model.
-    """
-
-    estimator: Inert
+    estimator: Inert  # its inert record
+    # The way to it, such as ``best_estimator_.steps['clf']``.
     inside: str
-    before: tuple[object, ...] = ()
-    seen: Seen = Seen()
+    before: tuple[object, ...] = ()  # the preprocessing steps of its pipeline, first to last
+    seen: TrainingContext = TrainingContext()  # what the models around it gave it
+    # What the pipeline calls those steps, and this model after them.
     step_names: tuple[str, ...] = ()
+    # The outermost object that answers as this model does: its pipeline, or a threshold around it;
+    # None where it is the model itself.
     holder: Inert | None = None
-    root: object = None
+    root: object = None  # what the whole file holds; None for what is inside of a model
 
     def get(self, name: str) -> object:
         """Return an attribute of the estimator."""
         return arrived(self.estimator.get(name))
 
-    def child(self, value: object, step: str, seen: Seen) -> "Found | None":
+    def child(self, value: object, step: str, seen: TrainingContext) -> "ModelRef | None":
         """Return what the estimator holds under a name, if that is an object."""
         value = arrived(value)
         if not isinstance(value, Inert):
             return None
-        return Found(
+        return ModelRef(
             estimator=value,
             inside=f"{self.inside}.{step}" if self.inside else step,
             before=self.before,
@@ -152,7 +105,7 @@ class Found:
         return tuple(f"{target}: {label}" for label in named) if target else named
 
     @property
-    def given(self) -> Seen:
+    def given(self) -> TrainingContext:
         """What this model hands to its members unless it does something to it."""
         names, labels = names_in(self.estimator) if not self.before else None, self.classes
         if labels is None:

@@ -18,8 +18,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from treeaudit.readers import load
 from treeaudit.readers.pickle.pickle_vm import read_pickle
-from treeaudit.readers.sklearn.column import CannotUndoError
-from treeaudit.readers.sklearn.importances import by_importances
+from treeaudit.readers.sklearn.encoders import CannotUndoError
+from treeaudit.readers.sklearn.steps import by_importances
 
 RNG = np.random.default_rng(0)
 NAMES = [f"c{i}" for i in range(8)]
