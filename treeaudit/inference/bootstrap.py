@@ -95,15 +95,9 @@ def infer_bootstrap(
     Raises OutOfBudgetError if it ended before all trees were put together: nothing is known then.
     Raises DataError if the leaves contradict each other, the draws or what is assumed.
 
-    Parameters
-    ----------
-    times
-        Shape ``(n_people, n_trees)``: how often each row was drawn for each tree, see
-        `treeaudit.inference.bootstrap.sample_counts`.
-    public
-        What is known of the columns besides the file.
-    budget
-        As `Budget` says unless told.
+    ``times``: shape ``(n_people, n_trees)``: how often each row was drawn for each tree, see
+    `treeaudit.inference.bootstrap.sample_counts`. ``public``: what is known of the columns besides
+    the file. ``budget``: as `Budget` says unless told.
     """
     budget = Budget() if budget is None else budget
     n_classes = len(forest.schema.classes or ())
@@ -184,10 +178,7 @@ def _may_be(code: Coded, times: Wide, counts: Float) -> Flag:
 def _system(forest: Forest, times: Wide, leaf: Wide, person: Wide, label: Wide) -> System:
     """Return the equations: draws per leaf and class, people per leaf, and each row once.
 
-    Parameters
-    ----------
-    leaf
-        Shape ``(n_unknowns, n_trees)``.
+    ``leaf``: shape ``(n_unknowns, n_trees)``.
     """
     n_classes = len(forest.schema.classes or ())
     totals: list[Float] = []

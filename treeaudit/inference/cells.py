@@ -311,15 +311,9 @@ def people_per_place(cells: Cells, cell: Wide, label: Wide, people: Records) -> 
 def independent_shares(cells: Cells, cell: Wide, label: Wide, people: Float) -> Float:
     """Return shares of places as if values and label had nothing to do with each other.
 
-    Parameters
-    ----------
-    people
-        Shape ``(n_places,)``: people in each, of whom the margins are taken.
+    ``people``: shape ``(n_places,)``: people in each, of whom the margins are taken.
 
-    Returns
-    -------
-    ndarray
-        Above 0; adds up to 1 over all the places there are.
+    The result: above 0; adds up to 1 over all the places there are.
     """
     shares = [one @ share for one, share in _margins(cells, cell, people)]
     of_label = np.bincount(label, people) / people.sum()

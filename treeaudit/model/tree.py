@@ -22,18 +22,10 @@ _FEW_LEVELS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CategorySets:
-    """Which category codes pass each edge, in compressed sparse rows.
+    """Which category codes pass each edge, in compressed sparse rows."""
 
-    Attributes
-    ----------
-    start
-        Shape ``(n_nodes + 1,)``; node ``i`` owns ``codes[start[i]:start[i + 1]]``.
-    codes
-        The category codes that lead into the node.
-    """
-
-    start: Wide
-    codes: Int
+    start: Wide  # Shape ``(n_nodes + 1,)``; node ``i`` owns ``codes[start[i]:start[i + 1]]``
+    codes: Int  # The category codes that lead into the node
 
     def __post_init__(self) -> None:
         _freeze(self, "start", np.int64)

@@ -224,10 +224,8 @@ def stream_records(
 ) -> Records:
     """Count the people of a table, and return a sample of them with the counts of all.
 
-    Returns
-    -------
-    Records
-        At most `treeaudit.people.streaming.MOST`, in the order of the table; ``whole`` counts all.
+    Returns at most `treeaudit.people.streaming.MOST`, in the order of the table; ``whole`` counts
+    all.
     """
     count = counter_of(
         forest,
@@ -258,19 +256,7 @@ def counter_of(
     rows: int | None = None,
     seed: int = 0,
 ) -> Counter:
-    """Return what counts the rows of a table by the leaves of a model, wherever they are.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, treeaudit as ta
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> people = pd.DataFrame({"age": range(8), "ill": [0, 0, 0, 0, 1, 1, 1, 1]})
-    >>> model = ta.load(DecisionTreeClassifier().fit(people[["age"]], people["ill"]))
-    >>> count = counter_of(model, people.columns, target="ill")
-    >>> seen = count.table([people[:3]], part=0) + count.table([people[3:]], part=1)
-    >>> seen.counts.in_tree(0).tolist()
-    [[0, 0], [4, 0], [0, 4]]
-    """
+    """Return what counts the rows of a table by the leaves of a model, wherever they are."""
     coder = coder_of(list(names), forest, target=target, person=person, origin=origin)
     bound = 2**64 - 1
     if rows is not None and rows > 2 * MOST:

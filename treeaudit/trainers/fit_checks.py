@@ -223,13 +223,6 @@ def _of_winner(callers: Iterable[tuple[str, str]]) -> bool:
 
     A search that is itself fitted in folds, or in another search, hands its winner out all the
     same: every search in which the fit is not one of its trials has chosen.
-
-    Examples
-    --------
-    >>> search, fold = "sklearn.model_selection._search", "sklearn.model_selection._validation"
-    >>> trial = [(fold, "_fit_and_score"), (search, "evaluate_candidates"), (search, "fit")]
-    >>> _of_winner(trial), _of_winner([(search, "fit"), *trial])
-    (False, True)
     """
     trial = False
     for module, function in callers:

@@ -210,11 +210,5 @@ def _printed(sums: Wide, most: int, curator: Curator, epsilon: Fraction, name: s
 
 
 def most_trees(n_least: float, share: float, epsilon: float) -> int:
-    """Return how many trees equation 20 allows under its weaker definition.
-
-    Examples
-    --------
-    >>> most_trees(10, 0.25, 0.1), most_trees(30, 0.25, 1.0)
-    (1120, 4965)
-    """
+    """Return how many trees equation 20 allows under its weaker definition."""
     return int((n_least * (n_least + 1) + 1 / epsilon**2) / (share * (1 - share)))

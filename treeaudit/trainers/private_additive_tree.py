@@ -235,13 +235,6 @@ def parts_of(codes: Codes, most: int) -> Wide:
 
     Parts are equally wide, so many or a few more, but those at both ends, where numbers
     that are mostly at a bound differ, are halved three times towards the end.
-
-    Examples
-    --------
-    >>> parts_of(Codes(n=16, edges=np.arange(15.0)), 2).tolist()
-    [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 6, 7]
-    >>> parts_of(Codes(n=4), 3).tolist()
-    [0, 1, 2, 3]
     """
     width = 1 if codes.edges is None else max(1, round(codes.n / most))
     ends = width >> np.arange(1, 4)
@@ -252,13 +245,7 @@ def parts_of(codes: Codes, most: int) -> Wide:
 
 
 def share_of_all(totals: Sequence[Float], variances: Sequence[float]) -> Float:
-    """Return how frequent each class is, never 0, from several noisy counts of all people.
-
-    Examples
-    --------
-    >>> share_of_all([np.array([4.0, 8.0]), np.array([7.0, -1.0])], [1.0, 2.0]).tolist()
-    [0.5, 0.5]
-    """
+    """Return how frequent each class is, never 0, from several noisy counts of all people."""
     people = np.average(totals, axis=0, weights=1 / np.array(variances))
     people = np.maximum(people, 1.0)
     share: Float = people / people.sum()
@@ -307,13 +294,7 @@ def _smoothed(noisy: Wide, above: Float, deviation: float, width: int) -> Float:
 
 
 def drawn(shares: Float, of_all: Float, weight: float) -> Float:
-    """Return shares to the power of a weight by those of all people to that of the rest.
-
-    Examples
-    --------
-    >>> drawn(np.array([[0.8, 0.2]]), np.array([0.5, 0.5]), 0.5).round(3).tolist()
-    [[0.667, 0.333]]
-    """
+    """Return shares to the power of a weight by those of all people to that of the rest."""
     mixed = np.exp(weight * np.log(shares) + (1 - weight) * np.log(of_all))
     result: Float = mixed / mixed.sum(axis=1, keepdims=True)
     return result

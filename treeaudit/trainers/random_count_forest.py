@@ -111,14 +111,6 @@ class RandomCountForestClassifier(PrivateClassifier):
 
 
 def forest_depth(schema: Schema, n_people: int) -> int:
-    """Return min(m / 2, log_b n - 1), rounded down, and at least 1 (survey, equation 15).
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Feature
-    >>> schema = Schema(features=tuple(Feature(name=f"x{i}", low=0, high=1) for i in range(22)))
-    >>> [forest_depth(schema, n) for n in (1, 64, 1000, 10**6)]
-    [1, 5, 8, 11]
-    """
+    """Return min(m / 2, log_b n - 1), rounded down, and at least 1 (survey, equation 15)."""
     half = len(schema.features) // 2
     return max(1, min(half, levels_of(n_people, branching(schema)) - 1))

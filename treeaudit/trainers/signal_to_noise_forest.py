@@ -142,27 +142,12 @@ class SignalToNoiseForestClassifier(PrivateClassifier):
 
 
 def least_support(n_classes: int, epsilon: float) -> float:
-    """Return the support at which the signal is as large as the noise (equation 16).
-
-    Examples
-    --------
-    >>> round(least_support(2, 0.1), 2)
-    28.28
-    """
+    """Return the support at which the signal is as large as the noise (equation 16)."""
     return math.sqrt(2) * n_classes / epsilon
 
 
 def most_trees(schema: Schema, n_people: int, epsilon: Fraction) -> int:
-    """Return min(beta n / (sqrt(2) C b^2), m), rounded down, and at least 1 (section 3.6).
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Feature
-    >>> features = tuple(Feature(name=f"x{i}", low=0, high=1) for i in range(20))
-    >>> schema = Schema(features=features, classes=(0, 1))
-    >>> [most_trees(schema, n, Fraction(1)) for n in (1, 100, 1000)]
-    [1, 8, 20]
-    """
+    """Return min(beta n / (sqrt(2) C b^2), m), rounded down, and at least 1 (section 3.6)."""
     smallest = math.sqrt(2) * len(schema.classes or ()) * float(branching(schema)) ** 2
     return max(1, min(int(float(epsilon) * n_people / smallest), len(schema.features)))
 

@@ -149,11 +149,6 @@ def theorem_depth(n_numeric: int, n_categorical: int) -> int:
 
     The smallest d with ``s ((s - 1) / s)^d < s / 2`` for s numeric features,
     plus half of the categorical ones, rounded down.
-
-    Examples
-    --------
-    >>> theorem_depth(5, 0), theorem_depth(6, 8), theorem_depth(0, 22)
-    (4, 8, 11)
     """
     depth = n_categorical // 2
     if n_numeric:
@@ -166,13 +161,7 @@ def theorem_depth(n_numeric: int, n_categorical: int) -> int:
 
 
 def table_depth(n_numeric: int, n_categorical: int) -> int:
-    """Return the depth of table 4, which differs: one more where there are numeric features.
-
-    Examples
-    --------
-    >>> table_depth(5, 0), table_depth(6, 8), table_depth(0, 22)
-    (5, 9, 11)
-    """
+    """Return the depth of table 4, which differs: one more where there are numeric features."""
     return theorem_depth(n_numeric, n_categorical) + (n_numeric > 0)
 
 
@@ -184,13 +173,7 @@ def _labels_up(tree: Tree, label: Wide, n_classes: int) -> Int:
 
 
 def smooth_sensitivity(margin: npt.ArrayLike, epsilon: float) -> Float:
-    """Return ``exp(-j * epsilon)`` for a margin j (Fletcher & Islam 2017, equation 8).
-
-    Examples
-    --------
-    >>> [round(float(s), 5) for s in smooth_sensitivity([0, 1, 5], 1.0)]
-    [1.0, 0.36788, 0.00674]
-    """
+    """Return ``exp(-j * epsilon)`` for a margin j (Fletcher & Islam 2017, equation 8)."""
     return np.exp(-float(epsilon) * np.asarray(margin, dtype=np.float64))
 
 

@@ -50,16 +50,7 @@ def taken_state(held: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pack(forest: Forest) -> dict[str, Any]:
-    """Return the JSON form of a forest, with arrays in the place of lists.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> root = Tree(parent=[-1], feature=[-1], low=[-1.0], high=[1.0], label=[0])
-    >>> model = Forest(trees=(root,), schema=Schema.numeric(1, ["no", "yes"]))
-    >>> unpack(pack(model)).trees[0].label.tolist()
-    [0]
-    """
+    """Return the JSON form of a forest, with arrays in the place of lists."""
     return {**to_dict(replace(forest, trees=())), "trees": [_tree(tree) for tree in forest.trees]}
 
 

@@ -193,18 +193,8 @@ def _gains(
 def information_gain(cells: Wide, values: Wide) -> Float:
     """Return minus the records times the entropy that a split leaves, by noisy counts (equation 4).
 
-    Parameters
-    ----------
-    cells
-        Shape ``(n_nodes, n_values, n_classes)``; what is not above 0 is skipped.
-    values
-        Shape ``(n_nodes, n_values)``.
-
-    Examples
-    --------
-    >>> cells = np.array([[[4, 0], [0, 4]], [[2, 2], [2, 2]]])
-    >>> information_gain(cells, cells.sum(axis=2)).tolist()
-    [0.0, -8.0]
+    ``cells``: shape ``(n_nodes, n_values, n_classes)``; what is not above 0 is skipped. ``values``:
+    shape ``(n_nodes, n_values)``.
     """
     fine = (cells > 0) & (values[..., None] > 0)
     ratio = np.where(fine, cells / np.where(fine, values[..., None], 1), 1.0)
@@ -216,11 +206,6 @@ def printed_variance(epsilon: float, delta: float, questions: int) -> float:
     """Return the variance R of the noise for T questions: 8 T ln(T / delta)^2 / epsilon^2.
 
     From secondary literature, as the paper was not at hand; (epsilon, delta) as it counts it.
-
-    Examples
-    --------
-    >>> round(printed_variance(1.0, 1e-6, 1))
-    1527
     """
     return 8 * questions * math.log(questions / delta) ** 2 / epsilon**2
 

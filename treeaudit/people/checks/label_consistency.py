@@ -218,21 +218,8 @@ def _excess(tree: Tree, at: Int, labels: Int, n_classes: int) -> Float:
 def beyond_chance(evidence: Float, labels: Int) -> tuple[float, float]:
     """Return how far a sum over people is above that of permuted labels, and its deviation.
 
-    Parameters
-    ----------
-    evidence
-        Shape ``(n_people, n_classes)``: what is added for each, by their label.
-    labels
-        Shape ``(n_people,)``; of two at least.
-
-    Examples
-    --------
-    The six permutations of two labels each have the sums 4, four times 0, and -4:
-
-    >>> evidence = np.array([[1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0]])
-    >>> found, deviation = beyond_chance(evidence, np.array([0, 0, 1, 1], dtype=np.int32))
-    >>> found, round(deviation**2, 3), round((4**2 + 4 * 0 + 4**2) / 6, 3)
-    (4.0, 5.333, 5.333)
+    ``evidence``: shape ``(n_people, n_classes)``: what is added for each, by their label.
+    ``labels``: shape ``(n_people,)``; of two at least.
     """
     n = len(labels)
     held = np.bincount(labels, minlength=evidence.shape[1])
@@ -247,12 +234,6 @@ def _rank_correlation(one: Float, other: Float) -> float:
 
     By their ranks, or by scores that tell the largest apart (the smallest if the other numbers are
     skewed to that side): the larger of the two.
-
-    Examples
-    --------
-    >>> number = np.arange(101.0)
-    >>> round(_rank_correlation(number, number**9), 3), round(_rank_correlation(number, -number), 3)
-    (10.0, -6.645)
     """
     ranks = [_midranks(one), _midranks(other)]
     if np.mean(other) < np.median(other):

@@ -93,13 +93,7 @@ def _with_sums(tree: Tree, people: Wide) -> Float:
 
 
 def _tail(hits: int, n: int, chance: float) -> float:
-    """Return Chernoff's bound of the chance of so many hits among n, each by a chance at most.
-
-    Examples
-    --------
-    >>> _tail(3, 10, 0.5), _tail(2, 2, 0.1) <= 0.01 * (1 + 1e-12)
-    (1.0, True)
-    """
+    """Return Chernoff's bound of the chance of so many hits among n, each by a chance at most."""
     if not n or hits <= n * chance:
         return 1.0
     share = hits / n

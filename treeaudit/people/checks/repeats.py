@@ -32,13 +32,7 @@ class Repeats:
 
     @property
     def look_like_copies(self) -> bool:
-        """Whether far more rows are equal than chance makes.
-
-        Examples
-        --------
-        >>> Repeats(records=820, distinct=301, pairs=900, expected=4.0).look_like_copies
-        True
-        """
+        """Whether far more rows are equal than chance makes."""
         repeated = self.records - self.distinct
         return repeated > _SHARE * self.records and self.pairs > _TIMES * max(self.expected, 1.0)
 

@@ -45,10 +45,7 @@ def verify(forest: Forest, train: Records) -> str:
     tree has seen a sample of them, no leaf may hold more people than end there, and none of labels
     that nobody there has; if seeds draw the rows again, its counts have to be those of the sample.
 
-    Returns
-    -------
-    str
-        Why nothing could be compared, in one sentence; empty if it fits.
+    The result says why nothing could be compared, in one sentence; empty if it fits.
     """
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"

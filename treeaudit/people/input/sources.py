@@ -37,21 +37,11 @@ _ANY = 1 << 60
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Batch:
-    """Some rows that follow each other in a file.
+    """Some rows that follow each other in a file."""
 
-    Attributes
-    ----------
-    frame
-        The rows.
-    first
-        How many rows of the file come before them.
-    at
-        By the place of a column in the table, its place in the frame.
-    """
-
-    frame: "pd.DataFrame"
-    first: int
-    at: Mapping[int, int]
+    frame: "pd.DataFrame"  # The rows
+    first: int  # How many rows of the file come before them
+    at: Mapping[int, int]  # By the place of a column in the table, its place in the frame
 
     def __len__(self) -> int:
         """Return how many rows there are."""

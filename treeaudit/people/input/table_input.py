@@ -20,19 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sheet:
-    """Rows of data and what to call them.
-
-    Attributes
-    ----------
-    origin
-        Such as ``train.csv``.
-    paired
-        Whether the last column holds labels that were given beside the rest.
-    """
+    """Rows of data and what to call them."""
 
     frame: "pd.DataFrame"
-    origin: str
-    paired: bool = False
+    origin: str  # Such as ``train.csv``
+    paired: bool = False  # Whether the last column holds labels that were given beside the rest
 
 
 Plan = Callable[[list[str]], tuple[Sequence[int], Sequence[int]]]

@@ -130,24 +130,12 @@ were seen at 5 to 30 to one; deflate reaches 1,032."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextTable:
-    """A file of text, with its columns known and its rows not yet read.
+    """A file of text, with its columns known and its rows not yet read."""
 
-    Attributes
-    ----------
-    name
-        What to call it in messages.
-    opened
-        Opens its bytes, packed as they are.
-    bytes
-        How many these are.
-    suffix
-        What it is packed with, such as ``.gz``; empty for text.
-    """
-
-    name: str
-    opened: Callable[[], IO[bytes]]
-    bytes: int
-    suffix: str = ""
+    name: str  # What to call it in messages
+    opened: Callable[[], IO[bytes]]  # Opens its bytes, packed as they are
+    bytes: int  # How many these are
+    suffix: str = ""  # What it is packed with, such as ``.gz``; empty for text
 
     @property
     def most(self) -> int:

@@ -38,20 +38,11 @@ def class_shares(
 ) -> tuple[Float, Flag]:
     """Return how likely a model calls each class for each record.
 
-    Parameters
-    ----------
-    forest
-        A model that `averages`.
-    records
-        Routed through it; or the node in which each ends in each tree, of
-        shape ``(n_records, n_trees)``.
+    ``forest``: a model that `averages`. ``records``: routed through it; or the node in which each
+    ends in each tree, of shape ``(n_records, n_trees)``.
 
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Shares of shape ``(n_records, n_classes)``, and of shape
-        ``(n_records,)`` whether the record is answered: a record that every
-        tree leaves at an inner node is not.
+    Returns shares of shape ``(n_records, n_classes)``, and of shape ``(n_records,)`` whether the
+    record is answered: a record that every tree leaves at an inner node is not.
     """
     node = records.node if isinstance(records, Records) else records
     answers = Answers(forest, len(node))
@@ -204,25 +195,13 @@ def _answered(tree: Tree, shares: Float, told: Flag) -> Float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Utility:
-    """How useful a model is to people who were not in its training data.
+    """How useful a model is to people who were not in its training data."""
 
-    Attributes
-    ----------
-    accuracy
-        Share of the answered records whose label is right.
-    coverage
-        Share of the records that get an answer at all.
-    right_of_all
-        Share of all records that are answered rightly: an unanswered record
-        counts as wrong.
-    auc
-        Area under the ROC curve of the answered records, for two classes.
-    """
-
-    accuracy: Estimate
-    coverage: Estimate
+    accuracy: Estimate  # Share of the answered records whose label is right
+    coverage: Estimate  # Share of the records that get an answer at all
+    # Share of all records that are answered rightly: an unanswered record counts as wrong
     right_of_all: Estimate
-    auc: float | None
+    auc: float | None  # Area under the ROC curve of the answered records, for two classes
 
 
 def utility(forest: Forest, records: Records) -> Utility:
