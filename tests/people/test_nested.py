@@ -6,9 +6,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.people.checks.repeats import repeats_in
 from treeaudit.people.input.files import readable
 from treeaudit.people.input.sources import source_of
+from treeaudit.people.persons import repeats_in
 from treeaudit.people.records import read_records
 from treeaudit.people.streaming import stream_records
 

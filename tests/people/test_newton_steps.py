@@ -11,8 +11,8 @@ from sklearn.ensemble import (
 
 import treeaudit as ta
 from treeaudit.errors import DataError
-from treeaudit.people.predict.boosted_scores import called, scores_of, told_of
 from treeaudit.people.predict.newton_steps import Newton, newton_of, told_by_steps
+from treeaudit.people.predict.predictions import called, scores_of, told_of
 from treeaudit.people.records import read_records
 
 RNG = np.random.default_rng(0)

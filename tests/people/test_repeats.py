@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeaudit.people.checks.repeats import look_made_up, repeats_in
+from treeaudit.people.persons import look_made_up, repeats_in
 
 DATA = os.environ.get("TREEAUDIT_DATA")
 

@@ -66,37 +66,6 @@ def test_names_that_only_look_doubled_are_read(table, forest, tmp_path, read, ma
 
 
 @BOTH
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        ("1,,2", 3),
-        ("1,,2,", 3),
-        ("1,,2,,", 3),
-        ("1,,,,", 3),
-        ('1,"",2', 3),
-        ('1,,""', 3),
-        ('1,,"",', 3),
-        ("1,  ,2,", 3),
-    ],
-)
-@pytest.mark.parametrize("above", ["", ",", "\ufeff,,"])
-def test_an_empty_line_of_one_column_is_a_row(
-    tmp_path, monkeypatch, read, newline, text, rows, above
-) -> None:
-    """And one at the end of the file is none."""
-    monkeypatch.setattr("treeaudit.people.input.sources._TEXT_ROWS", 2)
-    one = pd.DataFrame({"a": [1.0, 2.0, np.nan, np.nan]})
-    model = ta.load(DecisionTreeClassifier().fit(one, [0, 1, 1, 1]))
-    path = tmp_path / "one.csv"
-    path.write_bytes(f"{above}a,{text}".replace(",", newline).encode("utf-8"))
-    found = read_records(path, model) if read is held else stream_records(source_of(path), model)
-    assert found.n_people == rows
-    expected = read_records(pd.DataFrame({"a": [1.0, np.nan]}), model).node[:, 0]
-    assert set(expected) <= set(found.node[:, 0])
-
-
-@BOTH
 def test_a_header_above_an_empty_line_holds_no_rows(tmp_path, read) -> None:
     model = ta.load(DecisionTreeClassifier().fit(pd.DataFrame({"a": [1, 2]}), [0, 1]))
     (tmp_path / "one.csv").write_text("a\n\n")

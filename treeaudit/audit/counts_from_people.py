@@ -13,8 +13,8 @@ from treeaudit.errors import DataError
 from treeaudit.inference.scope import draws_samples, sample_share
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
-from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
 from treeaudit.people.predict.newton_steps import drawn_anew, newton_of, newton_of_digits
+from treeaudit.people.predict.predictions import column_of_each_tree, told_of
 from treeaudit.people.records import Records
 from treeaudit.readers.first_round import counted, labels_of_first_round
 

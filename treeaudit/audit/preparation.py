@@ -112,7 +112,7 @@ def _read_people(forest: Forest, request: Request, prior: Prior | None, jobs: in
     # Whose rows they are tells better who is a member, where it is known.
     has_persons = test is not None and request.person in test.frame.columns
     if train is not None and test is not None and not has_persons:
-        test, members = without_members(train, test, request.seed, forest.schema.names)
+        test, members = without_members(train, test, request.seed)
         warnings += members
     return _Given(
         forest=forest,
@@ -214,7 +214,7 @@ def _in_units(given: _Given, request: Request, table: Table) -> Counted:
     if train is not None and test is not None and given.test_has_persons:
         # The same row under another name is no other person.
         names = given.forest.schema.names
-        test, members = without_members(train, test, request.seed, names)
+        test, members = without_members(train, test, request.seed)
         warnings += members
     return replace(one, tables={**one.tables, "test": test}, warnings=tuple(warnings))
 

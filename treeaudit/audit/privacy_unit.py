@@ -8,8 +8,15 @@ from treeaudit.errors import DataError
 from treeaudit.findings.report import Unit
 from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
-from treeaudit.people.checks.repeats import Repeats, look_made_up, repeats_in
-from treeaudit.people.persons import Tables, apart, named, of_copies
+from treeaudit.people.persons import (
+    Repeats,
+    Tables,
+    apart,
+    look_made_up,
+    named,
+    of_copies,
+    repeats_in,
+)
 from treeaudit.people.records import Records, target_of
 from treeaudit.table.persons import at_most, in_persons
 from treeaudit.table.table import Table

@@ -174,9 +174,8 @@ def posterior(
 def _gains(evidence: Evidence, alike: Wide, most: int) -> tuple[Float, Wide, Wide]:
     """Return what one person more adds to 0, 1, … people, and where and how a row reads it.
 
-    The result: once for all rows that are alike. Shape ``(n_rows,)``: where the gains of a row begin,
-    and by how many a person moves on; not at all where people add the same however many there are,
-    since a place may be in such a row several times.
+    The gains stand once for all rows that are alike. A person moves not at all where people add the
+    same however many there are, since a place may be in such a row several times.
     """
     distinct, which = np.unique(alike, return_inverse=True)
     gains = evidence.gain(*np.broadcast_arrays(distinct[:, None], np.arange(most + 1)))

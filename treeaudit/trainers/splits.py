@@ -274,9 +274,9 @@ def score_level(
     column, shape ``(n_nodes, n_codes)``: which codes can occur. ``cost_of_a_part``: what every part
     beyond the second is to be worth, in units of the score.
 
-    The result: shape ``(n_nodes, n_candidates)``; `IMPOSSIBLE` where a node cannot be split so. Neither
-    that nor the cost depends on the records but through what was released before, so the scores
-    keep their sensitivity.
+    They have shape ``(n_nodes, n_candidates)``; `IMPOSSIBLE` where a node cannot be split so.
+    Neither that nor the cost depends on records but through what was released before, so
+    scores keep their sensitivity.
     """
     result = np.full((len(histograms[0]), len(candidates)), IMPOSSIBLE, dtype=np.int64)
     for column in np.unique(candidates.feature).tolist():

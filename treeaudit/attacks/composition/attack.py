@@ -50,9 +50,8 @@ from treeaudit.findings.report import Show
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
-from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
 from treeaudit.people.predict.newton_steps import told_by_steps
-from treeaudit.people.predict.predictions import Answers, averages
+from treeaudit.people.predict.predictions import Answers, averages, column_of_each_tree, told_of
 from treeaudit.people.records import Records
 
 _GROUPED = (1, 2, 5, 10, 20, 50, 100)

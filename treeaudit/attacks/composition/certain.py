@@ -20,9 +20,15 @@ from treeaudit.attacks.composition.equations import Said, adds_steps, said_by, s
 from treeaudit.attacks.composition.rowspace import follow
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.boosted_scores import called, column_of_each_tree, scores_of, told_of
 from treeaudit.people.predict.newton_steps import told_by_steps
-from treeaudit.people.predict.predictions import Answers, class_shares
+from treeaudit.people.predict.predictions import (
+    Answers,
+    called,
+    class_shares,
+    column_of_each_tree,
+    scores_of,
+    told_of,
+)
 from treeaudit.people.records import Records
 
 _TOLERANCE, _GRADES, _WHOLE = 0.01, 20, 1_000

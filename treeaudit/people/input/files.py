@@ -20,7 +20,7 @@ PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".ipc", ".feather")
 TEXTS = (".csv", ".tsv", ".txt")
 NO_TABLES = frozenset(
     ".xlsx .xls .ods .json .sav .dta .sas7bdat .rds .html .pdf "
-    ".pkl .pickle .joblib .skops .ubj .onnx .pmml".split()
+    ".pkl .pickle .joblib .skops .ubj .onnx .pmml .zst".split()
 )
 """Files that people take for tables, or give in the place of one."""
 _KINDS = {

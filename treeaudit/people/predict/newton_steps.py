@@ -18,7 +18,7 @@ import numpy as np
 from treeaudit.arrays import Float, Int
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.boosted_scores import (
+from treeaudit.people.predict.predictions import (
     begins_with,
     column_of_each_tree,
     rate_apart,

@@ -5,8 +5,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from treeaudit.model.tree import Tree
-from treeaudit.model.tree_row import cut
+from treeaudit.model.tree import Tree, cut
 from treeaudit.readers.links import Edges, Links
 from treeaudit.readers.together import in_rows
 from treeaudit.readers.types import Array, Flag, Float, Wide

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from treeaudit.errors import DataError, ReadError
 from treeaudit.model.schema import Label
-from treeaudit.model.tree import SpreadIs, Tree
-from treeaudit.model.tree_row import TreeRow
+from treeaudit.model.tree import SpreadIs, Tree, cut
 from treeaudit.readers.links import Edges
 from treeaudit.readers.sklearn.counts import Meaning, class_weights
 from treeaudit.readers.sklearn.found import Seen
@@ -58,7 +57,7 @@ class _Shelf:
 
     def __init__(self) -> None:
         self.last = -1
-        self.row: tuple[int, TreeRow | None] = (0, None)
+        self.row: tuple[int, list[Tree] | None] = (0, None)
 
 
 def built(stored: Stored, i: int) -> Tree:
@@ -67,14 +66,14 @@ def built(stored: Stored, i: int) -> Tree:
     first, made = shelf.row
     following, shelf.last = i == shelf.last + 1, i
     if made is not None and 0 <= i - first < len(made):
-        return made.tree(i - first)
+        return made[i - first]
     # Who asks for one after the other is about to ask for those behind it.
     row = _row(stored, i) if following else None
     put = None if row is None else _apart(stored, row, i)
     if put is None:
         return _built(stored, i)
     shelf.row = i, put
-    return put.tree(0)
+    return put[0]
 
 
 def _row(stored: Stored, i: int) -> NodeTable | None:
@@ -93,7 +92,7 @@ def _row(stored: Stored, i: int) -> NodeTable | None:
     return row_of(some) if len(some) > 1 else None
 
 
-def _apart(stored: Stored, row: NodeTable, i: int) -> TreeRow | None:
+def _apart(stored: Stored, row: NodeTable, i: int) -> list[Tree] | None:
     """Make the trees of a row; None where one of them is of another kind than the others."""
     try:
         edges, held = _parts(stored, row, i)
@@ -108,7 +107,7 @@ def _apart(stored: Stored, row: NodeTable, i: int) -> TreeRow | None:
     arrays["parent"] = above.astype(np.int32)
     try:
         ends = [*start.tolist(), len(above)]
-        return TreeRow(arrays, ends, stored.spreads or "deviation")
+        return cut(arrays, ends, stored.spreads or "deviation")
     except DataError:
         return None
 
