@@ -10,7 +10,6 @@ from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
 from treeaudit.inference.scope import sample_share
 from treeaudit.people.predict.newton_steps import (
-    _sums_of_samples,
     drawn_anew,
     newton_of_digits,
     newton_of_people,
@@ -98,13 +97,6 @@ def test_a_file_that_tells_no_rate_is_asked_for_it(tmp_path, rate, penalty) -> N
     assert sample_share(drawn) == 0
 
 
-def test_leaves_of_a_few_alone_are_not_looked_at_and_not_believed() -> None:
-    model, y, _ = trained("sklearn", 2)
-    forest = ta.load(model)
-    few = np.arange(8)
-    assert not drawn_anew(forest, forest.apply(X[few]), y[few], 0.5)
-
-
 def test_draws_of_weighted_rows_are_no_pass() -> None:
     rng = np.random.default_rng(0)
     people = pd.DataFrame(rng.normal(size=(4_000, 3)).round(1), columns=list("abc"))
@@ -115,14 +107,6 @@ def test_draws_of_weighted_rows_are_no_pass() -> None:
     report = ta.scan(model, train=people.assign(y=y), target="y")
     assert report.verdict == "review"
     assert any("made once the trees stood" in one for one in report.warnings)
-
-
-def test_one_leaf_by_hand() -> None:
-    """Of two with the label and one without, those with it were drawn: no other draw says 2."""
-    p = 0.5
-    each = np.array([[p - 1, p * (1 - p)], [p - 1, p * (1 - p)], [p, p * (1 - p)]])
-    g, h = _sums_of_samples(each, 100).T
-    assert sorted((-g / h).round(9).tolist()) == [-2, 0, 0.666666667, 2, 2]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -80,23 +80,6 @@ def test_indicator_columns_are_read_off_the_column_they_come_from() -> None:
     assert np.array_equal(plain.node, made.node)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
-def test_indicators_of_a_column_of_fractions(kind, tmp_path) -> None:
-    """They are called ``grade_1.0``, and the same people come as 1, 1.0 or a float."""
-    frame = people().assign(grade=lambda f: f["age"] // 30 + 1.0).drop(columns=["job", "sex"])
-    model = DecisionTreeClassifier(max_depth=3, random_state=0)
-    features = pd.get_dummies(frame[["grade"]], columns=["grade"])
-    forest = ta.load(model.fit(features, frame["income"]))
-    table: object = frame
-    if kind == "csv":
-        frame.to_csv(table := tmp_path / "people.csv", index=False)
-    elif kind == "parquet":
-        pytest.importorskip("pyarrow")
-        frame.to_parquet(table := tmp_path / "people.parquet")
-    records = read_records(table, forest, target="income")
-    assert np.array_equal(records.node[:, 0], model.apply(features))
-
-
 def test_a_model_without_names_takes_columns_in_order() -> None:
     frame = people()
     x, y = frame[["age"]].to_numpy(), frame["income"]

@@ -39,14 +39,6 @@ def test_independent_columns_are_no_copies(values, columns) -> None:
         assert not repeats_in(pd.DataFrame(skewed))[0].look_like_copies
 
 
-@pytest.mark.parametrize("categories", [2, 3])
-def test_dummies_of_a_few_categories_are_no_copies(categories) -> None:
-    for seed in range(15):
-        rows = pd.DataFrame(np.random.default_rng(seed).integers(0, 8, (400, categories)))
-        dummies = pd.get_dummies(rows.astype(str))
-        assert not repeats_in(dummies)[0].look_like_copies
-
-
 @pytest.mark.skipif(DATA is None, reason="TREEAUDIT_DATA names no folder of tables")
 @pytest.mark.parametrize("name", ["adult", "magic", "nursery", "wall_following", "mushroom", "car"])
 def test_public_tables_are_no_copies(name) -> None:

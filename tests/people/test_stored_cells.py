@@ -119,19 +119,6 @@ def test_a_missing_label_changes_no_other(form, kind, tmp_path) -> None:
         assert read(form(table, folder), schema).labels[:2].tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("form", [one_for_each, several_arrow])
-def test_one_file_of_another_kind_changes_no_other(form, tmp_path) -> None:
-    schema = Schema(
-        features=(Feature(name="code", categories=(str(LONG), str(LONG + 2))),),
-        classes=("no", "yes"),
-        target="y",
-    )
-    write = parquet.write_table if form is one_for_each else feather.write_feather
-    for i, code in enumerate([pa.array([LONG]), pa.array([LONG + 2]), pa.array([0.5])]):
-        write(pa.table({"code": code, "y": ["no"]}), str(tmp_path / f"{i}.{form.__name__[:1]}"))
-    assert read(tmp_path, schema).values[:2, 0].tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("outside", ["raise", "clip"])
 def test_a_missing_code_neither_fails_a_fit_nor_changes_it(outside, tmp_path) -> None:
     feature = Feature(name="code", categories=(str(LONG), str(LONG + 2)))

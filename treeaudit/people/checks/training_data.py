@@ -167,18 +167,9 @@ def _size(forest: Forest, train: Records, in_file: int) -> str:
     rows = "1 row" if train.n_people == 1 else f"{train.n_people:,} rows"
     text = f"{train.origin} is not the training data: it has {rows}, "
     text += f"the model was trained on {in_file:,}"
-    times = train.n_people // in_file if in_file else 0
-    if times and times * in_file == train.n_people and _repeat(forest, train, times):
-        return f"{text}; every row seems to be there {times} times"
     return text + (
         _early_stopping_split(forest, train.n_people, in_file) or _weights_hint(forest, train)
     )
-
-
-def _repeat(forest: Forest, train: Records, times: int) -> bool:
-    """Tell whether rows that stand there so many times would end as these do."""
-    ends = (train.in_tree(i, tree.n_nodes) for i, tree in enumerate(forest.trees))
-    return all(bool((held % times == 0).all()) for held in ends)
 
 
 def _not_fitting(train: Records, forest: Forest, tree: Tree, i: int, leaf: int) -> str:
