@@ -31,7 +31,7 @@ from treeaudit.findings.findings import Skipped
 from treeaudit.people.checks.bootstrap_counts import (
     draws_in_order,
 )
-from treeaudit.people.checks.label_consistency import beyond_chance, labels_not_held
+from treeaudit.people.checks.label_consistency import beyond_chance, unverified_labels
 from treeaudit.people.checks.training_data import verify
 from treeaudit.people.records import read_records
 
@@ -50,7 +50,7 @@ def said(model, x, y) -> str:
     forest = ta.load(model)
     train = read_records((x, y), forest, origin="train.csv")
     assert verify(forest, train) == ""
-    return labels_not_held(forest, train)
+    return unverified_labels(forest, train)
 
 
 def told_apart(model, x, y) -> bool:
@@ -207,16 +207,16 @@ def test_numbers_of_another_column_are_named_too(name) -> None:
     y = np.exp(x["a"].to_numpy() + rng.normal(0, 0.5, len(x)))
     model = clone(NUMBERS[name]).fit(x, y)
     read = ta.load(model)
-    assert labels_not_held(read, read_records((x, y), read)) == ""
+    assert unverified_labels(read, read_records((x, y), read)) == ""
     wrong = read_records((x, rng.permutation(y)), read, origin="train.csv")
-    assert labels_not_held(read, wrong) == (
+    assert unverified_labels(read, wrong) == (
         "the numbers of train.csv could not be verified: nothing shows that they are those of the "
         "training, since other numbers would go with the leaves of the model as well; if it was "
         "trained with another column, name that (--target): nothing that rests on them "
         "was looked at"
     )
     turned = read_records((x, -y), read)
-    assert (labels_not_held(read, turned) == "") == (name == "changed")
+    assert (unverified_labels(read, turned) == "") == (name == "changed")
 
 
 def test_nothing_passes_on_numbers_of_another_column() -> None:
@@ -252,7 +252,7 @@ def test_skewed_numbers_are_held_and_others_of_the_kind_are_not(kind, model) -> 
     """One of them rules a correlation: it was 2.2 deviations of true numbers, and 11 of others."""
     x, y = skewed(kind)
     read = ta.load(clone(model).fit(x, y))
-    assert labels_not_held(read, read_records((x, y), read)) == ""
+    assert unverified_labels(read, read_records((x, y), read)) == ""
     for seed in range(5):
         other = np.random.default_rng(seed).permutation(y)
-        assert "could not be verified" in labels_not_held(read, read_records((x, other), read))
+        assert "could not be verified" in unverified_labels(read, read_records((x, other), read))

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeaudit.people.persons import look_made_up, repeats_in
+from treeaudit.people.persons import look_synthetic, repeats_in
 
 DATA = os.environ.get("TREEAUDIT_DATA")
 
@@ -52,6 +52,6 @@ def test_fractions_among_whole_numbers_are_suspect() -> None:
     a, b = rng.integers(60, 90, (2, 30))
     made = (age[a] + age[b]) / 2 + 0.25
     rows = pd.DataFrame({"age": np.r_[age, made], "cm": rng.normal(size=120)})
-    assert look_made_up(rows, np.r_[label, np.ones(30, int)]) == ["age"]
-    assert look_made_up(rows.head(90), label) == []
-    assert look_made_up(rows[["cm"]], np.r_[label, np.ones(30, int)]) == []
+    assert look_synthetic(rows, np.r_[label, np.ones(30, int)]) == ["age"]
+    assert look_synthetic(rows.head(90), label) == []
+    assert look_synthetic(rows[["cm"]], np.r_[label, np.ones(30, int)]) == []

@@ -12,7 +12,7 @@ from treeaudit.people.persons import (
     Repeats,
     Tables,
     apart,
-    look_made_up,
+    look_synthetic,
     named,
     of_copies,
     repeats_in,
@@ -123,7 +123,7 @@ def _said(found: Repeats, settled: str | None) -> list[str]:
 
 
 def _made_up(train: Records) -> list[str]:
-    columns = [] if train.labels is None else look_made_up(train.frame, train.labels)
+    columns = [] if train.labels is None else look_synthetic(train.frame, train.labels)
     if not columns:
         return []
     more = f" and {len(columns) - 3} more columns" if len(columns) > 3 else ""

@@ -22,7 +22,7 @@ from treeaudit.inference.domain import Domain, domain_of
 from treeaudit.inference.scope import not_usable
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
-from treeaudit.people.checks.bootstrap_counts import drawn_times
+from treeaudit.people.checks.bootstrap_counts import bootstrap_draws
 
 _MOST_TREES = 16
 _MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000
@@ -275,7 +275,7 @@ def _times(forest: Forest, t: int) -> Wide:
     if tree.counts is None or tree.n_records is None:
         raise DataError("a tree does not hold how many people it was trained on")
     leaves = tree.leaves
-    times = drawn_times((forest.seeds or ())[t], n, round(float(tree.counts[leaves].sum())))
+    times = bootstrap_draws((forest.seeds or ())[t], n, round(float(tree.counts[leaves].sum())))
     if np.count_nonzero(times) != tree.n_records[leaves].sum():
         raise DataError("its seeds do not draw the people whom its trees hold")
     return times

@@ -96,7 +96,7 @@ def _pairs(group: Wide) -> int:
 _MOSTLY = 0.5
 
 
-def look_made_up(frame: "pd.DataFrame", labels: Int) -> list[str]:
+def look_synthetic(frame: "pd.DataFrame", labels: Int) -> list[str]:
     """Return columns of whole numbers in which fractions stand for some labels only.
 
     Empty unless the labels are balanced to the record, and none of these columns has
@@ -106,9 +106,9 @@ def look_made_up(frame: "pd.DataFrame", labels: Int) -> list[str]:
     --------
     >>> import pandas as pd
     >>> age = pd.DataFrame({"age": [30.0, 41.0, 52.0, 30.0, 35.5, 40.0]})
-    >>> look_made_up(age, np.array([0, 0, 0, 1, 1, 1]))
+    >>> look_synthetic(age, np.array([0, 0, 0, 1, 1, 1]))
     ['age']
-    >>> look_made_up(age, np.array([0, 0, 1, 1, 1, 1]))
+    >>> look_synthetic(age, np.array([0, 0, 1, 1, 1, 1]))
     []
     """
     times = np.bincount(labels)

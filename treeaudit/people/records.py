@@ -22,7 +22,7 @@ from treeaudit.people.coding.codes import check_met, counts_others
 from treeaudit.people.coding.columns import as_called, target_among
 from treeaudit.people.input.cell_parsing import NO_NAMES, no_single
 from treeaudit.people.input.columns import Column
-from treeaudit.people.input.table_input import Sheet, read_table
+from treeaudit.people.input.table_input import InputTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,7 +192,7 @@ def read_records(
     >>> people.node.tolist(), people.labels.tolist()
     ([[1], [2], [2]], [0, 1, 1])
     """
-    sheet = held_table(data, forest, target=target, person=person, origin=origin, texts=texts)
+    sheet = checked_table(data, forest, target=target, person=person, origin=origin, texts=texts)
     frame = sheet.frame
     names = [str(name) for name in frame.columns]
     coder = coder_of(
@@ -212,7 +212,7 @@ def read_records(
     )
 
 
-def held_table(
+def checked_table(
     data: object,
     forest: Forest,
     *,
@@ -220,7 +220,7 @@ def held_table(
     person: str | None = None,
     origin: str = "the data",
     texts: Collection[str] = (),
-) -> Sheet:
+) -> InputTable:
     """Return a table of people, its columns held against a model before a row is read.
 
     Parameters and errors are those of `read_records`.

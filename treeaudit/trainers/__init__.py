@@ -41,7 +41,7 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.py``,
   `Cells.histograms` (``histograms``) count, `score_level` (``splits``) scores,
   `split_level` (``growth``) splits, ``pruning`` makes noisy counts fit together;
   `grow_by_choice` grows a tree by private choices. A trainer that may stop early ends
-  with `note_what_was_not_asked` (``growth``): its claim is what it would spend at worst.
+  with `note_unspent` (``growth``): its claim is what it would spend at worst.
 * ``random_trees`` grows trees that look at nothing, routes the records down them, and
   asks for the counts of their leaves.
 * A record that is drawn by chance (`treeaudit.dp.sampling`): into one tree (`tree_of_each`),

@@ -23,7 +23,7 @@ from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_choice, check_whole
-from treeaudit.trainers.growth import Choices, grow_by_choice, note_what_was_not_asked
+from treeaudit.trainers.growth import Choices, grow_by_choice, note_unspent
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import SCORES
@@ -118,7 +118,7 @@ class BootstrapForestClassifier(PrivateClassifier):
                 times = sampling.poisson(curator.entropy, len(rows))
             name = f"tree {number + 1}: "
             trees.append(grow_by_choice(rows, cells.drawn(times), curator, choices, name))
-        note_what_was_not_asked(curator, n_trees * tree_costs)
+        note_unspent(curator, n_trees * tree_costs)
         if not published:
             beyond = epsilon - n_trees * tree_costs
             curator.note("records drawn again", sampling.BOOTSTRAP, beyond, Fraction(1), 1)

@@ -40,7 +40,7 @@ from treeaudit.trainers.growth import (
     Growth,
     check_bound,
     check_is_bounded,
-    note_what_was_not_asked,
+    note_unspent,
 )
 from treeaudit.trainers.histograms import Codes, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
@@ -134,7 +134,7 @@ class DiffPID3Classifier(PrivateClassifier):
             numbers=drawn,
         )
         levels.grow()
-        note_what_was_not_asked(curator, epsilon)
+        note_unspent(curator, epsilon)
         nodes = levels.growth.nodes
         none = np.zeros(rows.n_classes, dtype=np.int64)
         classes = np.array([levels.classes.get(i, none) for i in range(len(nodes))])

@@ -30,7 +30,7 @@ from treeaudit.model.words import sentence
 from treeaudit.people.predict.predictions import node_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_choice, check_whole
-from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import Cells, Codes, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.pruning import prune_by_gini
@@ -156,7 +156,7 @@ class DPDFClassifier(PrivateClassifier):
             grow_tree(rows, cells, curator, steps, f"tree {number + 1}", roots)
             for number in range(n_trees)
         )
-        note_what_was_not_asked(curator, each * n_trees * (2 * steps.split_levels + 1))
+        note_unspent(curator, each * n_trees * (2 * steps.split_levels + 1))
         return Grown(
             trees=trees,
             counts_are="noisy",

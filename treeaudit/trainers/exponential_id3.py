@@ -14,7 +14,7 @@ from treeaudit.dp.curator import Curator
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_choice, check_whole
-from treeaudit.trainers.growth import Choices, grow_by_choice, note_what_was_not_asked
+from treeaudit.trainers.growth import Choices, grow_by_choice, note_unspent
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import SCORES
@@ -81,7 +81,7 @@ class ExponentialID3Classifier(PrivateClassifier):
         )
         cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins)))
         tree = grow_by_choice(rows, cells, curator, choices)
-        note_what_was_not_asked(curator, epsilon)
+        note_unspent(curator, epsilon)
         return Grown(
             trees=(tree,),
             counts_are="noisy",

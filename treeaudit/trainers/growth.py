@@ -261,7 +261,7 @@ def check_bound(criterion: str, rows: TrainingRows, max_records: int | None) -> 
         )
 
 
-def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:
+def note_unspent(curator: Curator, epsilon: Fraction) -> None:
     """Write the rest of the budget into the ledger.
 
     Whether a trainer stops early depends on what the data answered, and a claim must not: its

@@ -31,7 +31,7 @@ from treeaudit.trainers.growth import (
     Growth,
     Split,
     grow_by_choice,
-    note_what_was_not_asked,
+    note_unspent,
 )
 from treeaudit.trainers.histograms import Cells, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
@@ -125,7 +125,7 @@ class MidpointForestClassifier(PrivateClassifier):
                     codes=cells.codes, n_classes=cells.n_classes, cell=cells.cell[:, mine == number]
                 )
             trees.append(grow_by_choice(part, own, curator, choices, name))
-        note_what_was_not_asked(curator, epsilon * n_trees if published else epsilon)
+        note_unspent(curator, epsilon * n_trees if published else epsilon)
         return Grown(
             trees=tuple(trees),
             counts_are="noisy",

@@ -165,7 +165,7 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
             mechanism="exponential mechanism" if published else "permute-and-flip",
         ).tolist()
         stump_weight, tree_weight = (eighths / 8 for eighths in WEIGHTS[chosen])
-        weighed = drawn(shares, of_all, tree_weight) * counts.sum(axis=1, keepdims=True)
+        weighed = pulled(shares, of_all, tree_weight) * counts.sum(axis=1, keepdims=True)
         # A tree that weighs nothing answers everybody alike.
         keep = (np.array(growth.nodes.parent) < 0) | (tree_weight > 0)
         per_class = tuple((1 / of_all).tolist())
@@ -226,7 +226,7 @@ class Stump:
                     low, high = (-np.inf, cut), (cut, np.inf)
                     nodes.split(node, Edges(feature=self.column, low=low, high=high, missing=side))
                     held += [(first, middle), (middle, last)]
-        people = drawn(self.shares, of_all, weight) * self.people[:, None]
+        people = pulled(self.shares, of_all, weight) * self.people[:, None]
         return nodes.trees([people[first:last].sum(axis=0) for first, last in held])[0]
 
 
@@ -293,7 +293,7 @@ def _smoothed(noisy: Wide, above: Float, deviation: float, width: int) -> Float:
     return shares
 
 
-def drawn(shares: Float, of_all: Float, weight: float) -> Float:
+def pulled(shares: Float, of_all: Float, weight: float) -> Float:
     """Return shares to the power of a weight by those of all people to that of the rest."""
     mixed = np.exp(weight * np.log(shares) + (1 - weight) * np.log(of_all))
     result: Float = mixed / mixed.sum(axis=1, keepdims=True)

@@ -57,7 +57,7 @@ class Ends:
         return found
 
 
-def ends_of(
+def target_bounds(
     steps: Wide, curator: Curator, for_sum: Fraction, for_spread: Fraction, times: float
 ) -> Ends:
     """Return ends around the mean, so many mean absolute deviations to each side.
@@ -195,7 +195,7 @@ class GreedyRegressors(PrivateRegressor):
     ) -> Grown:
         """Grow trees, each on the records that are sent to it at random."""
         each, times = epsilon * _FOR_THE_SUM, float(min(self.spread, _WIDEST))
-        ends = ends_of(rows.labels, curator, each, each, times)
+        ends = target_bounds(rows.labels, curator, each, each, times)
         depth = self.max_depth
         if depth is None:
             depth = _depth(ends.surely * float(epsilon) / (n_trees * curator.factor))

@@ -49,7 +49,7 @@ from treeaudit.trainers.fit_checks import (
     refuse_extras,
     warn_of_search,
 )
-from treeaudit.trainers.state import stored_state, taken_state
+from treeaudit.trainers.state import pickled_state, restored_state
 from treeaudit.trainers.training_rows import (
     Targets,
     TrainingRows,
@@ -366,10 +366,10 @@ class PrivateTrees(Searched, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return plain data: a fitted model carries no seed and no account."""
-        return stored_state(super().__getstate__())
+        return pickled_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(taken_state(state))
+        super().__setstate__(restored_state(state))
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # a class of scikit-learn from 1.6 on
         tags = super().__sklearn_tags__()

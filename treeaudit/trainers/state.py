@@ -21,7 +21,7 @@ _NARROW = {"i": (np.int8, np.int16, np.int32)}
 _ARRAYS = ("parent", "feature", "missing", "counts", "label", "value")
 
 
-def stored_state(state: Mapping[str, Any]) -> dict[str, Any]:
+def pickled_state(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator as its pickle holds them, without seed and account."""
     held = dict(state)
     if "forest_" in held:
@@ -39,7 +39,7 @@ def stored_state(state: Mapping[str, Any]) -> dict[str, Any]:
     return held
 
 
-def taken_state(held: Mapping[str, Any]) -> dict[str, Any]:
+def restored_state(held: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator from those in its pickle."""
     state = dict(held)
     if "forest_" in state:

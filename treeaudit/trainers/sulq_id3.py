@@ -26,7 +26,7 @@ from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_share, check_whole
-from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates, one_each
@@ -137,7 +137,7 @@ class SulqID3Classifier(PrivateClassifier):
         leaf[[above for above in nodes.parent if above >= 0]] = False
         classes = np.zeros((len(nodes), rows.n_classes))
         classes[leaf] = ask("leaf counts", rows.by_node(growth.node, len(nodes))[leaf])
-        note_what_was_not_asked(curator, epsilon)
+        note_unspent(curator, epsilon)
         law = (
             f"Gaussian noise of deviation {deviation:.6g}"
             if published

@@ -29,7 +29,7 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_whole
-from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import Cells, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates, Nodes
@@ -221,7 +221,7 @@ class TopDownSpecializationClassifier(PrivateClassifier):
         counts = np.zeros((len(leaf), rows.n_classes))
         true = rows.by_node(growth.node, len(leaf))[leaf]
         counts[leaf] = curator.count("groups", true, epsilon / 2)
-        note_what_was_not_asked(curator, epsilon)
+        note_unspent(curator, epsilon)
         return Grown(
             trees=(cut.tree(summed(cut.tree(counts), counts)),),
             counts_are="noisy",

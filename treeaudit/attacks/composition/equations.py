@@ -21,7 +21,7 @@ from treeaudit.people.predict.predictions import (
     column_of_each_tree,
     node_shares,
     start_of,
-    told_of,
+    target_values,
 )
 from treeaudit.people.records import Records
 
@@ -115,7 +115,7 @@ def _people(case: Case) -> str | None:
 
 def _begins(case: Case) -> str | None:
     """Say why it is not known what a boosting answers."""
-    each = told_of(case.people("train"))
+    each = target_values(case.people("train"))
     told = each is not None and start_of(case.forest, each) is not None
     if told or not adds_steps(case.forest):
         return None

@@ -48,7 +48,7 @@ _FEWEST_LEAVES = 3
 """Leaves beyond one a tree: with fewer, counts that agree may do so by chance."""
 
 
-def labels_not_held(forest: Forest, train: Records) -> str:
+def unverified_labels(forest: Forest, train: Records) -> str:
     """Say in one sentence why labels may not be those of the training; empty if they are.
 
     Examples
@@ -61,10 +61,10 @@ def labels_not_held(forest: Forest, train: Records) -> str:
     >>> forest = Forest(trees=(stump,), schema=Schema.numeric(1, ["no", "yes"]),
     ...                 records_are="bootstrap", n_records=20)
     >>> x, y = [[1]] * 10 + [[2]] * 10, ["no"] * 9 + ["yes"] + ["no"] + ["yes"] * 9
-    >>> labels_not_held(forest, read_records((x, y), forest))
+    >>> unverified_labels(forest, read_records((x, y), forest))
     ''
     >>> y = ["no", "yes"] * 10
-    >>> labels_not_held(forest, read_records((x, y), forest, origin="a.csv"))[:46]
+    >>> unverified_labels(forest, read_records((x, y), forest, origin="a.csv"))[:46]
     'the labels of a.csv could not be verified: not'
     """
     if train.targets is not None:

@@ -28,7 +28,7 @@ _LEVEL = 1e-9
 _OWN_TREE = re.compile(r"leaf counts of tree (\d{1,6})\Z", re.ASCII)
 
 
-def held_against(forest: Forest, train: Records) -> Forest:
+def check_noise(forest: Forest, train: Records) -> Forest:
     """Return a private model with the reason that its counts have not the noise that it states."""
     if forest.counts_are != "noisy" or forest.schema.classes is None or train.labels is None:
         return forest

@@ -15,10 +15,10 @@ from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.checks.bootstrap_counts import (
-    counted_once,
+    bootstrap_labels,
     draws_in_order,
-    labels_drawn,
     no_room,
+    wrong_counts,
 )
 from treeaudit.people.checks.leaf_values import other_value
 from treeaudit.people.coding.codes import class_apart, own_classes
@@ -101,7 +101,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
     if whole and counted:
         wrong = stated != there
     elif again:
-        there = labels_drawn(forest, train, i)[leaves]
+        there = bootstrap_labels(forest, train, i)[leaves]
         wrong = stated != there
     else:
         # Weights tell only whether a class is there at all.
@@ -109,7 +109,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
         if whole and forest.counts_are == "weighted" and not weightless:
             wrong |= (stated == 0) & (there > 0)
         if counted and tree.n_records is not None:
-            wrong |= counted_once(tree.n_records[leaves], stated, there, held)
+            wrong |= wrong_counts(tree.n_records[leaves], stated, there, held)
     if wrong.any():
         row = int(np.flatnonzero(wrong.any(axis=1))[0])
         column = int(np.flatnonzero(wrong[row])[0])
@@ -167,9 +167,18 @@ def _size(forest: Forest, train: Records, in_file: int) -> str:
     rows = "1 row" if train.n_people == 1 else f"{train.n_people:,} rows"
     text = f"{train.origin} is not the training data: it has {rows}, "
     text += f"the model was trained on {in_file:,}"
+    times = train.n_people // in_file if in_file else 0
+    if times and times * in_file == train.n_people and _repeat(forest, train, times):
+        return f"{text}; every row seems to be there {times} times"
     return text + (
         _early_stopping_split(forest, train.n_people, in_file) or _weights_hint(forest, train)
     )
+
+
+def _repeat(forest: Forest, train: Records, times: int) -> bool:
+    """Tell whether rows that stand there so many times would end as these do."""
+    ends = (train.in_tree(i, tree.n_nodes) for i, tree in enumerate(forest.trees))
+    return all(bool((held % times == 0).all()) for held in ends)
 
 
 def _not_fitting(train: Records, forest: Forest, tree: Tree, i: int, leaf: int) -> str:

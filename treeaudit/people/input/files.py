@@ -66,7 +66,7 @@ def kind_of(path: PurePath) -> str:
         return _BEGINS.get(file.read(4), "")
 
 
-def stored_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow
+def column_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow
     """Return the columns that pandas makes of a stored table: its index is none of them."""
     index = (schema.pandas_metadata or {}).get("index_columns", [])
     return [name for name in schema.names if name not in index]

@@ -119,7 +119,7 @@ def newton_of_people(forest: Forest, node: Int, each: Float | Int | None) -> New
         return newton
 
 
-def told_by_steps(forest: Forest, node: Int, each: Float | Int | None) -> list[Float] | None:
+def means_from_steps(forest: Forest, node: Int, each: Float | Int | None) -> list[Float] | None:
     """Return the average label of the people in each node by the steps, per tree.
 
     Steps of samples are off by the people who were left out. Rate and penalty are those that fit
@@ -139,7 +139,7 @@ def told_by_steps(forest: Forest, node: Int, each: Float | Int | None) -> list[F
     return means
 
 
-def drawn_anew(forest: Forest, node: Int, each: Float | Int | None, share: float) -> bool:
+def resampled_steps(forest: Forest, node: Int, each: Float | Int | None, share: float) -> bool:
     """Tell whether steps are of samples that were drawn once the trees stood.
 
     Their squared scores are 1 on average. Those of trees that were grown on their samples are about

@@ -356,14 +356,14 @@ def rate_apart(forest: Forest) -> float:
     return float(rate) if apart and isinstance(rate, int | float) else 1.0
 
 
-def told_of(people: Records) -> Float | Int | None:
+def target_values(people: Records) -> Float | Int | None:
     """Return the number that is predicted, or the labels, of people; None where not told."""
     return people.labels if people.targets is None else people.targets
 
 
 def scores_of(forest: Forest, people: Records) -> Float | None:
     """Return the scores of people, shape ``(n_people, n_columns)``; None where not told."""
-    each, column = told_of(people), column_of_each_tree(forest)
+    each, column = target_values(people), column_of_each_tree(forest)
     start = None if each is None else start_of(forest, each)
     if start is None or column is None:
         return None
