@@ -316,34 +316,6 @@ def test_no_certificate_is_wrong() -> None:
     assert sum(check_noise(*trained(seed)) for seed in range(24)) > 300
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_bounds_besides_the_known_hold_every_table_that_fits(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    whole = by_hand()
-    some = replace(whole, **{name: getattr(whole, name)[: 4 + seed] for name in
-                   ("middle", "width", "told", "off", "people", "tells")})  # fmt: skip
-    every = [np.array(x, float) for x in product(*(range(int(m) + 1) for m in some.most))]
-    fitting = [x for x in every if fulfils(some, x)]
-    truth = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])
-    known = rng.integers(0, truth.astype(int) + 1).astype(float)
-    others = some.without(known)
-    assert others.n_people == 6 - known.sum()
-    besides = [x - known for x in fitting if (x >= known).all()]
-    assert [x.tolist() for x in besides] == [
-        x.tolist() for x in (np.array(one) for one in product(
-            *(range(int(m) + 1) for m in others.most))) if fulfils(others, x)
-    ]  # fmt: skip
-    bounds, _ = enclose(others, truth - known, never)
-    assert all((bounds.low <= x).all() and (x <= bounds.high).all() for x in besides)
-
-
-def test_somebody_who_was_not_there_is_named() -> None:
-    forest, values, labels = trained(1)
-    for false in (1 - labels, np.where(np.arange(len(labels)), labels, 1 - labels)):
-        with pytest.raises(DataError, match="hold"):
-            infer_boosted(forest, known=read_records((values, false), forest))
-
-
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
 def test_no_certificate_of_a_library_is_wrong(library: str) -> None:
     assert sum(check_noise(*of_library(seed, library)) for seed in range(10)) > 100

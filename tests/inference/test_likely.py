@@ -13,7 +13,6 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.inference.tables import trained
 from tests.strategies import examples
 from treeaudit.defenses.strip import without_extras
-from treeaudit.errors import DataError
 from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.evidence import (
     NoiseEvidence,
@@ -202,30 +201,6 @@ def test_whoever_is_certain_besides_the_known_is_there(seed: int, missing: int) 
     assert all(total[ends] <= n for ends, n in true.items())
 
 
-def test_whoever_was_not_there_is_not_known() -> None:
-    forest, values, labels = trained(5)
-    told = np.array(forest.schema.classes)[np.tile(labels, 2)]
-    strangers = read_records((np.vstack([values, values]), told), forest)
-    with pytest.raises(DataError, match="not in the training data"):
-        subtract_known(forest, strangers)
-
-
-def test_a_public_table_and_knowledge_tell_more() -> None:
-    alone, with_prior, informed = [], [], []
-    for seed in range(4):
-        forest, values, labels = with_noise(seed, 0.5)
-        prior = read_records(table(seed + 100, 1_000), forest)
-        known = read_records((values[5:], labels[5:]), forest)
-        for said, options in (
-            (alone, {}), (with_prior, {"prior": prior}), (informed, {"known": known}),
-        ):  # fmt: skip
-            answer = infer_likely(forest, budget=ample(), **options)
-            n = answer.n_people
-            said.append(right(answer, values[:n], labels[:n], forest).mean())
-    assert np.mean(with_prior) > np.mean(alone)
-    assert len(informed) == 4
-
-
 def test_a_table_from_draws_is_near_that_of_the_people() -> None:
     forest, values, _ = drawn(1, n=40, trees=60)
     answer = infer_likely(forest, budget=ample())
@@ -238,10 +213,3 @@ def test_no_time_names_nobody() -> None:
     forest, _, _ = drawn(0)
     with pytest.raises(OutOfBudgetError, match="0 seconds"):
         infer_likely(forest, budget=Budget(seconds=0))
-
-
-def test_counts_of_inner_nodes_say_more() -> None:
-    forest, _, _ = with_noise(3, 0.5)
-    every = replace(forest, noise=Noise(rate=0.5, counts="nodes"))
-    answer = infer_likely(every, budget=ample())
-    assert len(answer.people.place) == 30

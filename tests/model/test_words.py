@@ -159,22 +159,3 @@ def test_a_share_is_never_said_to_be_none_all_or_beyond_what_it_stands_beside(
     for limit in (0.0, 1.0, *beside):
         # What differs in the last of 17 digits alone is the same.
         assert np.sign(said - limit) == np.sign(share - limit) or abs(share - limit) < 1e-17
-
-
-@pytest.mark.parametrize(
-    ("share", "beside", "text"),
-    [
-        (19_994 / 20_000, (), "99.97%"),
-        (6 / 20_000, (), "0.03%"),
-        (104 / 10_000, (0.01,), "1.04%"),
-        (100 / 10_000, (0.01,), "1.0%"),
-        (0.07, (0.07,), "7.0%"),
-        (0.9, (0.9, 0.8996), "90.0%"),
-        (0.8996, (0.9,), "89.96%"),
-        (-0.0004, (), "-0.04%"),
-        (0.0, (), "0.0%"),
-        (1.0, (), "100.0%"),
-    ],
-)
-def test_more_digits_are_told_only_where_fewer_say_what_is_not_so(share, beside, text) -> None:
-    assert in_percent(share, 1, *beside) == text

@@ -13,12 +13,8 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest, RandomForestClassifier, RandomTreesEmbedding
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
-    FunctionTransformer,
     OrdinalEncoder,
     PolynomialFeatures,
-    PowerTransformer,
-    QuantileTransformer,
-    StandardScaler,
     TargetEncoder,
 )
 from sklearn.tree import DecisionTreeClassifier
@@ -48,29 +44,10 @@ def of_jobs(step):
 
 MADE = {
     "PCA": (make_pipeline(PCA(2), tree()), NUMBERS, "'PCA 0', which PCA made", "PCA 0, PCA 1"),
-    "scaled": (
-        make_pipeline(PCA(2), StandardScaler(), tree()), NUMBERS, "'PCA 0', which PCA made",
-        "PCA 0, PCA 1",
-    ),
     "poly": (
         make_pipeline(PolynomialFeatures(2), tree()), NUMBERS,
         "'PolynomialFeatures 0', which PolynomialFeatures made",
         "PolynomialFeatures 0, PolynomialFeatures 1, …, PolynomialFeatures 5",
-    ),
-    "power": (
-        make_pipeline(PowerTransformer(), tree()), NUMBERS,
-        "'size (PowerTransformer)', which PowerTransformer made",
-        "size (PowerTransformer), pay (PowerTransformer)",
-    ),
-    "quantile": (
-        make_pipeline(QuantileTransformer(n_quantiles=9), tree()), NUMBERS,
-        "'size (QuantileTransformer)', which QuantileTransformer made",
-        "size (QuantileTransformer), pay (QuantileTransformer)",
-    ),
-    "log": (
-        make_pipeline(FunctionTransformer(np.log1p), tree()), NUMBERS,
-        "'size (FunctionTransformer)', which FunctionTransformer made",
-        "size (FunctionTransformer), pay (FunctionTransformer)",
     ),
     "means": (
         of_jobs(TargetEncoder()), PEOPLE, "'job (TargetEncoder)', which TargetEncoder made",

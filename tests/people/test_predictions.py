@@ -1,8 +1,6 @@
 """What a forest answers, against scikit-learn's own answers."""
 
-import ast
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -170,14 +168,3 @@ def test_private_models_answer_as_their_estimators_do(trainer, variant, tmp_path
         assert (forest.answers, forest.noise) == (model.forest_.answers, model.forest_.noise)
         found = utility(forest, records)
         assert found.accuracy.value == pytest.approx(model.score(x, y), abs=0.005)
-
-
-def test_readers_and_trainers_say_how_a_model_answers() -> None:
-    folder = Path(ta.__file__).parent
-    found = 0
-    for path in [*folder.glob("readers/**/*.py"), *folder.glob("trainers/**/*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Forest":
-                found += 1
-                assert "answers" in {keyword.arg for keyword in node.keywords}, path
-    assert found >= 8

@@ -214,25 +214,6 @@ def test_tables_as_programs_write_them(fitted, tmp_path, change, name) -> None:
     assert np.array_equal(records.labels, expected.labels)
 
 
-def test_names_and_values_that_begin_with_a_space(tmp_path) -> None:
-    """As everybody trains who reads the census data without skipinitialspace."""
-    frame = people()
-    spaced = frame.assign(job=" " + frame["job"]).rename(columns=lambda name: f" {name}")
-    features = pd.get_dummies(spaced[[" age", " job"]])
-    forest = ta.load(model := DecisionTreeClassifier(random_state=0).fit(features, frame["income"]))
-    spaced.to_csv(tmp_path / "people.csv", index=False)
-    for data, target in ((tmp_path / "people.csv", "income"), (spaced, " income")):
-        records = read_records(data, forest, target=target)
-        assert np.array_equal(records.node[:, 0], model.apply(features))
-
-
-def test_numbers_come_back_from_a_file_to_the_last_digit(tmp_path) -> None:
-    values = np.random.default_rng(0).lognormal(0, 5, 20_000)
-    path = tmp_path / "numbers.csv"
-    pd.DataFrame({"x": values}).to_csv(path, index=False)
-    assert np.array_equal(read_table(path).frame["x"].to_numpy(), values)
-
-
 @pytest.mark.parametrize("fill", [None, {"strategy": "most_frequent"}, {"strategy": "constant"}])
 @pytest.mark.parametrize("gaps", [False, True], ids=["complete", "with gaps"])
 @pytest.mark.parametrize("kind", ["texts", "numbers"])

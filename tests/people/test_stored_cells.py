@@ -133,20 +133,3 @@ def test_a_missing_code_neither_fails_a_fit_nor_changes_it(outside, tmp_path) ->
         )
         probe = table.slice(0, 2).to_pandas()[["code"]]
         assert model.predict(probe).tolist() == ["no", "yes"]
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", ["date32", "date64"])
-def test_a_day_beyond_the_calendar_changes_no_other(form, kind, tmp_path) -> None:
-    names = ("1970-01-02", "1970-01-03")
-    features = (Feature(name="day", categories=names), Feature(name="x", low=0, high=9))
-    schema = Schema(features=features, classes=("no", "yes"), target="y")
-    unit = 1 if kind == "date32" else 86_400_000
-    for last in (1, 10**7):
-        days = pa.array([unit, 2 * unit, last * unit], "int32" if unit == 1 else "int64")
-        table = pa.table({"day": days.view(f"{kind}"), "x": [1, None, 3], "y": ["no", "yes", "no"]})
-        folder = tmp_path / str(last)
-        folder.mkdir()
-        rows = read(form(table, folder), schema)
-        assert rows.values[:2, 0].tolist() == [0, 1]
-        assert np.isnan(rows.values[2, 0]) == (last > 1)

@@ -1,7 +1,6 @@
 """A training set is believed only where it fits the counts of the file."""
 
 import dataclasses
-import pickle
 import re
 
 import numpy as np
@@ -232,19 +231,6 @@ class TestOneVersusTheRest:
         with pytest.raises(ta.DataError, match=r"holds .* × not u in the file and"):
             check(model, x, wrong)
 
-    def test_a_member_alone_knows_its_class_and_others(self, tmp_path) -> None:
-        x, y = self.three()
-        with (tmp_path / "model.pkl").open("wb") as file:
-            model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
-            pickle.dump(model, file)
-        forest = ta.load(tmp_path / "model.pkl", select="estimators_[1]")
-        found = read_records((x, y), forest)
-        assert (found.labels == (y == "v")).all()
-        verify(forest, found)
-        wrong = read_records((x, np.where(y == "v", "w", "v")), forest)
-        with pytest.raises(ta.DataError, match=r"× not v in the file and"):
-            verify(forest, wrong)
-
 
 class TestWeightsOfRows:
     @staticmethod
@@ -281,37 +267,6 @@ class TestWeightsOfRows:
         with pytest.raises(ta.DataError, match="is not the training data") as error:
             verify(forest, read_records((x[:, ::-1], y), forest))
         assert "weights" not in str(error.value)
-
-    def test_rows_of_weight_zero_are_not_counted_by_scikit_learn(self) -> None:
-        x, y = people()
-        weights = np.random.default_rng(0).integers(0, 3, 400)
-        model = DecisionTreeClassifier(max_depth=3).fit(x, y, sample_weight=weights)
-        left = np.count_nonzero(weights)
-        with pytest.raises(
-            ta.DataError,
-            match=rf"it has 400 rows, the model was trained on {left}; rows whose sample_weight "
-            "was 0 are not counted by scikit-learn: leave them out",
-        ):
-            check(model, x, y)
-        check(model, x[weights > 0], y[weights > 0])
-        with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
-            check(model, -x, y)
-        with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
-            check(model, x[:100], y[:100])
-
-    def test_histogram_boosting_counts_people_of_weight_zero(self) -> None:
-        x, y = people()
-        weights = np.random.default_rng(0).integers(0, 3, 400)
-        model = HistGradientBoostingClassifier(max_iter=4, random_state=0)
-        model.fit(x, y, sample_weight=weights)
-        assert ta.load(model).counts_are == "weighted"
-        check(model, x, y)
-        with pytest.raises(ta.DataError, match=r"the model was trained on 400$"):
-            check(model, x[weights > 0], y[weights > 0])
-        other = np.random.default_rng(1).permutation(y)
-        for labels, held in ((y, True), (other, False)):
-            report = ta.scan(model, train=(x, labels))
-            assert any("could not be verified" in one for one in report.warnings) != held
 
 
 class TestRowsPutAsideToStopEarly:

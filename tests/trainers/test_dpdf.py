@@ -4,7 +4,6 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tests.dp.laws import exponential_mechanism_law
@@ -13,7 +12,6 @@ from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning
-from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.dpdf import (
     DPDFClassifier,
@@ -143,28 +141,6 @@ def test_the_printed_loop_overspends() -> None:
         text = dpdf(epsilon=9.0, max_depth=3, variant="published", loop="d < delta").fit(X, y)
     assert text.privacy_.epsilon == 9
     assert len(text.privacy_.reasons) == 1
-
-
-def test_sizes_by_absolute_counts_go_on_with_nobody_there() -> None:
-    """Equation 26 sums absolute values: with 18 classes one record passes as a hundred."""
-    classes = tuple(range(18))
-    features = tuple(Feature(name=f"a{i}", categories=("x", "y")) for i in range(6))
-    schema = Schema(features=features, classes=classes)
-    X = pd.DataFrame([["x"] * 6], columns=schema.names)
-    nodes = {}
-    for size in ("sum", "absolute"):
-        with pytest.warns(PrivacyWarning):
-            model = DPDFClassifier(
-                schema=schema,
-                epsilon=0.1,
-                variant="published",
-                size=size,
-                prune=False,
-                n_estimators=1,
-                max_depth=2,
-            ).fit(X, [0])
-        nodes[size] = model.forest_.trees[0].n_nodes
-    assert nodes["absolute"] == 7
 
 
 def test_an_attribute_is_asked_once_on_a_path_and_small_nodes_stop() -> None:

@@ -17,7 +17,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.strategies import one_in
 from tests.trainers.people import (
     CLASSIFIERS,
-    OF_NUMBERS,
     PURE,
     REGRESSORS,
     SCHEMA,
@@ -230,30 +229,6 @@ def test_data_without_a_class_or_a_category_fits_like_any_other(trainer) -> None
     make(trainer).fit(X[:1], ["yes"])
     bare = Schema(features=(Feature(name="x", low=1, high=1),), classes=("no", "yes"))
     assert make(trainer, schema=bare).fit([[1.0]] * 40, ["no", "yes"] * 20).predict([[1.0]]).size
-
-
-@NUMBERS
-@pytest.mark.parametrize("strange", [None, np.nan, np.inf, -np.inf, -0.001, 10.5, 1e300])
-def test_targets_outside_the_schema(trainer, strange) -> None:
-    X, y = people_for(trainer, 40)
-    y[3] = strange
-    with pytest.raises(DataError, match=r"the target '.*' is not between 0 and 10\. .* curator"):
-        make(trainer).fit(X, y)
-    model = make(trainer, outside="clip").fit(X, y)
-    assert ((model.predict(X) >= 0) & (model.predict(X) <= 10)).all()
-    make(trainer, outside="clip").fit(X, [strange] * 40)
-
-
-@CLASSES
-def test_numbers_for_a_classifier(trainer) -> None:
-    X, _ = people(40)
-    for y in (np.linspace(0, 6.36, 40), [6.36] * 40, [6.0] * 40):
-        with pytest.raises(DataError, match=r"this is a classifier; for numbers use PrivateTreeR"):
-            make(trainer).fit(X, y)
-    with pytest.raises(DataError, match=r"bounds of 'visits', a number, and this is a classifier"):
-        make(trainer, schema=OF_NUMBERS).fit(X, y)
-    with pytest.raises(ValueError, match="Unknown label type"):
-        make(trainer, schema="from-data").fit(X, np.linspace(0, 6.36, 40))
 
 
 @EVERY

@@ -17,7 +17,6 @@ import treeaudit as ta
 from tests.trainers.people import REGRESSORS, SCHEMA, people_for
 from tests.trainers.test_estimators import EVERY, make
 from treeaudit.dp import Budget
-from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.reports.formats import render
 from treeaudit.trainers import train
@@ -121,32 +120,6 @@ def test_pipelines_searches_and_clones_hand_persons_on(trainer) -> None:
     assert search.best_estimator_.privacy_.rows_per_person == 3
     with pytest.raises(PrivacyError, match="fit was not told"):
         search.fit(X, y, groups=person)
-
-
-def test_a_budget_keeps_to_records_or_to_persons() -> None:
-    X, y, person = visits()
-    trainer = ta.trainers.ALGORITHMS[0]
-    budget = Budget(4)
-    make(trainer, rows_per_person=2, budget=budget).fit(X, y, person=person)
-    make(trainer, rows_per_person=3, budget=budget).fit(X, y, person=person)
-    with pytest.raises(PrivacyError, match=r"of a person; a fit under add-remove of a record"):
-        make(trainer, budget=budget).fit(X, y)
-    assert (budget.spent, set(budget.to_frame()["unit"])) == (2, {"person"})
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [{"rows_per_person": 0}, {"rows_per_person": True}, {"rows_per_person": "3"},
-     {"rows_per_person": 2}, {"unit": "person"}, {"unit": None}],
-)  # fmt: skip
-def test_a_ledger_whose_unit_cannot_be(damage) -> None:
-    plain = Ledger(queries=(), budget=1, rows_per_person=3).to_plain()
-    assert plain["unit"] == "person, at most 3 rows"
-    assert Ledger.from_plain(plain).rows_per_person == 3
-    with pytest.raises(DataError, match="ledger is damaged"):
-        Ledger.from_plain(plain | damage)
-    before = {k: v for k, v in plain.items() if k not in ("unit", "rows_per_person")}
-    assert Ledger.from_plain(before).unit == "record"
 
 
 @pytest.mark.parametrize("suffix", [".json", ".pkl"])

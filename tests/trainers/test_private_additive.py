@@ -1,7 +1,6 @@
 """Stumps and a tree that add up: what they ask, how they are weighed, what they answer."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
-from treeaudit.dp.claims import bounded
-from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
@@ -160,35 +156,3 @@ def test_what_several_columns_tell_together_is_learned_from_the_tree() -> None:
     features = tuple(Feature(name=name, categories=named) for name in "ab")
     model = additive(schema=Schema(features=features, classes=(0, 1)), epsilon=2.0, max_depth=2)
     assert model.fit(X, y).score(X, y) > 0.88
-
-
-def test_saved_read_scanned_and_asked_it_answers_the_same(tmp_path) -> None:
-    X, y = people(800)
-    X.loc[::9, "sex"] = None
-    model = additive(epsilon=1.0).fit(X, y)
-    ta.save(model.forest_, tmp_path / "model.json")
-    read = ta.load(tmp_path / "model.json")
-    assert read.answers == "product"
-    assert np.allclose(predict_shares(read, model._coded(X)), model.predict_proba(X))
-    report = ta.scan(tmp_path / "model.json", policy="private")
-    assert (report.verdict, report.epsilon) == ("pass", 1.0)
-    labels = ta.defend(read, method="labels-only")
-    assert labels.answers == "vote"
-
-
-@pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 1 / 3, 100.0, 1e200])
-@pytest.mark.parametrize("delta", [None, 1e-6, 1e-5])
-def test_any_epsilon_at_any_delta_is_told_whole(epsilon, delta) -> None:
-    X, y = people(40)
-    model = additive(epsilon=epsilon, delta=delta).fit(X, y)
-    ledger = model.privacy_
-    assert ledger.used <= ledger.epsilon <= ledger.budget
-    assert bounded(model.forest_)
-    one = replace(ledger, queries=ledger.queries[1:])
-    assert not bounded(replace(model.forest_, privacy=one.to_plain()))
-
-
-def test_too_little_for_noise_is_refused() -> None:
-    X, y = people(40)
-    with pytest.raises(PrivacyError, match="too small"):
-        additive(epsilon=1e-9, delta=1e-12).fit(X, y)

@@ -1,7 +1,6 @@
 """The greedy private tree: what it asks, what it releases, how well it answers."""
 
 import math
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +8,6 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
-from benchmarks.private_trees_data import read_table, splits
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic
@@ -18,7 +16,7 @@ from treeaudit.dp.mechanisms import IMPOSSIBLE
 from treeaudit.dp.scores import UNIT
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers.histograms import Codes
-from treeaudit.trainers.private_tree import PrivateTreeClassifier, _depth, bins_for
+from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.pruning import calibrate, prune_by_gini, prune_pessimistically
 from treeaudit.trainers.splits import NORM, available, score_level
 
@@ -95,27 +93,6 @@ def test_nothing_exact_is_stored() -> None:
     assert not np.array_equal(grown.counts[grown.leaves], exact[grown.leaves])
 
 
-@pytest.mark.parametrize("criterion", ["norm", "gini", "max", "information-gain"])
-def test_it_learns(criterion) -> None:
-    X, y = people(3000)
-    # The largest counts alone do not tell a split near the true one from it.
-    model = tree(epsilon=2.0, criterion=criterion, max_records=10_000, max_depth=2).fit(X, y)
-    assert model.score(X, y) > 0.9
-    assert model.forest_.trees[0].feature[1] == 0
-
-
-def test_depth_by_people_and_epsilon() -> None:
-    tables = ((4515, 2), (10368, 5), (36178, 2))
-    found = [_depth(people * e, classes) for e in (0.1, 1) for people, classes in tables]
-    assert found == [2, 3, 4, 4, 6, 6]
-    assert (_depth(0, 1), _depth(10**12, 2)) == (1, 10)
-    assert [_depth(8000, classes) for classes in (2, 8, 32)] == [5, 6, 7]
-
-
-def test_bins_by_people_and_epsilon() -> None:
-    assert [bins_for(people) for people in (0, 256, 257, 4000, 10**7)] == [16, 16, 32, 256, 256]
-
-
 def test_saved_read_and_asked_it_answers_the_same(tmp_path) -> None:
     X, y = people(500)
     model = tree(epsilon=1.0).fit(X, y)
@@ -177,22 +154,3 @@ def test_gini_pruning_goes_up() -> None:
     assert prune_by_gini([-1, 0, 0, 1, 1], counts).tolist() == [True, True, True, False, False]
     nothing = [[9, 1], [5, 1], [4, 1], [3, 1], [2, 1]]
     assert prune_by_gini([-1, 0, 0, 1, 1], nothing).tolist() == [True] + [False] * 4
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not os.environ.get("TREEAUDIT_DATA"), reason="TREEAUDIT_DATA does not name a folder of tables"
-)
-@pytest.mark.parametrize(
-    ("name", "epsilon", "least"),
-    [("nursery", 1.0, 0.885), ("mushroom", 1.0, 0.99), ("mushroom", 0.1, 0.93)],
-)
-def test_accuracy_on_unseen_people(name, epsilon, least) -> None:
-    """Median of ten splits in 80 and 20; more in benchmarks/PRIVATE_TABLES.md."""
-    table = read_table(name)
-    found = []
-    for train, test in splits(table, 10):
-        model = PrivateTreeClassifier(epsilon=epsilon, schema=table.schema)
-        model.fit(table.X.iloc[train], table.y[train])
-        found.append(model.score(table.X.iloc[test], table.y[test]))
-    assert np.median(found) >= least

@@ -222,8 +222,7 @@ def grow_by_choice(
             of = f"{name}level {level + 1}"
             splits = choices.splits(growth, of, front, histograms, candidates, chosen)
         front = growth.split(front, splits)
-    leaf = np.ones(len(nodes), dtype=np.bool_)
-    leaf[[above for above in nodes.parent if above >= 0]] = False
+    leaf = nodes.is_leaf
     classes = np.zeros((len(nodes), rows.n_classes))
     true = growth.classes(np.flatnonzero(leaf).tolist())
     classes[leaf] = curator.count(f"{name}leaf counts", true, choices.epsilon)

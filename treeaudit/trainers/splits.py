@@ -74,6 +74,13 @@ class Nodes:
             self.edge.append((edges, part))
         return list(range(first, len(self)))
 
+    @property
+    def is_leaf(self) -> Flag:
+        """Which nodes have no children."""
+        leaf: Flag = np.ones(len(self), dtype=np.bool_)
+        leaf[[above for above in self.parent if above >= 0]] = False
+        return leaf
+
     def high(self, node: int) -> float:
         """Return the upper end of the numeric edge into a node; infinite where open."""
         edge = self.edge[node]

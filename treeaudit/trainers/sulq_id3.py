@@ -122,7 +122,16 @@ class SulqID3Classifier(PrivateClassifier):
         columns, levels = self._levels(rows.schema)
         for level in range(levels):
             candidates = one_each(cells.codes, curator.entropy)
-            gain, sizes = _gains(growth, front, candidates, columns - level, level, ask, published)
+
+            def ask_column(rank: int, counts: Wide, level: int = level) -> tuple[Wide, Wide]:
+                name = f"column {rank} of level {level + 1}"
+                flat = counts.reshape(len(counts), -1)
+                cells = ask(f"values and classes of {name}", flat).reshape(counts.shape)
+                if published:
+                    return cells, ask(f"values of {name}", counts.sum(axis=2))
+                return cells, cells.sum(axis=2)
+
+            gain, sizes = noisy_gains(growth, front, candidates, columns - level, ask_column)
             chosen = gain.argmax(axis=1)
             held = np.concatenate([sizes[c][i] for i, c in enumerate(chosen.tolist())])
             children = growth.split(front, growth.parts(front, candidates, chosen))
@@ -133,8 +142,7 @@ class SulqID3Classifier(PrivateClassifier):
             widest = max(codes.n for codes in cells.codes)
             if not front or len(nodes) + len(front) * widest > _MOST_NODES:
                 break
-        leaf = np.ones(len(nodes), dtype=np.bool_)
-        leaf[[above for above in nodes.parent if above >= 0]] = False
+        leaf = nodes.is_leaf
         classes = np.zeros((len(nodes), rows.n_classes))
         classes[leaf] = ask("leaf counts", rows.by_node(growth.node, len(nodes))[leaf])
         note_unspent(curator, epsilon)
@@ -153,14 +161,13 @@ class SulqID3Classifier(PrivateClassifier):
         )
 
 
-def _gains(
-    growth: Growth,
-    front: list[int],
-    candidates: Candidates,
-    left: int,
-    level: int,
-    ask: Callable[[str, Wide], Wide],
-    published: bool,
+Ask = Callable[[int, Wide], tuple[Wide, Wide]]
+"""Asks for a column by its rank: from counts of shape ``(n_nodes, n_values, n_classes)`` to noisy
+ones, and to noisy people by value."""
+
+
+def noisy_gains(
+    growth: Growth, front: list[int], candidates: Candidates, left: int, ask: Ask
 ) -> tuple[Float, list[Wide]]:
     """Ask about every column of every node; return noisy gains, and noisy people by value.
 
@@ -173,20 +180,13 @@ def _gains(
     open_ = np.array([there[c].sum(axis=1) > 1 for c in columns]).T
     place = np.cumsum(open_, axis=1)
     for rank in range(1, left + 1):
-        name = f"column {rank} of level {level + 1}"
         for i, column in enumerate(columns):
             at = np.flatnonzero(open_[:, i] & (place[:, i] == rank))
-            if not len(at):
-                continue
-            counts = histograms[column][at]
-            counts[:, candidates.lost[i]] += counts[:, -1]
-            counts = counts[:, :-1]
-            cells = ask(f"values and classes of {name}", counts.reshape(len(at), -1))
-            cells = cells.reshape(counts.shape)
-            values = cells.sum(axis=2)
-            if published:
-                values = ask(f"values of {name}", counts.sum(axis=2))
-            sizes[i][at], gain[at, i] = values, information_gain(cells, values)
+            if len(at):
+                counts = histograms[column][at]
+                counts[:, candidates.lost[i]] += counts[:, -1]
+                cells, sizes[i][at] = ask(rank, counts[:, :-1])
+                gain[at, i] = information_gain(cells, sizes[i][at])
     return gain, sizes
 
 
