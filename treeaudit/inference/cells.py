@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.inference.coding import Coded, Layout, Words
+from treeaudit.inference.coding import Coded, Layout, Words, set_sizes
 from treeaudit.inference.domain import Variable
 from treeaudit.people.records import Records
 
@@ -50,7 +50,7 @@ class Cells:
         """How many codes each cell holds, over all variables: numbers count their intervals."""
         result: Float = (self.high - self.low).prod(axis=0, dtype=np.float64)
         for sets in self.sets:
-            result *= np.unpackbits(sets.view(np.uint8), axis=1).sum(axis=1)
+            result *= set_sizes(sets)
         return result
 
     @classmethod
@@ -85,7 +85,7 @@ class Cells:
             self.layout.domain.variables, self.layout.row.tolist(), strict=False
         ):
             if variable.cuts is None:
-                result *= np.unpackbits(self.sets[row].view(np.uint8), axis=1).sum(axis=1)
+                result *= set_sizes(self.sets[row])
             else:
                 result *= variable.n_values(self.low[row], self.high[row])
         return result

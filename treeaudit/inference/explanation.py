@@ -17,7 +17,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.inference.bootstrap import BootstrapSolution
 from treeaudit.inference.cells import Cells
-from treeaudit.inference.coding import Coded, Layout, coded
+from treeaudit.inference.coding import Coded, Layout, coded, set_sizes
 from treeaudit.inference.domain import Variable
 from treeaudit.inference.exact import ClassSolution, Solution
 from treeaudit.inference.likely import LikelyTable
@@ -224,9 +224,7 @@ def _sizes(code: Coded, nodes: Wide) -> Float:
     for low, high in zip(code.low, code.high, strict=True):
         size *= high[nodes] - low[nodes]
     for sets in code.sets:
-        size *= np.unpackbits(
-            np.ascontiguousarray(sets).view(np.uint8), axis=1
-        ).sum(axis=1)[nodes]  # fmt: skip
+        size *= set_sizes(sets)[nodes]
     return size
 
 
