@@ -7,9 +7,9 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.py``,
     @dataclass(kw_only=True, eq=False, repr=False)
     class XClassifier(PrivateClassifier):   # or PrivateRegressor
         algorithm = "x"                     # its name on the command line
-        max_depth: int = 5                  # its own parameters
+        max_depth: int = 5                  # its own parameters; types and `SIZES` check them
 
-        def _checked(self):                 # its own parameters; then super()._checked()
+        def _checked(self):                 # what neither tells; then super()._checked()
         def _grow(self, rows, curator, epsilon):   # -> Grown
 
 * ``rows`` (`TrainingRows`): ``schema`` (public; ``classes`` ascending),

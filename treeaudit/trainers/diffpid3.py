@@ -15,7 +15,7 @@ Blum, Dwork, McSherry & Nissim (2005), Practical privacy: the SuLQ framework.
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from treeaudit.trainers.diffpid3_points import (
     point_value,
     ranges,
 )
-from treeaudit.trainers.fit_checks import check_choice, check_share, check_whole
+from treeaudit.trainers.fit_checks import check_share
 from treeaudit.trainers.growth import (
     Growth,
     check_bound,
@@ -103,12 +103,6 @@ class DiffPID3Classifier(PrivateClassifier):
     certainty_factor: float | None = 0.25
 
     def _checked(self) -> Fraction:
-        check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        if self.max_records is not None:
-            check_whole("max_records", self.max_records, 1, 2**31)
-        check_choice("criterion", self.criterion, get_args(Criterion))
-        check_choice("numbers", self.numbers, get_args(Numbers))
         if self.certainty_factor is not None:
             check_share("certainty_factor", self.certainty_factor)
         check_is_bounded(self.criterion, self.max_records)
@@ -147,7 +141,6 @@ class DiffPID3Classifier(PrivateClassifier):
         bounded = self.criterion == "information-gain"
         return Grown(
             trees=nodes.trees(counts, keep),
-            counts_are="noisy",
             counts_reason=(
                 f"discrete Laplace noise for an epsilon of {each} on the people of every "
                 "node and the classes of every leaf, made to add up"

@@ -13,7 +13,7 @@ Fletcher & Islam (2015), A differentially private decision forest, algorithm 1.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,6 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import sentence
 from treeaudit.people.predict.predictions import node_shares
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_choice, check_whole
 from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import Cells, Codes, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
@@ -118,16 +117,6 @@ class DPDFClassifier(PrivateClassifier):
         check_is_fitted(self, "forest_")
         return rules_frame(self.forest_)
 
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("min_records", self.min_records, 0, 2**31)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        check_choice("size", self.size, get_args(Size))
-        check_choice("loop", self.loop, get_args(Loop))
-        check_choice("ties", self.ties, get_args(Ties))
-        return super()._checked()
-
     def _n_trees(self, columns: tuple[Codes, ...]) -> int:
         useful = sum(codes.n > 1 for codes in columns)
         return max(1, min(int(self.n_estimators), useful))
@@ -159,7 +148,6 @@ class DPDFClassifier(PrivateClassifier):
         note_unspent(curator, each * n_trees * (2 * steps.split_levels + 1))
         return Grown(
             trees=trees,
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {each} on every node",
             answers="confidence",
             noise=Noise(rate=float(curator.rate(each)), counts="nodes"),

@@ -25,7 +25,6 @@ from treeaudit.dp.scores import MAX
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.growth import (
     Choices,
     Growth,
@@ -87,12 +86,6 @@ class MidpointForestClassifier(PrivateClassifier):
     max_depth: int = 5
     n_bins: int = 32
 
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        return super()._checked()
-
     def _each(self, schema: Schema, epsilon: Fraction) -> Fraction:
         """Return what a question costs."""
         a_level = 3 if any(f.categories is None for f in schema.features) else 2
@@ -128,7 +121,6 @@ class MidpointForestClassifier(PrivateClassifier):
         note_unspent(curator, epsilon * n_trees if published else epsilon)
         return Grown(
             trees=tuple(trees),
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {choices.epsilon} on leaves",
             answers="mean",
             noise=Noise(rate=float(curator.rate(choices.epsilon)), counts="leaves"),

@@ -174,7 +174,6 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
                 *growth.nodes.trees(weighed, keep),
                 *(stump.tree(of_all, stump_weight) for stump in stumps),
             ),
-            counts_are="noisy",
             counts_reason=(
                 f"{noise}{curator.noise(spent)} on the leaves of the tree, drawn towards the "
                 "shares of all people by the noise in them and by what each tree weighs in the "

@@ -24,7 +24,6 @@ from treeaudit.dp.entropy import permutation
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.pruning import leaves_below, levels_of, prune_noise
 from treeaudit.trainers.random_trees import (
@@ -87,12 +86,6 @@ class SignalToNoiseForestClassifier(PrivateClassifier):
     n_records: int | None = None
     prune: bool = True
 
-    def _checked(self) -> Fraction:
-        for name, most in (("n_estimators", 10_000), ("max_depth", 64), ("n_records", 2**40)):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1, most)
-        return super()._checked()
-
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         return least_share(epsilon, self.n_records, max(1, len(_useful(rows.schema))))
 
@@ -127,7 +120,6 @@ class SignalToNoiseForestClassifier(PrivateClassifier):
             trees.append(compact(replace(tree, counts=sure), keep))
         return Grown(
             trees=tuple(trees),
-            counts_are="noisy",
             counts_reason=(
                 f"discrete Laplace noise for an epsilon of {each} on every leaf, in shares of the "
                 "most confident node above"

@@ -15,7 +15,7 @@ McKenna & Sheldon (2020), Permute-and-flip.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,6 @@ from treeaudit.model.routing import walk_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_choice, check_whole
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.random_trees import last_nodes, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
@@ -89,14 +88,6 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
     max_depth: int | None = None
     max_leaves: int | None = 4096
     depth_rule: DepthRule = "theorem 2"
-
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        for name, most in (("max_depth", 64), ("max_leaves", 2**31)):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1, most)
-        check_choice("depth_rule", self.depth_rule, get_args(DepthRule))
-        return super()._checked()
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         published = self.variant == "published"

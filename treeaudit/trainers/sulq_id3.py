@@ -25,7 +25,7 @@ from treeaudit.dp.entropy import Entropy, unit
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_share, check_whole
+from treeaudit.trainers.fit_checks import check_share
 from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
@@ -80,9 +80,6 @@ class SulqID3Classifier(PrivateClassifier):
     printed_delta: float = 1e-6
 
     def _checked(self) -> Fraction:
-        if self.max_depth is not None:
-            check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 2, 1000)
         check_share("printed_delta", self.printed_delta)
         return super()._checked()
 
@@ -153,7 +150,6 @@ class SulqID3Classifier(PrivateClassifier):
         )
         return Grown(
             trees=nodes.trees(summed(nodes.trees(classes)[0], classes)),
-            counts_are="noisy",
             counts_reason=f"{law} noise for an epsilon of {each} on every leaf",
             answers="mean",
             noise=None if published else Noise(rate=float(curator.rate(each)), counts="leaves"),

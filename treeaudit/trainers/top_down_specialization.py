@@ -178,13 +178,6 @@ class TopDownSpecializationClassifier(PrivateClassifier):
     max_depth: int | None = None
     n_bins: int = 16
 
-    def _checked(self) -> Fraction:
-        check_whole("n_specializations", self.n_specializations, 1, 1000)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        if self.max_depth is not None:
-            check_whole("max_depth", self.max_depth, 1, 64)
-        return super()._checked()
-
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         return epsilon / 2
 
@@ -214,7 +207,6 @@ class TopDownSpecializationClassifier(PrivateClassifier):
         note_unspent(curator, epsilon)
         return Grown(
             trees=(cut.tree(summed(cut.tree(counts), counts)),),
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {epsilon / 2} on every group",
             answers="mean",
             noise=Noise(rate=float(curator.rate(epsilon / 2)), counts="leaves"),
