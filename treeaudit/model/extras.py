@@ -40,17 +40,39 @@ FEWEST_RECORDS = 21
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """Something in the file beside the trees that says something about people."""
+    """Something in the file beside the trees that says something about people.
 
-    kind: Kind  # What it is
-    where: str  # The way to it in the file, such as ``estimators_[3].random_state``
-    n: int  # How many values, people or calls it holds; of notes and extra content, how many bytes
-    says: str  # What it gives away, in one sentence
+    Attributes
+    ----------
+    kind
+        What it is.
+    where
+        The way to it in the file, such as ``estimators_[3].random_state``.
+    n
+        How many values, people or calls it holds; of notes and extra content, how many bytes.
+    says
+        What it gives away, in one sentence.
+    """
+
+    kind: Kind
+    where: str
+    n: int
+    says: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
     """What was found beside the trees, and what was looked for.
+
+    Attributes
+    ----------
+    found
+        What is there, in the order of the file.
+    looked_for
+        The kinds that the reader looked for. Nothing unless a reader says so.
+    groups
+        Statistics of groups of people, with the people of the smallest: records where that is
+        fewer than somebody asks for. Those of fewer than five are among what was found.
 
     Examples
     --------
@@ -59,11 +81,8 @@ class Extras:
     ['random_state']
     """
 
-    found: tuple[Extra, ...] = ()  # What is there, in the order of the file
-    # The kinds that the reader looked for. Nothing unless a reader says so.
+    found: tuple[Extra, ...] = ()
     looked_for: frozenset[Kind] = frozenset()
-    # Statistics of groups of people, with the people of the smallest: records where that is fewer
-    # than somebody asks for. Those of fewer than five are among what was found.
     groups: tuple[tuple[int, Extra], ...] = ()
 
     def __post_init__(self) -> None:
