@@ -14,9 +14,11 @@ import treeaudit as ta
 from tests.inference.tables import trained
 from tests.libraries import library
 from tests.strategies import examples
+from treeaudit.attacks.reconstruction.details import Checked
 from treeaudit.defenses import MergeSiblings, RoundCounts
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
+from treeaudit.findings.numbers import People
 from treeaudit.inference.boosted import infer_boosted
 from treeaudit.inference.budget import Budget
 from treeaudit.inference.coding import Layout, coded
@@ -162,6 +164,22 @@ def test_nobody_is_certain_where_catboost_tells_of_missing_values(rows, tmp_path
     )
     with pytest.raises(DataError, match="some were of column"):
         infer_exact(without_labels(ta.load(path)))
+
+
+def test_what_is_not_true_of_the_training_people_is_not_certain(monkeypatch) -> None:
+    model = Forest(2, bootstrap=False, max_depth=1, random_state=0)
+    values = np.repeat([0.0, 1.0], [3, 26])[:, None]
+    people = values, values[:, 0].astype(int)
+    forest = ta.load(model.fit(*people))
+    assert ta.scan(forest, train=people)["TA108"].details.checked.wrong == 0
+
+    def two_wrong(*_: object) -> Checked:
+        return Checked(cells=People(2, "cell", "cells"), wrong=People(2, "cell", "cells"))
+
+    monkeypatch.setattr("treeaudit.attacks.reconstruction.certain.checked_on", two_wrong)
+    results = ta.scan(forest, train=people).results
+    found = next(one for one in results if one.id == "TA108")
+    assert "not true of the training people, so that something taken for granted" in found.reason
 
 
 @pytest.mark.libraries
