@@ -236,7 +236,8 @@ def test_a_large_table_that_does_not_fit_is_refused_before_it_is_held(
 ) -> None:
     monkeypatch.setattr("treeaudit.people.input.sources._LARGE_ROWS", 500)
     path = written(frame[:-1], tmp_path, "parquet")
-    monkeypatch.setattr("treeaudit.audit.preparation.read_records", None)
+    held = "treeaudit.audit.preparation.read_records"
+    monkeypatch.setattr(held, lambda *_, **__: pytest.fail("the table was held"))
     with pytest.raises(MisfitError, match="it has 899 rows, the model was trained on 900"):
         ta.scan(forest, train=path, target="ill")
 

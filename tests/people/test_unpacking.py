@@ -23,7 +23,7 @@ def held(path) -> int:
 
 
 def streamed(path) -> int:
-    return sum(batch.n for part in source_of(path).parts for batch in part.batches([0], (), ()))
+    return sum(len(batch) for part in source_of(path).parts for batch in part.batches([0], (), ()))
 
 
 EACH = pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])
