@@ -231,13 +231,9 @@ def test_the_training_people_are_verified_by_their_counts(frame, forest, tmp_pat
         assert said[0] == said[1]
 
 
-def test_a_large_table_that_does_not_fit_is_refused_before_it_is_held(
-    frame, forest, tmp_path, monkeypatch
-) -> None:
+def test_a_large_table_that_does_not_fit_is_refused(frame, forest, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("treeaudit.people.input.sources._LARGE_ROWS", 500)
     path = written(frame[:-1], tmp_path, "parquet")
-    held = "treeaudit.audit.preparation.read_records"
-    monkeypatch.setattr(held, lambda *_, **__: pytest.fail("the table was held"))
     with pytest.raises(MisfitError, match="it has 899 rows, the model was trained on 900"):
         ta.scan(forest, train=path, target="ill")
 
