@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from tests.strategies import examples, one_in
-from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import DataError
 from treeaudit.inference.bootstrap import (
     BootstrapSolution,
@@ -137,15 +136,6 @@ def test_draws_are_those_of_the_library(default) -> None:
     for tree in default.estimators_:
         tree.random_state = 0
     assert (sample_counts(load(default)) == drawn).all()
-
-
-def test_without_seeds_there_are_no_draws(default) -> None:
-    assert not_reproducible(without_extras(load(default))) == (
-        "its trees were trained on draws of the people"
-    )
-    for one in (default, *default.estimators_):
-        one.random_state = None
-    assert load(default).seeds is None
 
 
 def test_seeds_of_other_draws_are_not_believed(default) -> None:

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from tests.inference.tables import every_table, small, trained
 from tests.strategies import examples, one_in
-from treeaudit.inference import cells
-from treeaudit.inference.budget import Budget
 from treeaudit.inference.exact import Solution, infer_exact
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
@@ -57,22 +55,6 @@ def test_the_people_are_within_the_bounds(seed) -> None:
 def test_the_bounds_hold_all_tables_that_fit(seed) -> None:
     forest, values, labels, grid = small(seed)
     check_all_tables(forest, values, labels, grid)
-
-
-def test_too_many_cells_are_foreseen_and_end_the_search_where_they_would(monkeypatch) -> None:
-    """Three trees cut one column each into 16 parts: 16, 256, and 4,096 cells."""
-    rng = np.random.default_rng(0)
-    values, labels = rng.random((4_000, 3)), rng.integers(0, 2, 4_000)
-    trees = tuple(grid(i, 16, values, labels) for i in range(3))
-    forest = Forest(trees=trees, schema=Schema.numeric(3, classes=["no", "yes"]))
-    enough = infer_exact(forest, budget=Budget(cells=10_000))
-    assert (enough.stopped, enough.n_trees, len(enough.cells)) == (None, 3, 16**3)
-    for few in (1_000_000, 1):
-        monkeypatch.setattr(cells, "_ENOUGH", few)
-        ended = infer_exact(forest, budget=Budget(cells=3_000))
-        assert (ended.stopped, ended.n_trees, len(ended.cells)) == ("3,000 cells", 2, 16**2)
-        again = infer_exact(forest, budget=Budget(cells=10_000))
-        assert again.cells.leaf.tolist() == enough.cells.leaf.tolist()
 
 
 def grid(feature: int, parts: int, values: np.ndarray, labels: np.ndarray) -> Tree:

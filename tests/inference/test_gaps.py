@@ -44,15 +44,6 @@ def check(seed: int, k: int) -> int:
     return holds(answer, pruned, values, labels)
 
 
-def test_what_was_taken_out_is_not_taken_for_missing_values() -> None:
-    rng = np.random.default_rng(0)
-    values, labels = rng.normal(size=(400, 4)), rng.integers(0, 2, 400)
-    grown = RandomForestClassifier(5, bootstrap=False, random_state=0).fit(values, labels)
-    pruned = PruneLeaves(min_leaf=10).apply(ta.load(grown))
-    with pytest.raises(DataError, match="which leaves were taken out of, hides it"):
-        infer_exact(pruned)
-
-
 def test_method_1_does_not_protect_a_forest(tmp_path) -> None:
     """Nobody stands in a group below ten, and still people are certain, from the file alone."""
     rng = np.random.default_rng(0)

@@ -8,27 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, poisson
 from sklearn.ensemble import RandomForestClassifier
 
 from tests.inference.tables import trained
 from tests.strategies import examples
-from treeaudit.audit.scan import scan
 from treeaudit.defenses.strip import without_extras
-from treeaudit.errors import DataError
 from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.evidence import (
     NoiseEvidence,
-    bootstrap_evidence,
     noise_evidence,
-    not_noisy,
     paths,
 )
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.likely import (
     LikelyTable,
     infer_likely,
-    not_likely,
     records_of,
     table_error,
 )
@@ -98,18 +92,6 @@ def right(
     return np.array([true[key] >= n for key, n in zip(keys, held.nth.tolist(), strict=True)])
 
 
-def test_trees_that_ask_nothing_name_nobody(tmp_path) -> None:
-    import pandas as pd
-
-    people = pd.DataFrame({"a": np.ones(12), "b": np.ones(12), "ill": np.arange(12) % 2})
-    grown = RandomForestClassifier(3, random_state=0).fit(people[["a", "b"]], people["ill"])
-    forest = without_extras(load(grown))
-    assert not_likely(forest) == "no tree asks anything"
-    people.to_csv(tmp_path / "people.csv", index=False)
-    report = scan(forest, train=tmp_path / "people.csv", target="ill")
-    assert [one.id for one in report.results].count("TA108") == 1
-
-
 @pytest.mark.parametrize("trees", [1, 3])
 def test_noise_that_leaves_nobody_tells_nothing(trees: int) -> None:
     forest, _, _ = with_noise(0, 1.0, trees=trees)
@@ -166,50 +148,6 @@ def test_the_whole_posterior_of_few_people_is_that_of_all_tables() -> None:
             assert mean[key] == pytest.approx(told / share["all"], abs=0.02)
 
 
-@examples(20)
-@given(st.integers(0, 10_000))
-def test_gains_are_differences_of_logarithms_of_what_was_seen(seed: int) -> None:
-    forest, _, _ = drawn(seed % 7, n=20, trees=3)
-    rows = bootstrap_evidence(forest.trees, 20)
-    rng = np.random.default_rng(seed)
-    row = rng.integers(0, len(rows.distinct), 20)
-    people = rng.integers(0, 15, 20) + np.maximum(rows.distinct[row], 1)
-    people = np.minimum(people, 19)
-    p = 1 - (1 - 1 / 20) ** 20
-    told = [
-        binom.logpmf(d, a + 1, p) - binom.logpmf(d, a, p)
-        if d >= 0
-        else poisson.logpmf(b, a + 1) - poisson.logpmf(b, a)
-        for d, b, a in zip(rows.distinct[row], rows.draws[row], people, strict=True)
-    ]
-    fits = people >= rows.distinct[row]
-    assert rows.gain(row, people)[fits] == pytest.approx(np.array(told)[fits])
-
-
-@pytest.mark.parametrize("kind", ["draws", "noise"])
-def test_rows_that_are_alike_gain_alike(kind: str) -> None:
-    forest, _, _ = drawn(2) if kind == "draws" else with_noise(2, 1.0)
-    rows = bootstrap_evidence(forest.trees, 30) if kind == "draws" else noise_evidence(forest)
-    assert len(np.unique(rows.equal_rows)) < len(rows.equal_rows)
-    every, people = np.arange(len(rows.equal_rows))[:, None], np.arange(30)
-    first = rows.equal_rows[:, None]
-    gains = [rows.gain(*np.broadcast_arrays(row, people)) for row in (every, first)]
-    assert (gains[0] == gains[1]).all()
-
-
-def test_a_row_that_says_nothing_may_hold_a_place_several_times() -> None:
-    """The row of what is no node takes part as often as a path is short, and changes nothing."""
-    rows = NoiseEvidence(count=np.array([2.0, 1.0, 0.0]), rate=np.array([1.0, 1.0, 0.0]))
-    known, options = np.zeros(3, np.int64), {"seed": 3}
-    padded, plain = np.array([[0, 2, 2, 2], [0, 1, 2, 2]]), np.array([[0, 2], [0, 1]])
-    several, once = (
-        posterior(row, rows, np.ones(2), np.ones(2), 3, known=known, **options)
-        for row in (padded, plain)
-    )
-    assert several.place.tolist() == once.place.tolist()
-    assert several.probability.tolist() == once.probability.tolist()
-
-
 @examples(15)
 @given(st.integers(0, 10_000), st.floats(0.1, 3))
 def test_one_person_who_is_missing_has_the_posterior_of_the_formula(seed: int, rate: float) -> None:
@@ -263,30 +201,6 @@ def test_whoever_is_certain_besides_the_known_is_there(seed: int, missing: int) 
     assert all(total[ends] <= n for ends, n in true.items())
 
 
-def test_whoever_was_not_there_is_not_known() -> None:
-    forest, values, labels = trained(5)
-    told = np.array(forest.schema.classes)[np.tile(labels, 2)]
-    strangers = read_records((np.vstack([values, values]), told), forest)
-    with pytest.raises(DataError, match="not in the training data"):
-        subtract_known(forest, strangers)
-
-
-def test_a_public_table_and_knowledge_tell_more() -> None:
-    alone, with_prior, informed = [], [], []
-    for seed in range(4):
-        forest, values, labels = with_noise(seed, 0.5)
-        prior = read_records(table(seed + 100, 1_000), forest)
-        known = read_records((values[5:], labels[5:]), forest)
-        for said, options in (
-            (alone, {}), (with_prior, {"prior": prior}), (informed, {"known": known}),
-        ):  # fmt: skip
-            answer = infer_likely(forest, budget=ample(), **options)
-            n = answer.n_people
-            said.append(right(answer, values[:n], labels[:n], forest).mean())
-    assert np.mean(with_prior) > np.mean(alone)
-    assert len(informed) == 4
-
-
 def test_a_table_from_draws_is_near_that_of_the_people() -> None:
     forest, values, _ = drawn(1, n=40, trees=60)
     answer = infer_likely(forest, budget=ample())
@@ -299,19 +213,3 @@ def test_no_time_names_nobody() -> None:
     forest, _, _ = drawn(0)
     with pytest.raises(OutOfBudgetError, match="0 seconds"):
         infer_likely(forest, budget=Budget(seconds=0))
-
-
-def test_what_says_nothing_is_said() -> None:
-    forest, _, _ = with_noise(0, 1.0)
-    shrunk = replace(forest, noise=Noise(rate=1.0, counts="leaves", afterwards=("shrunk",)))
-    assert not_noisy(shrunk) == "its noisy counts were shrunk, of which the law is not known"
-    parts = replace(forest, records_are="disjoint")
-    assert not_likely(parts) == "its trees were trained on parts of the people"
-    assert not_likely(trained(1)[0]) is not None
-
-
-def test_counts_of_inner_nodes_say_more() -> None:
-    forest, _, _ = with_noise(3, 0.5)
-    every = replace(forest, noise=Noise(rate=0.5, counts="nodes"))
-    answer = infer_likely(every, budget=ample())
-    assert len(answer.people.place) == 30

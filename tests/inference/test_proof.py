@@ -215,30 +215,3 @@ def test_what_is_assumed_is_told_by_the_domain_and_not_by_the_proof(tmp_path) ->
     assert assumed_by({"domain": [both]}, forest) == [
         "at most one of the columns 'age', 'income' is 1, and the others are 0"
     ]
-
-
-def test_leaves_that_were_taken_out_prove_nothing(tmp_path) -> None:
-    none = stump(tmp_path, n_records=[23, 0, 23], counts=[[0, 23], [17, 0], [0, 23]])
-    with pytest.raises(DataError, match="not told who was in a leaf"):
-        check_proof(forged(none, [AGE], [[0]], 17), none)
-    one = {name: given[:2] for name, given in STUMP.items()}
-    one |= {"n_records": [17, 17], "counts": [[17, 0], [17, 0]]}
-    gone = stump(tmp_path, **one)
-    with pytest.raises(DataError, match="leaves were taken out"):
-        check_proof(forged(gone, [AGE], [[0]], 17), gone)
-
-
-@pytest.mark.parametrize("code", [10**30, 10**12, -1, True, 0.0])
-def test_a_code_that_cannot_be_is_refused(code, tmp_path) -> None:
-    forest = stump(tmp_path)
-    with pytest.raises(DataError, match="no such code"):
-        check_proof(forged(forest, [AGE], [[code]], 17), forest)
-
-
-def test_a_model_of_draws_is_refused_in_one_sentence(forest_file, tmp_path) -> None:
-    weighted = ta.load(forest_file[0])
-    one = ta.save(ta.Forest(trees=tuple(weighted.trees), schema=weighted.schema,
-                            records_are="bootstrap"), tmp_path / "draws.json")  # fmt: skip
-    done = run("reconstruct", one, "--people")
-    assert done.returncode == 2
-    assert "draws of the people" in done.stderr

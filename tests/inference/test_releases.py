@@ -58,22 +58,6 @@ def test_the_erased_person_by_hand() -> None:
     assert (again.together.left.n_people, again.together.came.n_people) == (0, 1)
 
 
-def test_leaves_of_one_tree_differ_by_people() -> None:
-    """The same questions, 6 and 4 people and then 4 and 7: two left one leaf, three came."""
-    found = infer_difference(forest(stump(0, [6, 0], [4, 1])), forest(stump(0, [4, 0], [7, 1])))
-    assert names(found.left) == [([1], 0, 2)]
-    assert names(found.came) == [([2], 0, 3)]
-    assert found.together is None, "people of one label left and came"
-
-
-def test_the_same_people_twice() -> None:
-    same = forest(stump(0, [6, 0], [4, 1]))
-    found = infer_difference(same, same)
-    assert found.together is not None
-    for one in (found.left, found.came, found.together.left, found.together.came):
-        assert one.n_people == 0
-
-
 def test_labels_and_columns_of_both() -> None:
     """The last ill person is erased: the new model knows one label, and one column fewer."""
     schema = replace(PUBLIC, features=PUBLIC.features[1:], classes=("well",))

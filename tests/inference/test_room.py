@@ -2,8 +2,6 @@
 
 from unittest.mock import patch
 
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,24 +12,8 @@ from tests.strategies import examples
 from treeaudit.inference import coding
 from treeaudit.inference.bootstrap import infer_bootstrap, sample_counts
 from treeaudit.inference.budget import OutOfBudgetError
-from treeaudit.inference.coding import Layout
-from treeaudit.inference.domain import Domain, Variable
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.explanation import explain
-
-
-def test_a_cell_takes_what_its_columns_take() -> None:
-    # Three numbers of two codes of four bytes, and a set of nine categories in two.
-    numbers = [
-        Variable(name=name, features=(i,), kind="number", cuts=np.array([0.5]))
-        for i, name in enumerate("abc")
-    ]
-    words = Variable(name="d", features=(3,), kind="categories", values=tuple("qwertyuio"))
-    layout = Layout.of(Domain(variables=(*numbers, words), silent=(), assumptions=()))
-    assert layout.most == 2**29 // 26
-    layout.check(2**29 // 26)
-    with pytest.raises(OutOfBudgetError, match=r"^20,648,881 cells of 4 columns each$"):
-        layout.check(2**29 // 26 + 1)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(200, 5_000))

@@ -16,7 +16,6 @@ from tests.libraries import library
 from tests.strategies import examples
 from treeaudit.attacks.reconstruction.details import Checked
 from treeaudit.defenses import MergeSiblings, RoundCounts
-from treeaudit.defenses.count_anew import CountAnew
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Skipped
 from treeaudit.findings.numbers import People
@@ -26,7 +25,6 @@ from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, Variable
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.scope import (
-    assumptions_of,
     certain_if,
     complete_trees,
     maybe_rounded,
@@ -69,19 +67,6 @@ def test_weights_that_xgboost_adds_up_are_named_in_the_sentence(rows, tmp_path) 
     assert report["TA108"].details.assumptions[:2] == (WEIGHTS, SAME)
 
 
-def test_weights_that_catboost_adds_up_are_named_in_the_sentence(rows, tmp_path) -> None:
-    catboost = pytest.importorskip("catboost")
-    x, y = rows
-    path = tmp_path / "m.json"
-    model = catboost.CatBoostClassifier(
-        iterations=12, depth=4, verbose=0, allow_writing_files=False, thread_count=1
-    )
-    model.fit(x, y, sample_weight=np.arange(N) % 3 + 1).save_model(str(path), format="json")
-    report = ta.scan(path)
-    assert report["TA108"].details.certified.whole > N
-    assert f"given away for certain if {WEIGHTS}: " in said(report)
-
-
 def lightgbm_of(x, y, rounds=4, **more):
     lgb = pytest.importorskip("lightgbm")
     given = {"objective": "binary", "num_leaves": 5, "min_data_in_leaf": 1, "verbose": -1}
@@ -95,17 +80,6 @@ def test_a_lightgbm_that_was_trained_further_says_so(rows, tmp_path) -> None:
     assert certain_if(ta.load(path)) == ()
     lightgbm_of(*rows, init_model=first).save_model(path)
     assert certain_if(ta.load(path)) == (SAME,)
-
-
-def test_a_forest_that_keeps_growing_says_so(rows) -> None:
-    plain = Forest(4, bootstrap=False, random_state=0)
-    assert certain_if(ta.load(plain.fit(*rows))) == ()
-    model = plain.set_params(warm_start=True, n_estimators=8).fit(*rows)
-    forest = ta.load(model)
-    assert certain_if(forest) == (SAME,)
-    assert f"for certain if {SAME}: " in said(ta.scan(model))
-    # Of one that does not, it is said beside all else.
-    assert assumptions_of(ta.load(Forest(4, bootstrap=False).fit(*rows))) == (SAME,)
 
 
 def halved(*leaves: int) -> ta.Forest:
@@ -132,13 +106,6 @@ def test_counts_that_one_number_divides_are_certain_only_if_none_was_rounded() -
     assert certain_if(halved(4, 6, 5, 5)) == ()
 
 
-def test_nobody_is_not_clear_where_counts_may_be_rounded() -> None:
-    forest = halved(4, 4, 4, 4)
-    found = next(one for one in ta.scan(forest).results if one.id == "TA108")
-    assert isinstance(found, Skipped)
-    assert found.reason.startswith(f"nobody is certain if {UNROUNDED}")
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(2, 8))
 @examples(40)
 def test_rounded_counts_make_nobody_certain(seed: int, base: int) -> None:
@@ -150,17 +117,6 @@ def test_rounded_counts_make_nobody_certain(seed: int, base: int) -> None:
     # Read again, a file does not tell: what it gives away is certain only if none was rounded.
     again = replace(rounded, counts_are="exact", counts_reason="", n_records=None)
     assert certain_if(again) == (UNROUNDED,)
-
-
-def test_a_difference_to_rounded_counts_is_certain_only_if_none_was() -> None:
-    # At most 1 was left of both, and 6 at least are now.
-    old, new = halved(1, 9, 1, 9), halved(8, 2, 8, 2)
-    found = ta.difference(old, new)
-    assert found.found.came.named == 5
-    assert found.certain_if == (UNROUNDED,)
-    assert f"for certain if {UNROUNDED}, whoever else did" in str(found)
-    assert UNROUNDED in found.to_dict()["assumptions"]
-    assert ta.difference(old, halved(9, 1, 9, 1)).certain_if == ()
 
 
 def test_nobody_is_certain_where_trees_show_that_values_were_missing() -> None:
@@ -182,15 +138,6 @@ def test_nobody_is_certain_where_trees_show_that_values_were_missing() -> None:
         assert "no value was missing" in found.reason
 
 
-def test_nobody_is_certain_where_trees_ask_what_is_missing(rows) -> None:
-    x, y = rows
-    gone = np.where(y == 1, np.nan, 1.0)
-    model = Forest(4, bootstrap=False, max_depth=2, max_features=1, random_state=0)
-    forest = ta.load(model.fit(np.column_stack([x, gone]), y))
-    with pytest.raises(DataError, match=r"tree \d asks whether one is"):
-        infer_exact(forest)
-
-
 def test_a_column_that_is_asked_nothing_is_refused() -> None:
     domain = Domain(variables=(Variable(name="a", features=(0,), kind="number", cuts=[0.5]),))
     inf = np.inf
@@ -205,21 +152,6 @@ def test_a_column_that_is_asked_nothing_is_refused() -> None:
         coded([tree], Layout.of(domain))
 
 
-def test_leaves_counted_anew_tell_of_no_missing_values() -> None:
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=(600, 3)), rng.integers(0, 2, 600)
-    drawn = ta.load(Forest(20, random_state=0).fit(x, y))
-    anew = CountAnew(values=x, labels=y).apply(drawn)
-    assert len([*complete_trees(anew, anew.trees)]) == 20
-
-
-def test_nobody_is_certain_where_lightgbm_tells_of_missing_values(rows, tmp_path) -> None:
-    path = tmp_path / "m.txt"
-    lightgbm_of(with_gaps(rows[0]), rows[1]).save_model(path)
-    with pytest.raises(DataError, match=r"some were of column 'Column_\d'"):
-        infer_exact(without_labels(ta.load(path)))
-
-
 def test_nobody_is_certain_where_catboost_tells_of_missing_values(rows, tmp_path) -> None:
     catboost = pytest.importorskip("catboost")
     path = tmp_path / "m.json"
@@ -232,16 +164,6 @@ def test_nobody_is_certain_where_catboost_tells_of_missing_values(rows, tmp_path
     )
     with pytest.raises(DataError, match="some were of column"):
         infer_exact(without_labels(ta.load(path)))
-
-
-def test_nobody_is_certain_where_values_of_the_training_people_are_missing() -> None:
-    # They go to the larger side, so that the file does not tell of them.
-    values = np.array([0.0] * 3 + [1.0] * 24 + [np.nan] * 2)[:, None]
-    label = (values[:, 0] != 0).astype(int)
-    model = Forest(2, bootstrap=False, max_depth=1, random_state=0).fit(values, label)
-    assert "3 of 29 people" in said(ta.scan(model))
-    found = next(one for one in ta.scan(model, train=(values, label)).results if one.id == "TA108")
-    assert "no value was missing in the training data, and some are of column" in found.reason
 
 
 def test_what_is_not_true_of_the_training_people_is_not_certain(monkeypatch) -> None:

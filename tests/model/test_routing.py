@@ -1,14 +1,12 @@
 """Routing by tables of nodes ends where `Tree.apply` does."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import CATEGORIES, forests, grow
-from treeaudit.errors import DataError
+from tests.strategies import CATEGORIES, forests
 from treeaudit.model.forest import Forest
-from treeaudit.model.routing import walk_of, walk_or_none
+from treeaudit.model.routing import walk_or_none
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import CategorySets, Tree
 
@@ -43,13 +41,6 @@ def test_thresholds_themselves() -> None:
     assert np.array_equal(forest.apply(table), plain(forest, table))
 
 
-def test_three_intervals_go_the_plain_way() -> None:
-    three = Tree(parent=[-1, 0, 0, 0], feature=[-1, 0, 0, 0], low=[-np.inf, -np.inf, 1, 2],
-                 high=[np.inf, 1, 2, np.inf])  # fmt: skip
-    assert walk_or_none([three], Schema.numeric(1)) is None
-    assert any(walk_or_none([grow(seed, 3)], Schema.numeric(3)) for seed in range(5))
-
-
 INF = np.inf
 SIDES = ((-INF, 1.0), (1.0, INF), (-INF, 2.0), (2.0, INF), (-INF, INF), (1.0, 2.0), (INF, INF))
 
@@ -74,12 +65,6 @@ def test_a_category_that_two_children_take_goes_into_the_first(sets) -> None:
     schema = Schema(features=(Feature(name="kind", categories=CATEGORIES),))
     forest, table = Forest(trees=(tree,), schema=schema), np.arange(4.0)[:, None]
     assert np.array_equal(forest.apply(table), plain(forest, table))
-
-
-def test_two_in_one_are_no_table() -> None:
-    both = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF] * 3, high=[INF, 1, 1])
-    with pytest.raises(DataError, match="splits neither"):
-        walk_of([both], Schema.numeric(1))
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))

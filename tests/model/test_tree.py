@@ -109,10 +109,6 @@ def test_a_record_that_no_edge_lets_through_stays() -> None:
     assert tree.apply([[0.5], [1.2], [2.0], [np.nan]]).tolist() == [1, 0, 2, 0]
 
 
-def test_missing_values_follow_their_edge() -> None:
-    assert stump(missing=[False, False, True]).apply([[np.nan]]).tolist() == [2]
-
-
 def test_data_of_another_width_is_refused(figure_3) -> None:
     with pytest.raises(ta.DataError, match="2 columns, the model 3"):
         figure_3.apply([[1, 2]])
@@ -177,7 +173,3 @@ def test_depths_level_by_level_and_in_any_order(fans, in_levels) -> None:
     for above in parent:
         expected.append(0 if above < 0 else expected[above] + 1)
     assert depths_of(np.array(parent)).tolist() == expected
-
-
-def test_the_depths_of_a_long_chain() -> None:
-    assert depths_of(np.arange(500) - 1).tolist() == list(range(500))

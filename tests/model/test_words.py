@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import treeaudit as ta
@@ -17,8 +17,6 @@ from treeaudit.model.words import (
     cell,
     conditions,
     in_percent,
-    label_text,
-    number,
     sentence,
 )
 
@@ -60,24 +58,6 @@ def test_one_category_does_not_read_as_several(codes, text) -> None:
 )
 def test_conditions(low, high, text) -> None:
     assert cell(low, high) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (5095.5, "5,095.5"),
-        (-5095.5, "-5,095.5"),
-        (1e6, "1,000,000"),
-        (0.0, "0"),
-        (-0.25, "-0.25"),
-        (1234567.5, "1,234,568"),
-        (3e12, "3e+12"),
-        (-INF, "-inf"),
-        (INF, "inf"),
-    ],
-)
-def test_numbers_with_separators(value, text) -> None:
-    assert number(value, ",") == text
 
 
 def stump(cut: float) -> ta.Tree:
@@ -131,14 +111,6 @@ def tells_what_the_model_does(cut, read) -> bool:
     )
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-@example(25.9999998)
-@example(12345678.5)
-def test_a_bound_on_numbers_as_they_are(cut) -> None:
-    assume(all(in_single(one) != one for one in (cut, math.nextafter(cut, INF))))
-    assert tells_what_the_model_does(cut, float)
-
-
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 @example(in_single(0.1))
 @example(in_single(0.7))
@@ -147,16 +119,6 @@ def test_a_bound_on_numbers_as_they_are(cut) -> None:
 def test_a_bound_on_numbers_of_32_bits(cut) -> None:
     assert tells_what_the_model_does(cut, in_single)
     assert tells_what_the_model_does(math.nextafter(cut, -INF), in_single)
-
-
-def test_labels() -> None:
-    assert [label_text(label) for label in (1, 2.0, 2.5, True, "yes")] == [
-        "1",
-        "2",
-        "2.5",
-        "True",
-        "yes",
-    ]
 
 
 def categorical(codes: list[int]) -> str:
@@ -186,11 +148,6 @@ def test_categories(codes, text) -> None:
     assert categorical(codes) == text
 
 
-def test_everybody() -> None:
-    tree = ta.Tree(parent=[-1], feature=[-1], low=[-INF], high=[INF])
-    assert sentence(rules_of(tree, [0]), ta.Schema.numeric(1)) == "everybody"
-
-
 @given(st.floats(0, 1), st.lists(st.floats(0, 1), max_size=3), st.integers(0, 3))
 @example(1e-300, [], 1)
 @example(0.05000000000000001, [0.05], 1)
@@ -202,22 +159,3 @@ def test_a_share_is_never_said_to_be_none_all_or_beyond_what_it_stands_beside(
     for limit in (0.0, 1.0, *beside):
         # What differs in the last of 17 digits alone is the same.
         assert np.sign(said - limit) == np.sign(share - limit) or abs(share - limit) < 1e-17
-
-
-@pytest.mark.parametrize(
-    ("share", "beside", "text"),
-    [
-        (19_994 / 20_000, (), "99.97%"),
-        (6 / 20_000, (), "0.03%"),
-        (104 / 10_000, (0.01,), "1.04%"),
-        (100 / 10_000, (0.01,), "1.0%"),
-        (0.07, (0.07,), "7.0%"),
-        (0.9, (0.9, 0.8996), "90.0%"),
-        (0.8996, (0.9,), "89.96%"),
-        (-0.0004, (), "-0.04%"),
-        (0.0, (), "0.0%"),
-        (1.0, (), "100.0%"),
-    ],
-)
-def test_more_digits_are_told_only_where_fewer_say_what_is_not_so(share, beside, text) -> None:
-    assert in_percent(share, 1, *beside) == text

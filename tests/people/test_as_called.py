@@ -78,36 +78,9 @@ def test_a_scan_takes_the_table_it_was_trained_on(name, model, people, tmp_path)
     assert "is not the training data" not in done.stdout
 
 
-def test_what_could_be_two_columns_is_none(model, people) -> None:
-    forest = ta.load(model[0])
-    both = ["Family Size", "Family_Size", "a b", "x"]
-    assert as_called(both, forest) == both
-    assert as_called(["Family Size", "Family  Size"], forest) == ["Family_Size", "Family  Size"]
-    twice = people.rename(columns={"Family Size": "Family_Size"}).assign(**{"Family Size": 1})
-    named = read_records(twice, forest, target="ill")
-    assert (named.values[:, 0] == people["Family Size"]).all()
-
-
-def test_a_feature_is_no_label(model, people) -> None:
-    with pytest.raises(ta.DataError, match="'Family_Size' is a feature of the model"):
-        read_records(people, ta.load(model[0]), target="Family Size")
-
-
 def test_other_libraries_keep_their_names(people) -> None:
     frame = people[["Family Size"]].set_axis(["Family_Size"], axis=1)
     forest = ta.load(xgb.XGBClassifier(n_estimators=1, max_depth=2).fit(frame, people.ill))
     assert as_called(["Family Size"], forest) == ["Family Size"]
     with pytest.raises(ta.DataError, match="has no column 'Family_Size'"):
         read_records(people[["Family Size", "ill"]], forest)
-
-
-@pytest.mark.parametrize("names", [["\tage", "a\tb\xa0c"], ["a\u3000b", "pay\xa0"]])
-def test_blanks_that_stand_within_a_name_are_of_it(names, people, tmp_path) -> None:
-    """LightGBM changes only the one kind of blank that stands between two names."""
-    frame = people[["Family Size", " pay"]].set_axis(names, axis=1)
-    booster = trained(frame, people.ill).booster_
-    booster.save_model(tmp_path / "model.txt")
-    assert ta.load(tmp_path / "model.txt").schema.names == names == booster.feature_name()
-    windows = (tmp_path / "model.txt").read_bytes().replace(b"\n", b"\r\n")
-    (tmp_path / "model.txt").write_bytes(windows)
-    assert ta.load(tmp_path / "model.txt").schema.names == names

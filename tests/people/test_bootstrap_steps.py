@@ -10,10 +10,9 @@ from treeaudit.defenses import DrawSteps
 from treeaudit.errors import DataError
 from treeaudit.inference.scope import sample_share
 from treeaudit.people.predict.newton_steps import (
-    _sums_of_samples,
-    drawn_anew,
     newton_of_digits,
     newton_of_people,
+    resampled_steps,
 )
 
 RNG = np.random.default_rng(11)
@@ -72,11 +71,11 @@ def test_draws_that_were_made_once_the_trees_stood_are_told_from_those_of_traini
     told = {"labels": y} if classes else {"targets": y}
     for share in (0.3, 0.5, 0.8):
         anew = DrawSteps(values=X, share=share, **told).apply(forest)
-        assert drawn_anew(anew, node, y, share)
+        assert resampled_steps(anew, node, y, share)
     model = everybody.set_params(n_estimators=40, subsample=0.5)
     for weights in (None, np.where(NUMBER > 0, 2.5, 1.0)):
         drawn = ta.load(model.fit(X, y, sample_weight=weights))
-        assert not drawn_anew(drawn, drawn.apply(X), y, 0.5)
+        assert not resampled_steps(drawn, drawn.apply(X), y, 0.5)
 
 
 @pytest.mark.parametrize(("rate", "penalty"), [(0.05, 1.0), (0.1, 5.0), (0.2, 0.5), (0.3, 0.0)])
@@ -93,16 +92,9 @@ def test_a_file_that_tells_no_rate_is_asked_for_it(tmp_path, rate, penalty) -> N
     forest, drawn = ta.load(tmp_path / "whole.json"), ta.load(tmp_path / "drawn.json")
     assert "eta" not in forest.source.parameters
     anew = DrawSteps(values=x, labels=y).apply(forest)
-    assert drawn_anew(anew, forest.apply(x), y, 0.5)
+    assert resampled_steps(anew, forest.apply(x), y, 0.5)
     # Of a model as it was trained such a file does not even tell that rows were drawn.
     assert sample_share(drawn) == 0
-
-
-def test_leaves_of_a_few_alone_are_not_looked_at_and_not_believed() -> None:
-    model, y, _ = trained("sklearn", 2)
-    forest = ta.load(model)
-    few = np.arange(8)
-    assert not drawn_anew(forest, forest.apply(X[few]), y[few], 0.5)
 
 
 def test_draws_of_weighted_rows_are_no_pass() -> None:
@@ -115,14 +107,6 @@ def test_draws_of_weighted_rows_are_no_pass() -> None:
     report = ta.scan(model, train=people.assign(y=y), target="y")
     assert report.verdict == "review"
     assert any("made once the trees stood" in one for one in report.warnings)
-
-
-def test_one_leaf_by_hand() -> None:
-    """Of two with the label and one without, those with it were drawn: no other draw says 2."""
-    p = 0.5
-    each = np.array([[p - 1, p * (1 - p)], [p - 1, p * (1 - p)], [p, p * (1 - p)]])
-    g, h = _sums_of_samples(each, 100).T
-    assert sorted((-g / h).round(9).tolist()) == [-2, 0, 0.666666667, 2, 2]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

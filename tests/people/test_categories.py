@@ -12,8 +12,6 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.model.schema import Feature
-from treeaudit.people.coding.codes import category_codes
 from treeaudit.people.records import read_records
 
 
@@ -115,21 +113,6 @@ class TestIndicatorsOfMissingValues:
         assert np.array_equal(found.node[:, 0], model.apply(features))
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
-@pytest.mark.parametrize("share", [0.5, 1.0])
-def test_truth_values_that_an_encoder_knows_as_numbers(kind, share, tmp_path) -> None:
-    model = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=4)
-    if model.categorical_features is None:
-        pytest.skip("this scikit-learn takes no categories of a table")
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"flag": rng.random(300) < share, "age": rng.integers(18, 90, 300)})
-    known = table.assign(flag=pd.Categorical(table["flag"]))
-    forest = ta.load(model.fit(known, table["flag"] ^ (table["age"] > 50)))
-    found = read_records(held(table, kind, tmp_path), forest)
-    steps = forest.trees[0].value[found.node[:, 0]]
-    assert np.ptp(model.decision_function(known) - steps) < 1e-9
-
-
 class TestCategoriesThatAFileOnlyHashes:
     @pytest.fixture
     def trained(self):
@@ -165,9 +148,3 @@ class TestCategoriesThatAFileOnlyHashes:
         for i in range(forest.n_trees):
             pairs = set(zip(theirs[:, i].tolist(), found.node[:, i].tolist(), strict=True))
             assert len(pairs) == len(np.unique(theirs[:, i])) == len(np.unique(found.node[:, i]))
-
-
-def test_categories_that_differ_in_blanks_alone_are_refused() -> None:
-    feature = Feature(name="job", categories=(" a", "a", "b"))
-    with pytest.raises(ta.DataError, match=r"knows ' a' and 'a' in 'job', which differ in blanks"):
-        category_codes(np.array([0, 1]), ["a", "b"], feature, "people.csv")

@@ -7,13 +7,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import treeaudit as ta
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.people.input.cell_parsing import code_of, number_in, numbers_in
+from treeaudit.people.input.cell_parsing import code_of
 from treeaudit.people.input.table_input import read_table
 from treeaudit.trainers.train import cells_of
 from treeaudit.trainers.training_rows import read_rows
@@ -78,29 +76,6 @@ def test_a_strange_cell_of_an_array_changes_no_other() -> None:
         assert found.tolist() == [0, 0]
 
 
-@given(st.floats() | st.integers() | st.text(max_size=9) | st.booleans() | st.none())
-def test_a_number_alone_is_the_number_in_a_column(cell) -> None:
-    told = np.array(["x", cell], dtype=object)
-    assert np.array_equal(numbers_in(told)[1:], [number_in(cell)], equal_nan=True)
-
-
-@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=20))
-def test_numbers_are_the_same_by_both_ways_of_reading(numbers) -> None:
-    texts = [repr(number) for number in numbers]
-    import io
-
-    kind = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
-    fast = pd.read_csv(io.StringIO("a\n" + "\n".join(texts)), dtype="float64", **kind)["a"]
-    assert fast.tolist() == numbers_in(np.array(texts, dtype=object)).tolist()
-
-
-def test_a_name_is_what_stands_there_and_else_its_number() -> None:
-    code = code_of({"1": 0, "01": 1, "True": 2})
-    assert [code(v) for v in ("1", "01", "001", 1.0, True, "TRUE", "x", 2)] == [
-        *(0, 1, 0, 0, 2, 2, None, None)
-    ]
-
-
 @pytest.mark.parametrize(
     ("known", "value", "found"),
     [
@@ -119,28 +94,6 @@ def test_two_spellings_of_a_number_are_one_name_unless_the_model_knows_both(
     known, value, found
 ) -> None:
     assert code_of({name: code for code, name in enumerate(known)})(value) == found
-
-
-def test_a_row_that_is_longer_than_the_header(tmp_path) -> None:
-    path = tmp_path / "people.csv"
-    for text in ("a,b\n1,2,3\n4,5,6\n", "a,b\n1,2,\n4,5,\n"):
-        path.write_text(text)
-        with pytest.raises(DataError, match="more fields than the first line has names"):
-            read_table(path)
-    path.write_text("a,b\n1,2\n4,5,6\n")
-    with pytest.raises(DataError, match="Expected 2 fields in line 3, saw 3"):
-        read_table(path)
-
-
-def test_persons_that_have_merged_are_refused() -> None:
-    frame, y = pd.DataFrame({"age": [1, 2, 3]}), ["no", "yes", "no"]
-    schema = Schema(features=(Feature(name="age", low=0, high=9),), classes=("no", "yes"))
-    model = ta.trainers.PrivateTreeClassifier(epsilon=1, schema=schema, rows_per_person=1)
-    merged = np.array([2**53, 2**53 + 1, 7])
-    for person in (merged.astype(float), pd.Series(merged.astype(float)).astype(object)):
-        with pytest.raises(DataError, match="different persons have become one"):
-            model.fit(frame, y, person=person)
-    model.fit(frame, y, person=merged)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads memory off /proc")
@@ -182,10 +135,3 @@ def test_what_unpacks_to_too_much(tmp_path, monkeypatch) -> None:
     path.write_bytes(gzip.compress(b"a" * (1 << 22)))
     with pytest.raises(DataError, match="its first line is longer than"):
         read_table(path)
-
-
-def test_names_that_differ_in_blanks_alone_are_known_as_they_stand() -> None:
-    code = code_of({" a": 0, "a ": 1, " b": 2, " 7": 3})
-    assert [code(name) for name in (" a", "a ", "a", "  a")] == [0, 1, None, None]
-    assert [code(name) for name in (" b", "b", "b  ", " 7", "7", 7.0)] == [2, 2, 2, 3, 3, 3]
-    assert [code_of({" a": 0, "a": 1})(name) for name in (" a", "a", "a ")] == [0, 1, 1]

@@ -37,26 +37,12 @@ def test_what_lies_beside_a_table_is_no_part_of_it(folder, name, pattern) -> Non
     assert values(folder / pattern) == [0, 1, 10, 11]
 
 
-def test_a_hidden_file_is_read_where_it_is_asked_for(folder) -> None:
-    (folder / "0.csv").rename(folder / "_0.csv")
-    assert values(folder / "_*.csv") == [0, 10]
-    (folder / ".store").mkdir()
-    (folder / "1.csv").rename(folder / ".store" / "1.csv")
-    assert values(folder / ".store") == values(folder / ".store" / "*.csv") == [1, 11]
-
-
 @pytest.mark.parametrize("name", ["2.dat", "2.csv.bak", "part-2", "2.xlsx", "model.pkl"])
 def test_a_file_of_another_kind_is_named(folder, name) -> None:
     (folder / name).write_text("a\n2\n12\n")
     with pytest.raises(ta.DataError, match=rf"holds tables and '{name}', which is none of CSV"):
         source_of(folder)
     assert values(folder / "*.csv") == [0, 1, 10, 11]
-
-
-def test_a_pattern_names_no_workbook(folder) -> None:
-    (folder / "2.xlsx").touch()
-    with pytest.raises(ta.DataError, match=r"2.xlsx is no table .* is named like"):
-        source_of(folder / "*")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes")
@@ -85,19 +71,3 @@ def test_what_links_lead_to_is_read_once(folder) -> None:
     (folder / "more").symlink_to(other)
     assert [file.name for file in files_of(folder)] == ["0.csv", "1.csv"]
     assert values(folder) == [0, 1, 10, 11]
-
-
-@pytest.mark.parametrize("name", ["people.feather", "people.arrow.old", "people"])
-def test_arrow_is_read_whatever_it_is_called(tmp_path, name) -> None:
-    feather = pytest.importorskip("pyarrow.feather")
-    feather.write_feather(pd.DataFrame({"a": [3, 4]}), str(tmp_path / name))
-    for data in (tmp_path / name, tmp_path, tmp_path / "*"):
-        assert values(data) == [3, 4]
-
-
-def test_parquet_is_read_whatever_it_is_called(tmp_path) -> None:
-    pytest.importorskip("pyarrow")
-    pd.DataFrame({"a": [3, 4]}).to_parquet(tmp_path / "0.parquet")
-    pd.DataFrame({"a": [5, 6]}).to_parquet(tmp_path / "part-1")
-    assert values(tmp_path) == values(tmp_path / "*") == [3, 4, 5, 6]
-    assert values(tmp_path / "part-1") == [5, 6]

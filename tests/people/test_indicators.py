@@ -58,14 +58,6 @@ def test_a_column_none_of_whose_values_the_model_knows_is_refused(tmp_path) -> N
             read(forest)
 
 
-def test_codes_that_lost_their_zeros_are_the_same_codes(tmp_path) -> None:
-    frame = people()
-    forest = model_of(frame)
-    expected = read_records(frame, forest, target="ill").node
-    for read in routes(frame.assign(zone=frame["zone"].astype(int)), tmp_path):
-        assert np.array_equal(read(forest).node, expected)
-
-
 def test_values_are_looked_for_in_all_parts_of_a_table(tmp_path) -> None:
     """The first file knows only values that have no indicator: a value left out, and a new one."""
     frame = people()
@@ -73,20 +65,3 @@ def test_values_are_looked_for_in_all_parts_of_a_table(tmp_path) -> None:
     strange = frame.assign(zone=np.where(np.arange(300) % 2, "01", "09"))
     for read in routes(pd.concat([strange, frame]), tmp_path):
         assert read(forest).n_people == 600
-
-
-@pytest.mark.parametrize("value", ["01", ""])
-def test_the_value_that_was_left_out_may_stand_alone(tmp_path, value) -> None:
-    frame = people()
-    forest = model_of(frame, drop_first=True)
-    for read in routes(frame.assign(zone=value), tmp_path):
-        assert read(forest).n_people == 300
-
-
-def test_one_value_in_other_letters_is_refused(tmp_path) -> None:
-    frame = people()
-    named = frame["zone"].map({"01": "East", "02": "North", "03": "South"})
-    forest = model_of(frame.assign(zone=named), drop_first=True)
-    for read in routes(frame.assign(zone="north"), tmp_path):
-        with pytest.raises(ta.DataError, match=r"such as 'north', is one .* \(North, South\)"):
-            read(forest)

@@ -1,6 +1,5 @@
 """Labels that nothing shows to be those of the training are named, and nothing rests on them."""
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -24,18 +23,15 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-from sklearn.multioutput import MultiOutputClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.findings import Skipped
 from treeaudit.people.checks.bootstrap_counts import (
-    counted_once,
     draws_in_order,
-    no_room,
 )
-from treeaudit.people.checks.label_consistency import _reason, beyond_chance, labels_not_held
+from treeaudit.people.checks.label_consistency import beyond_chance, unverified_labels
 from treeaudit.people.checks.training_data import verify
 from treeaudit.people.records import read_records
 
@@ -54,7 +50,7 @@ def said(model, x, y) -> str:
     forest = ta.load(model)
     train = read_records((x, y), forest, origin="train.csv")
     assert verify(forest, train) == ""
-    return labels_not_held(forest, train)
+    return unverified_labels(forest, train)
 
 
 def told_apart(model, x, y) -> bool:
@@ -169,22 +165,6 @@ class TestSeeds:
 
 
 class TestRoom:
-    def test_people_of_labels_that_nobody_has_there_are_too_many(self) -> None:
-        people, stated = np.array([3, 2]), np.array([[4.0, 1.0], [0.0, 2.0]])
-        assert no_room(people, stated, np.array([[1, 5], [9, 2]]), once=True).tolist() == [
-            True,
-            False,
-        ]
-        assert not no_room(people, stated, np.array([[1, 5], [9, 2]]), once=False).any()
-        assert no_room(people, stated, np.array([[2, 0], [9, 1]]), once=False).all()
-
-    def test_whoever_is_counted_once_is_among_those_who_end_there(self) -> None:
-        people, stated = np.array([3, 2]), np.array([[2.0, 1.0], [1.0, 1.0]])
-        wrong = counted_once(people, stated, np.array([[1, 2], [2, 2]]), np.array([3, 4]))
-        assert wrong.tolist() == [[True, False], [True, False]]
-        drawn = np.array([2, 2])
-        assert not counted_once(drawn, stated, np.array([[1, 2], [2, 2]]), np.array([3, 4])).any()
-
     def test_a_forest_of_small_leaves_refuses(self) -> None:
         x, y = people()
         read = ta.load(forest().fit(x, y))
@@ -208,74 +188,6 @@ def test_mean_and_deviation_are_those_of_all_ways_to_deal_out_labels(data) -> No
     assert deviation == pytest.approx(sums.std(), abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["scikit-learn", "bins", "LightGBM"])
-@pytest.mark.parametrize("how", ["dealt out anew", "all wrong"])
-def test_boostings_of_three_classes_refuse_other_labels(kind, how) -> None:
-    x, y = people(classes=3)
-    if kind == "LightGBM":
-        lightgbm = pytest.importorskip("lightgbm")
-        model = lightgbm.LGBMClassifier(n_estimators=3, max_depth=2, verbose=-1)
-    else:
-        asked = {"max_depth": 2, "random_state": 0}
-        model = (
-            GradientBoostingClassifier(n_estimators=3, **asked)
-            if kind == "scikit-learn"
-            else HistGradientBoostingClassifier(max_iter=3, **asked)
-        )
-    wrong = np.random.default_rng(0).permutation(y)
-    if how == "all wrong":
-        wrong = np.array(["v", "w", "u"])[np.searchsorted(["u", "v", "w"], y)]
-    with pytest.raises(ta.DataError, match=rf"(not )?[uvw] in the file and .*{ASKED}"):
-        said(model.fit(x, y), x, wrong)
-    assert said(model, x, y) == ""
-
-
-@pytest.mark.parametrize("kind", ["code", "outputs"])
-def test_labels_of_a_model_whose_trees_count_others_are_left_aside(kind) -> None:
-    x, y = people(classes=3)
-    member = DecisionTreeClassifier(max_depth=3, random_state=0)
-    if kind == "code":
-        model = OutputCodeClassifier(member, code_size=2, random_state=0).fit(x, y)
-    else:
-        model = MultiOutputClassifier(member).fit(x, np.column_stack([y, y[::-1]]))
-    read = ta.load(model)
-    train = read_records(x.assign(ill=y), read, target="ill")
-    assert train.labels is None
-    assert verify(read, train) == ""
-    assert train.unlabelled == (
-        "every tree of the model counts labels of its own, which no column of a table holds for all"
-    )
-    report = ta.scan(model, train=x.assign(ill=y), target="ill")
-    assert report["TA101"].status in ("clear", "found")
-
-
-def test_classes_that_a_file_numbers_are_told_as_such(tmp_path) -> None:
-    lightgbm = pytest.importorskip("lightgbm")
-    x, y = people()
-    model = lightgbm.LGBMClassifier(n_estimators=2, verbose=-1).fit(x, y)
-    model.booster_.save_model(tmp_path / "model.txt")
-    read = ta.load(tmp_path / "model.txt")
-    with pytest.raises(
-        ta.DataError,
-        match=r"the model has no label '[uv]'; it knows 0, 1; a file of this library numbers its "
-        "classes: give the labels as these numbers, for texts from 0 as they are sorted, or the "
-        "pickle of the classifier, which names them",
-    ):
-        read_records((x, y), read)
-    assert said(tmp_path / "model.txt", x, (y == "v").astype(int)) == ""
-    assert said(model, x, y) == ""
-
-
-def test_the_first_round_of_a_wrapped_boosting_has_the_labels_of_the_wrapper() -> None:
-    lightgbm = pytest.importorskip("lightgbm")
-    x, y = people(classes=3)
-    model = lightgbm.LGBMClassifier(n_estimators=2, max_depth=2, verbose=-1).fit(x, y)
-    told = ta.load(model).tree_classes
-    assert told[0] == ("u", "not u", "(none)")
-    assert told[2] == ("not w", "(none)", "w")
-    assert told[3] == ("u", "v", "w")
-
-
 NUMBERS = {
     "forest": RandomForestRegressor(10, min_samples_leaf=5, random_state=0),
     "bag": BaggingRegressor(DecisionTreeRegressor(max_depth=4), 5, random_state=0),
@@ -295,16 +207,16 @@ def test_numbers_of_another_column_are_named_too(name) -> None:
     y = np.exp(x["a"].to_numpy() + rng.normal(0, 0.5, len(x)))
     model = clone(NUMBERS[name]).fit(x, y)
     read = ta.load(model)
-    assert labels_not_held(read, read_records((x, y), read)) == ""
+    assert unverified_labels(read, read_records((x, y), read)) == ""
     wrong = read_records((x, rng.permutation(y)), read, origin="train.csv")
-    assert labels_not_held(read, wrong) == (
+    assert unverified_labels(read, wrong) == (
         "the numbers of train.csv could not be verified: nothing shows that they are those of the "
         "training, since other numbers would go with the leaves of the model as well; if it was "
         "trained with another column, name that (--target): nothing that rests on them "
         "was looked at"
     )
     turned = read_records((x, -y), read)
-    assert (labels_not_held(read, turned) == "") == (name == "changed")
+    assert (unverified_labels(read, turned) == "") == (name == "changed")
 
 
 def test_nothing_passes_on_numbers_of_another_column() -> None:
@@ -317,58 +229,3 @@ def test_nothing_passes_on_numbers_of_another_column() -> None:
     assert isinstance(skipped, Skipped)
     assert skipped.reason.startswith("the numbers of train could not be verified")
     assert report.verdict == "review"
-
-
-def skewed(kind: str, n: int = 1200) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(n, 4))
-    of = 0.5 * x[:, 0]
-    drawn = {"lognormal": 2 * rng.normal(size=n), "pareto": np.log(rng.pareto(1.5, n))}
-    return x, np.exp(of + drawn[kind])
-
-
-@pytest.mark.parametrize("kind", ["lognormal", "pareto"])
-@pytest.mark.parametrize(
-    "model",
-    [
-        HistGradientBoostingRegressor(loss="absolute_error", max_iter=5),
-        GradientBoostingRegressor(loss="huber", n_estimators=5, random_state=0),
-        RandomForestRegressor(5, min_samples_leaf=20, random_state=0),
-    ],
-)
-def test_skewed_numbers_are_held_and_others_of_the_kind_are_not(kind, model) -> None:
-    """One of them rules a correlation: it was 2.2 deviations of true numbers, and 11 of others."""
-    x, y = skewed(kind)
-    read = ta.load(clone(model).fit(x, y))
-    assert labels_not_held(read, read_records((x, y), read)) == ""
-    for seed in range(5):
-        other = np.random.default_rng(seed).permutation(y)
-        assert "could not be verified" in labels_not_held(read, read_records((x, other), read))
-
-
-def test_medians_of_leaves_are_compared() -> None:
-    x, y = skewed("pareto", 400)
-    model = DecisionTreeRegressor(criterion="absolute_error", min_samples_leaf=50, random_state=0)
-    read = ta.load(model.fit(x, y))
-    assert read.values_are == "medians"
-    assert said(model, x, y) == ""
-    with pytest.raises(ta.DataError, match=r"holds a median of .* in the file and of"):
-        said(model, x, np.random.default_rng(0).permutation(y))
-    # Leaves that were changed since contradict nobody.
-    tree = read.trees[0]
-    value = np.where(tree.is_leaf, np.round(tree.value), tree.value)
-    changed = dataclasses.replace(read, trees=(dataclasses.replace(tree, value=value),))
-    assert verify(changed, read_records((x, y), changed)) == ""
-
-
-def test_a_number_that_everybody_has_is_not_held() -> None:
-    x, y = skewed("lognormal", 400)
-    read = ta.load(RandomForestRegressor(3, min_samples_leaf=20, random_state=0).fit(x, y))
-    assert "could not be verified" in labels_not_held(read, read_records((x, 0 * y), read))
-
-
-def test_few_or_noisy_labels_are_called_so() -> None:
-    """From 2 to 3.5 deviations they are better than most others, and not shown to be true."""
-    found = {_reason(z, "labels")[:20] for z in (2.0, 3.4)}
-    assert found == {"they are too few, or"}
-    assert _reason(1.9, "labels").startswith("nothing shows that they are")

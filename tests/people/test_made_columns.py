@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.feature_selection import (
@@ -61,23 +59,6 @@ def test_a_selection_by_scores_is_undone(selection) -> None:
     assert (found.node[:, 0] == model[-1].apply(model[:-1].transform(x))).all()
 
 
-@given(
-    st.lists(st.sampled_from([0.0, 1.0, 2.0, np.nan]), min_size=4, max_size=4),
-    st.sampled_from([1, 2, 3, 4, "all"]),
-    st.sampled_from([25, 50, 70, 100]),
-)
-def test_scores_that_are_alike_are_chosen_as_scikit_learn_does(scores, k, percent) -> None:
-    x, y = people(60)
-    for selection in (SelectKBest(k=k), SelectPercentile(percentile=percent)):
-        selection.fit(x, y)
-        selection.scores_ = np.array(scores)
-        chosen = selection.get_support()
-        if not chosen.any():
-            continue
-        model = make_pipeline(selection, tree().fit(x.to_numpy()[:, chosen], y))
-        assert ta.load(model).schema.names == np.array(COLUMNS)[chosen].tolist()
-
-
 def test_parts_side_by_side_know_the_names_of_the_data() -> None:
     x, y = people()
     both = FeatureUnion([("all", PCA(2)), ("some", SelectKBest(k=2))])
@@ -123,19 +104,6 @@ class TestStepsThatDoNotTell:
         with pytest.raises(ta.DataError, match="has no column 'x0'"):
             read_records(self.x.assign(y=self.y), again, target="y")
         read_records(self.made.assign(y=self.y), again, target="y")
-
-
-def test_columns_that_a_graph_scales_are_not_those_of_the_data(tmp_path) -> None:
-    skl2onnx = pytest.importorskip("skl2onnx")
-    x, y = people()
-    model = make_pipeline(StandardScaler(), tree()).fit(x.to_numpy(np.float32), y)
-    graph = skl2onnx.to_onnx(model, x.to_numpy(np.float32)[:1])
-    (tmp_path / "model.onnx").write_bytes(graph.SerializeToString())
-    forest = ta.load(tmp_path / "model.onnx")
-    with pytest.raises(ta.DataError, match=r"which Scaler made of those of the data .* x0, x1, …"):
-        read_records((x, y), forest)
-    scaled = pd.DataFrame(model[0].transform(x.to_numpy()), columns=["x0", "x1", "x2", "x3"])
-    assert len(read_records((scaled, y), forest)) == len(y)
 
 
 def test_columns_without_names_are_asked_for_as_they_were_trained_on() -> None:

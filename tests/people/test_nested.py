@@ -6,10 +6,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.people.checks.repeats import repeats_in
-from treeaudit.people.input.files import readable
 from treeaudit.people.input.sources import source_of
-from treeaudit.people.records import read_records
 from treeaudit.people.streaming import stream_records
 
 N = 120
@@ -84,51 +81,3 @@ def test_a_list_is_no_number(table, model, tmp_path, kind) -> None:
     one = table.assign(a=[np.array([i]) for i in range(N)])
     with pytest.raises(ta.DataError, match=r"column 'a', row 1: .* is not a number"):
         ta.scan(model, test=one, target="ill")
-
-
-@pytest.mark.parametrize("name", ["a", "no"])
-def test_a_prior_of_lists(model, name) -> None:
-    prior = pd.DataFrame({"a": [1, 2], "no": [0.5, 0.5], "yes": [0.5, 0.5]})
-    with pytest.raises(ta.DataError, match=f"the prior, column '{name}' holds lists"):
-        ta.scan(model, prior=prior.assign(**{name: [[1], [2]]}))
-
-
-def test_lists_are_compared_whole() -> None:
-    """Rows that differ only in the middle of a long list are not the same."""
-    long = [np.arange(3000) * (1 + (np.arange(3000) == 1500) * i) for i in (0, 1, 0)]
-    frame = pd.DataFrame({"a": [1, 1, 1], "more": pd.Series(long)})
-    assert repeats_in(frame)[1].tolist() == [0, 1, 0]
-
-
-@pytest.mark.parametrize("name", ["b", "ill"])
-def test_no_schema_is_drafted_of_lists(table, name) -> None:
-    with pytest.raises(ta.DataError, match=f"column '{name}' of the public table holds lists"):
-        ta.Schema.from_public(table.assign(**{name: [[1]] * N}), target="ill")
-
-
-@pytest.mark.parametrize("name", ["a", "ill", "more"])
-def test_runs_of_equal_values_are_read(table, model, tmp_path, name) -> None:
-    pa = pytest.importorskip("pyarrow")
-    compute = pytest.importorskip("pyarrow.compute")
-    if not hasattr(compute, "run_end_encode"):
-        pytest.skip("this pyarrow has no runs")
-    held = pa.Table.from_pandas(table.assign(more="x"), preserve_index=False)
-    runs = compute.run_end_encode(held[name].combine_chunks())
-    held = held.drop_columns([name]).append_column(name, runs)
-    with pa.ipc.new_file(tmp_path / "people.arrow", held.schema) as file:
-        file.write_table(held, max_chunksize=50)
-    forest = ta.load(model)
-    expected = read_records(table, forest, target="ill")
-    found = read_records(tmp_path / "people.arrow", forest, target="ill")
-    streamed = stream_records(source_of(tmp_path / "people.arrow"), forest, target="ill")
-    for one in (found, streamed):
-        assert np.array_equal(one.node, expected.node)
-        assert np.array_equal(one.labels, expected.labels)
-
-
-def test_what_pyarrow_does_not_do_is_said_in_a_sentence() -> None:
-    with (
-        pytest.raises(ta.DataError, match=r"a.arrow cannot be read as a table: no such cast; save"),
-        readable("a.arrow"),
-    ):
-        raise NotImplementedError("no such cast.")

@@ -11,8 +11,8 @@ from sklearn.ensemble import (
 
 import treeaudit as ta
 from treeaudit.errors import DataError
-from treeaudit.people.predict.boosted_scores import called, scores_of, told_of
-from treeaudit.people.predict.newton_steps import Newton, newton_of, told_by_steps
+from treeaudit.people.predict.newton_steps import Newton, means_from_steps, newton_of
+from treeaudit.people.predict.predictions import called, scores_of, target_values
 from treeaudit.people.records import read_records
 
 RNG = np.random.default_rng(0)
@@ -72,17 +72,17 @@ def boosted(request, tmp_path):
 
 def test_rate_and_penalty_are_found(boosted) -> None:
     _, forest, people, _, rate, penalty = boosted
-    found = newton_of(forest, people.node, told_of(people))
+    found = newton_of(forest, people.node, target_values(people))
     assert found.rate == pytest.approx(rate, rel=2e-3)
     assert found.penalty == pytest.approx(penalty, rel=2e-2, abs=2e-2)
 
 
 def test_steps_say_what_the_labels_in_each_leaf_are_on_average(boosted) -> None:
     _, forest, people, *_ = boosted
-    found = newton_of(forest, people.node, told_of(people))
+    found = newton_of(forest, people.node, target_values(people))
     wanted, told = (
-        found.wanted(told_of(people)),
-        told_by_steps(forest, people.node, told_of(people)),
+        found.wanted(target_values(people)),
+        means_from_steps(forest, people.node, target_values(people)),
     )
     spread = 1.0 if people.targets is None else people.targets.std()
     for i, (tree, said) in enumerate(zip(forest.trees, told, strict=True)):

@@ -9,7 +9,7 @@ import pytest
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS, PURE, people, people_for, schema_for
 from treeaudit.dp.claims import FOUND_OUT, bounded, unbounded_because
-from treeaudit.people.checks.noise_check import chance_of_exact, held_against
+from treeaudit.people.checks.noise_check import chance_of_exact, check_noise
 from treeaudit.people.records import read_records
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier
@@ -56,7 +56,7 @@ def exact(forest, train, *, above=False):
 def test_honest_models_stay_bounded_on_their_own_people(trainer, epsilon) -> None:
     for n in (4, 300):
         forest, train = fitted(trainer, *people_for(trainer, n), epsilon=epsilon)
-        assert held_against(forest, train) is forest
+        assert check_noise(forest, train) is forest
 
 
 @pytest.mark.parametrize(
@@ -98,22 +98,22 @@ def test_exact_counts_are_detected(trainer) -> None:
     forest, train = fitted(trainer, *mixed(), max_depth=6)
     forged = exact(forest, train)
     assert bounded(forged)
-    assert unbounded_because(held_against(forged, train)) == FOUND_OUT[-1]
+    assert unbounded_because(check_noise(forged, train)) == FOUND_OUT[-1]
     # Whatever is said to have been done to the counts afterwards.
     if forest.noise is not None:
-        assert not bounded(held_against(replace(forged, noise=None), train))
+        assert not bounded(check_noise(replace(forged, noise=None), train))
 
 
 def test_exact_counts_above_noisy_leaves_are_detected() -> None:
     forest, train = fitted(PrivateTreeClassifier, *mixed(), max_depth=6)
     forged = exact(forest, train, above=True)
-    assert unbounded_because(held_against(forged, train)) == FOUND_OUT[-1]
+    assert unbounded_because(check_noise(forged, train)) == FOUND_OUT[-1]
 
 
 def test_exact_counts_are_detected_under_gaussian_noise() -> None:
     forest, train = fitted(PrivateAdditiveTreeClassifier, *mixed(), delta=1e-6)
     forged = exact(forest, train)
-    assert unbounded_because(held_against(forged, train)) == FOUND_OUT[-1]
+    assert unbounded_because(check_noise(forged, train)) == FOUND_OUT[-1]
 
 
 def test_a_chance_by_hand() -> None:

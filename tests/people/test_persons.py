@@ -13,7 +13,7 @@ import treeaudit as ta
 from treeaudit.audit.preparation import prepare
 from treeaudit.findings.policy import read_policy
 from treeaudit.findings.request import Request
-from treeaudit.people.persons import check_whole, coded
+from treeaudit.people.persons import coded
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 N = 60
@@ -51,16 +51,6 @@ def test_numbers_that_have_merged_are_refused(forest, dtype, digits) -> None:
     assert report.unit.persons == N
 
 
-@pytest.mark.parametrize("kind", ["Float32", "category", "object"])
-def test_numbers_that_have_merged_are_refused_in_every_column(kind) -> None:
-    few = pd.Series(np.arange(2**24 - 1, 2**24 + 2).astype(np.float32))
-    mixed = pd.Series([*few.to_numpy(), "ann", None, 2**60], dtype=object)
-    told = mixed if kind == "object" else few.astype(kind)
-    with pytest.raises(ta.DataError, match=r"above 2\^24"):
-        check_whole(told, "who")
-    check_whole(pd.Series(["ann", 2**60, 1.5, None], dtype=object), "who")
-
-
 def test_a_trainer_refuses_merged_numbers_of_single_precision() -> None:
     schema = ta.Schema(features=(ta.Feature(name="age", low=0, high=N),), classes=(False, True))
     model = PrivateTreeClassifier(epsilon=1, schema=schema, rows_per_person=1)
@@ -88,28 +78,6 @@ def test_the_same_number_is_the_same_person_in_two_tables(forest, kind, others, 
     assert len(case.test) == N // 2
 
 
-@pytest.mark.parametrize(
-    ("tables", "persons"),
-    [
-        ([["7", "8"], ["7.0", "9"]], [[0, 1], [0, 2]]),
-        ([["7", "7.0"], ["7", "07"]], [[0, 1], [0, 2]]),
-        ([["007"], [7, 7.0]], [[0], [0, 0]]),
-        ([["1e3"], ["1000"]], [[0], [1]]),
-        ([["7a", "b "], ["07a", "b"]], [[0, 1], [2, 1]]),
-    ],
-)
-def test_two_texts_of_one_table_stay_two(tables, persons) -> None:
-    found = coded(*(pd.Series(one, dtype=object) for one in tables))
-    assert [one.tolist() for one in found] == persons
-
-
-def test_a_comparison_reads_persons_as_they_stand(forest, tmp_path) -> None:
-    who = [f"{i:03}" for i in range(N // 2)] + [str(i) for i in range(N // 2)]
-    path = table("csv", tmp_path / "people", who)
-    (found,) = ta.compare(forest, train=path, person="who", target="ill").models
-    assert found.report.unit.persons == len(set(who))
-
-
 @given(
     st.lists(
         st.sampled_from(
@@ -127,8 +95,3 @@ def test_whose_rows_are_one_persons_does_not_hang_on_others(told, gone) -> None:
     kept = told[:gone] + told[gone + 1 :]
     rest = [row[:gone] + row[gone + 1 :] for i, row in enumerate(same(told)) if i != gone]
     assert same(kept) == rest
-
-
-def test_true_is_another_person_than_one() -> None:
-    told = pd.Series([True, 1, "1", Decimal("1.0"), "True", 1.0], dtype=object)
-    assert coded(told)[0].tolist() == [0, 1, 1, 2, 0, 1]

@@ -1,8 +1,6 @@
 """What a forest answers, against scikit-learn's own answers."""
 
-import ast
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,19 +29,14 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS
-from treeaudit.defenses import PruneLeaves
-from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import (
     averages,
     class_shares,
-    predict_numbers,
     predict_shares,
     utility,
 )
 from treeaudit.people.records import read_records
-from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 MODELS = [
     DecisionTreeClassifier(max_depth=5, random_state=0),
@@ -175,38 +168,3 @@ def test_private_models_answer_as_their_estimators_do(trainer, variant, tmp_path
         assert (forest.answers, forest.noise) == (model.forest_.answers, model.forest_.noise)
         found = utility(forest, records)
         assert found.accuracy.value == pytest.approx(model.score(x, y), abs=0.005)
-
-
-def test_a_private_record_without_a_leaf_is_not_answered_either() -> None:
-    x = np.random.default_rng(0).uniform(0, 1, (2000, 1))
-    schema = ta.Schema(
-        features=(ta.Feature(name="x0", low=0, high=1),), classes=(0, 1), named=False
-    )
-    y = (x[:, 0] > 0.9).astype(int)
-    model = PrivateTreeClassifier(epsilon=50.0, schema=schema, max_depth=1, n_bins=10).fit(x, y)
-    pruned = PruneLeaves(min_leaf=600, unanswered="reject").apply(model.forest_)
-    assert utility(pruned, read_records((x, y), pruned)).coverage.value < 1
-
-
-def test_readers_and_trainers_say_how_a_model_answers() -> None:
-    folder = Path(ta.__file__).parent
-    found = 0
-    for path in [*folder.glob("readers/**/*.py"), *folder.glob("trainers/**/*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Forest":
-                found += 1
-                assert "answers" in {keyword.arg for keyword in node.keywords}, path
-    assert found >= 8
-
-
-@pytest.mark.parametrize("value", [1e308, -1e308, np.finfo(np.float64).max, 1.0])
-@pytest.mark.parametrize("n", [1, 3, 7])
-def test_the_mean_of_numbers_is_none_beyond_them(value, n) -> None:
-    trees = tuple(
-        Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], value=[value])
-        for _ in range(n)
-    )
-    model = Forest(trees=trees, schema=Schema.numeric(1), counts_are="absent")
-    (mean,) = predict_numbers(model, np.zeros((1, 1)))
-    assert np.isfinite(mean)
-    assert mean == pytest.approx(value)

@@ -82,17 +82,6 @@ def test_indicators(forest) -> None:
     assert only.tolist() == [-1, 0, -1, -1]
 
 
-def test_everybody_alike(forest) -> None:
-    found = read_prior(pd.DataFrame({"no": [0.25], "yes": [0.75]}), forest)
-    assert found.kind(0) == "everybody"
-    assert kinds_of(found, people(forest, age=[1, 2]), forest.schema).tolist() == [0, 0]
-
-
-def test_rounded_shares_are_made_to_add_up(forest) -> None:
-    found = read_prior(pd.DataFrame({"no": [0.333], "yes": [0.666]}), forest)
-    assert found.share.sum() == pytest.approx(1)
-
-
 def test_files(forest, tmp_path) -> None:
     path = tmp_path / "prior.csv"
     path.write_text("job, no, yes\ncook, 0.9, 0.1\n*, 0.5, 0.5\n")
@@ -168,29 +157,6 @@ class TestKindsThatAreCodes:
         path = _file(self.PEOPLE, tmp_path / f"people.{people_in}")
         records = read_records(path, young, texts=["code"])
         assert kinds_of(found, records, young.schema).tolist() == [3, 2, 1, 0]
-
-    def test_one_without_a_line_is_not_another(self, young, tmp_path) -> None:
-        table = pd.DataFrame({"code": ["01", "250.10"], **SHARES})
-        found = prior_table(_file(table, tmp_path / "prior.csv"), young)
-        path = _file(self.PEOPLE, tmp_path / "people.csv")
-        records = read_records(path, young, texts=["code"])
-        with pytest.raises(ta.DataError, match=r"row 2: prior\.csv has no line for '1' of 'code'"):
-            kinds_of(found, records, young.schema)
-
-    @pytest.mark.parametrize("kind", ["csv", "parquet"])
-    def test_numbers_are_the_same_however_they_are_written(self, young, kind, tmp_path) -> None:
-        table = pd.DataFrame({"code": [2, 3], **SHARES})
-        found = prior_table(_file(table, tmp_path / "prior.csv"), young)
-        people = pd.DataFrame({"age": [20, 30, 40], "label": "no", "code": [3.0, 2.0, 3.0]})
-        path = _file(people, tmp_path / f"people.{kind}")
-        records = read_records(path, young, texts=["code"])
-        assert kinds_of(found, records, young.schema).tolist() == [1, 0, 1]
-
-    def test_two_lines_for_one_number_of_the_model(self, young, tmp_path) -> None:
-        path = tmp_path / "prior.csv"
-        path.write_text("age,no,yes\n1.0,.5,.5\n1,.4,.6\n")
-        with pytest.raises(ta.DataError, match=r"prior\.csv has two lines for '1' of 'age'"):
-            read_prior(path, young)
 
 
 def _file(table: pd.DataFrame, path):

@@ -80,23 +80,6 @@ def test_indicator_columns_are_read_off_the_column_they_come_from() -> None:
     assert np.array_equal(plain.node, made.node)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
-def test_indicators_of_a_column_of_fractions(kind, tmp_path) -> None:
-    """They are called ``grade_1.0``, and the same people come as 1, 1.0 or a float."""
-    frame = people().assign(grade=lambda f: f["age"] // 30 + 1.0).drop(columns=["job", "sex"])
-    model = DecisionTreeClassifier(max_depth=3, random_state=0)
-    features = pd.get_dummies(frame[["grade"]], columns=["grade"])
-    forest = ta.load(model.fit(features, frame["income"]))
-    table: object = frame
-    if kind == "csv":
-        frame.to_csv(table := tmp_path / "people.csv", index=False)
-    elif kind == "parquet":
-        pytest.importorskip("pyarrow")
-        frame.to_parquet(table := tmp_path / "people.parquet")
-    records = read_records(table, forest, target="income")
-    assert np.array_equal(records.node[:, 0], model.apply(features))
-
-
 def test_a_model_without_names_takes_columns_in_order() -> None:
     frame = people()
     x, y = frame[["age"]].to_numpy(), frame["income"]
@@ -229,25 +212,6 @@ def test_tables_as_programs_write_them(fitted, tmp_path, change, name) -> None:
     records = read_records(path, forest)
     assert np.array_equal(records.node, expected.node)
     assert np.array_equal(records.labels, expected.labels)
-
-
-def test_names_and_values_that_begin_with_a_space(tmp_path) -> None:
-    """As everybody trains who reads the census data without skipinitialspace."""
-    frame = people()
-    spaced = frame.assign(job=" " + frame["job"]).rename(columns=lambda name: f" {name}")
-    features = pd.get_dummies(spaced[[" age", " job"]])
-    forest = ta.load(model := DecisionTreeClassifier(random_state=0).fit(features, frame["income"]))
-    spaced.to_csv(tmp_path / "people.csv", index=False)
-    for data, target in ((tmp_path / "people.csv", "income"), (spaced, " income")):
-        records = read_records(data, forest, target=target)
-        assert np.array_equal(records.node[:, 0], model.apply(features))
-
-
-def test_numbers_come_back_from_a_file_to_the_last_digit(tmp_path) -> None:
-    values = np.random.default_rng(0).lognormal(0, 5, 20_000)
-    path = tmp_path / "numbers.csv"
-    pd.DataFrame({"x": values}).to_csv(path, index=False)
-    assert np.array_equal(read_table(path).frame["x"].to_numpy(), values)
 
 
 @pytest.mark.parametrize("fill", [None, {"strategy": "most_frequent"}, {"strategy": "constant"}])

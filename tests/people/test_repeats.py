@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from treeaudit.people.checks.repeats import look_made_up, repeats_in
+from treeaudit.people.persons import look_synthetic, repeats_in
 
 DATA = os.environ.get("TREEAUDIT_DATA")
 
@@ -39,14 +39,6 @@ def test_independent_columns_are_no_copies(values, columns) -> None:
         assert not repeats_in(pd.DataFrame(skewed))[0].look_like_copies
 
 
-@pytest.mark.parametrize("categories", [2, 3])
-def test_dummies_of_a_few_categories_are_no_copies(categories) -> None:
-    for seed in range(15):
-        rows = pd.DataFrame(np.random.default_rng(seed).integers(0, 8, (400, categories)))
-        dummies = pd.get_dummies(rows.astype(str))
-        assert not repeats_in(dummies)[0].look_like_copies
-
-
 @pytest.mark.skipif(DATA is None, reason="TREEAUDIT_DATA names no folder of tables")
 @pytest.mark.parametrize("name", ["adult", "magic", "nursery", "wall_following", "mushroom", "car"])
 def test_public_tables_are_no_copies(name) -> None:
@@ -60,6 +52,6 @@ def test_fractions_among_whole_numbers_are_suspect() -> None:
     a, b = rng.integers(60, 90, (2, 30))
     made = (age[a] + age[b]) / 2 + 0.25
     rows = pd.DataFrame({"age": np.r_[age, made], "cm": rng.normal(size=120)})
-    assert look_made_up(rows, np.r_[label, np.ones(30, int)]) == ["age"]
-    assert look_made_up(rows.head(90), label) == []
-    assert look_made_up(rows[["cm"]], np.r_[label, np.ones(30, int)]) == []
+    assert look_synthetic(rows, np.r_[label, np.ones(30, int)]) == ["age"]
+    assert look_synthetic(rows.head(90), label) == []
+    assert look_synthetic(rows[["cm"]], np.r_[label, np.ones(30, int)]) == []

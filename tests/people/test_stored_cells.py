@@ -119,19 +119,6 @@ def test_a_missing_label_changes_no_other(form, kind, tmp_path) -> None:
         assert read(form(table, folder), schema).labels[:2].tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("form", [one_for_each, several_arrow])
-def test_one_file_of_another_kind_changes_no_other(form, tmp_path) -> None:
-    schema = Schema(
-        features=(Feature(name="code", categories=(str(LONG), str(LONG + 2))),),
-        classes=("no", "yes"),
-        target="y",
-    )
-    write = parquet.write_table if form is one_for_each else feather.write_feather
-    for i, code in enumerate([pa.array([LONG]), pa.array([LONG + 2]), pa.array([0.5])]):
-        write(pa.table({"code": code, "y": ["no"]}), str(tmp_path / f"{i}.{form.__name__[:1]}"))
-    assert read(tmp_path, schema).values[:2, 0].tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("outside", ["raise", "clip"])
 def test_a_missing_code_neither_fails_a_fit_nor_changes_it(outside, tmp_path) -> None:
     feature = Feature(name="code", categories=(str(LONG), str(LONG + 2)))
@@ -146,20 +133,3 @@ def test_a_missing_code_neither_fails_a_fit_nor_changes_it(outside, tmp_path) ->
         )
         probe = table.slice(0, 2).to_pandas()[["code"]]
         assert model.predict(probe).tolist() == ["no", "yes"]
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", ["date32", "date64"])
-def test_a_day_beyond_the_calendar_changes_no_other(form, kind, tmp_path) -> None:
-    names = ("1970-01-02", "1970-01-03")
-    features = (Feature(name="day", categories=names), Feature(name="x", low=0, high=9))
-    schema = Schema(features=features, classes=("no", "yes"), target="y")
-    unit = 1 if kind == "date32" else 86_400_000
-    for last in (1, 10**7):
-        days = pa.array([unit, 2 * unit, last * unit], "int32" if unit == 1 else "int64")
-        table = pa.table({"day": days.view(f"{kind}"), "x": [1, None, 3], "y": ["no", "yes", "no"]})
-        folder = tmp_path / str(last)
-        folder.mkdir()
-        rows = read(form(table, folder), schema)
-        assert rows.values[:2, 0].tolist() == [0, 1]
-        assert np.isnan(rows.values[2, 0]) == (last > 1)

@@ -57,79 +57,11 @@ def test_two_columns_of_one_name_are_refused(table, forest, tmp_path, read, name
 
 
 @BOTH
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_names_that_only_look_doubled_are_read(table, forest, tmp_path, read, mark) -> None:
-    wide = table.assign(**{"a.1": 5, "": 6}).to_csv()
-    (tmp_path / "people.csv").write_text(mark + wide, encoding="utf-8")
-    found = read(tmp_path / "people.csv", forest)
-    assert np.array_equal(found.node, read_records(table, forest, target="ill").node)
-
-
-@BOTH
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        ("1,,2", 3),
-        ("1,,2,", 3),
-        ("1,,2,,", 3),
-        ("1,,,,", 3),
-        ('1,"",2', 3),
-        ('1,,""', 3),
-        ('1,,"",', 3),
-        ("1,  ,2,", 3),
-    ],
-)
-@pytest.mark.parametrize("above", ["", ",", "\ufeff,,"])
-def test_an_empty_line_of_one_column_is_a_row(
-    tmp_path, monkeypatch, read, newline, text, rows, above
-) -> None:
-    """And one at the end of the file is none."""
-    monkeypatch.setattr("treeaudit.people.input.sources._TEXT_ROWS", 2)
-    one = pd.DataFrame({"a": [1.0, 2.0, np.nan, np.nan]})
-    model = ta.load(DecisionTreeClassifier().fit(one, [0, 1, 1, 1]))
-    path = tmp_path / "one.csv"
-    path.write_bytes(f"{above}a,{text}".replace(",", newline).encode("utf-8"))
-    found = read_records(path, model) if read is held else stream_records(source_of(path), model)
-    assert found.n_people == rows
-    expected = read_records(pd.DataFrame({"a": [1.0, np.nan]}), model).node[:, 0]
-    assert set(expected) <= set(found.node[:, 0])
-
-
-@BOTH
-def test_a_header_above_an_empty_line_holds_no_rows(tmp_path, read) -> None:
-    model = ta.load(DecisionTreeClassifier().fit(pd.DataFrame({"a": [1, 2]}), [0, 1]))
-    (tmp_path / "one.csv").write_text("a\n\n")
-    with pytest.raises(ta.DataError, match=r"one.csv holds no rows"):
-        read_records(tmp_path / "one.csv", model) if read is held else stream_records(
-            source_of(tmp_path / "one.csv"), model
-        )
-
-
-@BOTH
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
 def test_text_of_wide_letters_is_refused(table, forest, tmp_path, read, encoding) -> None:
     (tmp_path / "people.csv").write_text(table.to_csv(index=False), encoding=encoding)
     with pytest.raises(ta.DataError, match=r"people.csv is no text in UTF-8; save the table as"):
         read(tmp_path / "people.csv", forest)
-
-
-@BOTH
-def test_messages_hold_no_signs_of_the_file(table, forest, tmp_path, read) -> None:
-    path = tmp_path / "people.csv"
-    strange = {"a": "\x1b[31mred", "b": "wide" * 1000}
-    table.rename(columns=strange).to_csv(path, index=False)
-    with pytest.raises(
-        ta.DataError, match=r"has no column 'a'; it has \\x1b\[31mred, wide"
-    ) as told:
-        read(path, forest)
-    assert str(told.value).isprintable()
-    assert len(str(told.value)) < 200
-    table.assign(ill="no\n" * 1000).to_csv(path, index=False)
-    with pytest.raises(ta.DataError, match="the model has no label") as told:
-        read(path, forest)
-    assert str(told.value).isprintable()
-    assert len(str(told.value)) < 200
 
 
 @BOTH

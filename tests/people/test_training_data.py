@@ -1,17 +1,14 @@
 """A training set is believed only where it fits the counts of the file."""
 
 import dataclasses
-import pickle
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
-    BaggingClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
@@ -23,17 +20,15 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.model_selection import train_test_split
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.findings.findings import Skipped
 from treeaudit.people.checks.training_data import verify
 from treeaudit.people.records import read_records
-from treeaudit.people.streaming import counter_of
 
 
 def people(n=400, seed=0):
@@ -72,11 +67,6 @@ class TestAnotherTable:
         with pytest.raises(ta.DataError, match=r"it has 399 rows, the model was trained on 400"):
             check(MODELS[name].fit(x, y), x[1:], y[1:])
 
-    def test_everybody_twice(self, name) -> None:
-        x, y = people()
-        with pytest.raises(ta.DataError, match="every row seems to be there 2 times"):
-            check(MODELS[name].fit(x, y), np.vstack([x, x]), np.concatenate([y, y]))
-
     def test_other_people(self, name) -> None:
         x, y = people()
         with pytest.raises(ta.DataError, match=r"train\.csv is not the training data of the model"):
@@ -87,37 +77,6 @@ class TestAnotherTable:
         wrong = np.where(y == "yes", "no", "yes")
         with pytest.raises(ta.DataError, match=r"holds .* in the file and"):
             check(MODELS[name].fit(x, y), x, wrong)
-
-
-@pytest.mark.parametrize("cv", [2, 5])
-@pytest.mark.parametrize("member", ["forest", "bag"])
-def test_folds_of_one_size_are_not_the_same_people(cv, member) -> None:
-    x, y = people(n=1000)
-    y[np.argsort(x[:, 0])] = np.repeat(["no", "yes"], 500)
-    y[:50] = y[:50][::-1]
-    bag = BaggingClassifier(DecisionTreeClassifier(min_samples_leaf=20), 3, random_state=0)
-    inner = MODELS["forest"] if member == "forest" else bag
-    model = CalibratedClassifierCV(inner, cv=cv).fit(x, y)
-    forest = ta.load(model)
-    assert forest.n_records is None
-    assert forest.records_are == "unknown"
-    check(model, x, y)
-    alone = ta.load(model, select="calibrated_classifiers_[0].estimator")
-    assert alone.n_records == 1000 - 1000 // cv
-
-
-def test_pairs_of_one_size_are_not_the_same_people() -> None:
-    x, _ = people(n=300)
-    y = np.array(["u", "v", "w"])[np.argsort(np.argsort(x[:, 0])) // 100]
-    model = OneVsOneClassifier(MODELS["forest"]).fit(x, y)
-    assert ta.load(model).n_records is None
-    check(model, x, y)
-
-
-def test_other_people_twice_as_many_are_not_called_copies() -> None:
-    x, y = people()
-    with pytest.raises(ta.DataError, match=r"it has 800 rows, the model was trained on 400$"):
-        check(MODELS["forest"].fit(x, y), *people(n=800, seed=1))
 
 
 def test_the_leaf_is_named_in_words() -> None:
@@ -155,27 +114,6 @@ def test_a_file_without_counts_verifies_nothing() -> None:
     )
     assert "could not be verified" in verify(bare, read_records(([[1.0]], ["no"]), bare))
     assert "could not be verified" in ta.scan(bare, train=([[1.0]], ["no"])).warnings[0]
-
-
-def test_counts_that_were_worked_out_from_weights_may_be_what_does_not_fit() -> None:
-    # Of class 0, two weigh 1 and 3 in one leaf, two weigh 1 in the other: one, if all weighed 2.
-    x = pd.DataFrame({"old": [0, 0, 1, 1, 1]})
-    y = pd.Series([0, 0, 0, 0, 1], name="ill")
-    model = DecisionTreeClassifier().fit(x, y, sample_weight=[1, 3, 1, 1, 2])
-    # Two leaves are no evidence.
-    assert ta.load(model).counts_are == "weighted"
-    ta.scan(model, train=x.assign(ill=y), target="ill")
-    x = pd.DataFrame({"old": np.repeat(range(6), 7)})
-    y = pd.Series(np.arange(42) % 7 < np.arange(42) // 7, name="ill").astype(int)
-    model = DecisionTreeClassifier().fit(x, y, sample_weight=np.where(y == 1, 2.5, 1))
-    assert ta.load(model).counts_are == "likely"
-    ta.scan(model, train=x.assign(ill=y), target="ill")
-    other = y.copy()
-    other[[7, 8]] = other[[8, 7]].to_numpy()
-    other[[7]] = 1
-    other[[20]] = 0
-    with pytest.raises(ta.DataError, match="and did all rows of a class weigh the same"):
-        ta.scan(model, train=x.assign(ill=other), target="ill")
 
 
 def numbers(n=400, seed=0):
@@ -242,17 +180,6 @@ class TestNumbersToPredict:
         model = DecisionTreeRegressor(max_depth=depth or None, min_samples_leaf=1 if depth else 60)
         check(model.fit(x, y, sample_weight=weights), x, y)
 
-    @pytest.mark.parametrize("kind", ["float32", "large", "text"])
-    def test_rounding_is_no_reason_to_accuse(self, kind, tmp_path) -> None:
-        x, y = numbers()
-        y = 1e9 + y / 1e5 if kind == "large" else y.astype(np.float32)
-        model = DecisionTreeRegressor(max_depth=4).fit(x, y)
-        if kind == "text":
-            path = tmp_path / "people.csv"
-            pd.DataFrame(x).assign(y=y).to_csv(path, index=False)
-            y = pd.read_csv(path)["y"].to_numpy()
-        check(model, x, y)
-
     def test_repaired_leaves_are_not_held_against_the_people(self) -> None:
         x, y = numbers()
         tree = ta.load(DecisionTreeRegressor(min_samples_leaf=3, random_state=0).fit(x, y))
@@ -304,39 +231,6 @@ class TestOneVersusTheRest:
         with pytest.raises(ta.DataError, match=r"holds .* × not u in the file and"):
             check(model, x, wrong)
 
-    def test_a_member_alone_knows_its_class_and_others(self, tmp_path) -> None:
-        x, y = self.three()
-        with (tmp_path / "model.pkl").open("wb") as file:
-            model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
-            pickle.dump(model, file)
-        forest = ta.load(tmp_path / "model.pkl", select="estimators_[1]")
-        found = read_records((x, y), forest)
-        assert (found.labels == (y == "v")).all()
-        verify(forest, found)
-        wrong = read_records((x, np.where(y == "v", "w", "v")), forest)
-        with pytest.raises(ta.DataError, match=r"× not v in the file and"):
-            verify(forest, wrong)
-
-    def test_people_who_are_counted_part_by_part(self) -> None:
-        x, y = self.three()
-        frame = pd.DataFrame(x, columns=["a", "b", "c"])
-        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(frame, y)
-        forest = ta.load(model)
-        count = counter_of(forest, ["a", "b", "c", "t"], target="t")
-        seen = count.table([frame.assign(t=y)]).records("people")
-        assert verify(forest, seen) == ""
-
-    def test_attacks_that_need_labels_say_why_there_are_none(self) -> None:
-        x, y = self.three()
-        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
-        others = people(seed=1)[0], y
-        report = ta.scan(model, train=(x, y), test=others, known=(x[:9], y[:9]))
-        assert report["TA103"].details.known.reason.startswith(
-            "every tree counts labels of its own"
-        )
-        said = {one.reason for one in report.results if isinstance(one, Skipped)}
-        assert "every member of the model knows one class of its own, and no label of all" in said
-
 
 class TestWeightsOfRows:
     @staticmethod
@@ -367,70 +261,12 @@ class TestWeightsOfRows:
             verify(forest, read_records((x, y), forest, origin="train.csv"))
 
     @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
-    def test_a_part_of_the_training_data_is_none(self, library, tmp_path) -> None:
-        """Leaves that people are missing of would be judged by those who are there."""
-        forest, x, y = self.boosted(library, None, tmp_path)
-        some = np.random.default_rng(0).permutation(len(x))[:300]
-        with pytest.raises(ta.DataError, match="adds up the weights of rows"):
-            verify(forest, read_records((x[some], y[some]), forest))
-
-    @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
     def test_as_many_people_as_told_had_no_weights(self, library, tmp_path) -> None:
         forest, x, y = self.boosted(library, None, tmp_path)
         assert verify(forest, read_records((x, y), forest)) == ""
         with pytest.raises(ta.DataError, match="is not the training data") as error:
             verify(forest, read_records((x[:, ::-1], y), forest))
         assert "weights" not in str(error.value)
-
-    def test_rows_of_weight_zero_are_not_counted_by_scikit_learn(self) -> None:
-        x, y = people()
-        weights = np.random.default_rng(0).integers(0, 3, 400)
-        model = DecisionTreeClassifier(max_depth=3).fit(x, y, sample_weight=weights)
-        left = np.count_nonzero(weights)
-        with pytest.raises(
-            ta.DataError,
-            match=rf"it has 400 rows, the model was trained on {left}; rows whose sample_weight "
-            "was 0 are not counted by scikit-learn: leave them out",
-        ):
-            check(model, x, y)
-        check(model, x[weights > 0], y[weights > 0])
-        with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
-            check(model, -x, y)
-        with pytest.raises(ta.DataError, match=rf"the model was trained on {left}$"):
-            check(model, x[:100], y[:100])
-
-    @pytest.mark.parametrize(
-        "model",
-        [
-            ExtraTreesClassifier(3, min_samples_leaf=20),
-            ExtraTreesRegressor(3, min_samples_leaf=20),
-            RandomForestClassifier(3, min_samples_leaf=20, bootstrap=False),
-        ],
-    )
-    def test_forests_that_draw_nobody_were_trained_on_those_who_weigh(self, model) -> None:
-        x, y = people()
-        weights = np.random.default_rng(0).integers(0, 3, 400)
-        labels = (y == "yes") * 1.0 if isinstance(model, ExtraTreesRegressor) else y
-        model = clone(model).set_params(random_state=0).fit(x, labels, sample_weight=weights)
-        left = np.count_nonzero(weights)
-        assert ta.load(model).n_records == left
-        check(model, x[weights > 0], labels[weights > 0])
-        with pytest.raises(ta.DataError, match=rf"on {left}; rows whose sample_weight was 0"):
-            check(model, x, labels)
-
-    def test_histogram_boosting_counts_people_of_weight_zero(self) -> None:
-        x, y = people()
-        weights = np.random.default_rng(0).integers(0, 3, 400)
-        model = HistGradientBoostingClassifier(max_iter=4, random_state=0)
-        model.fit(x, y, sample_weight=weights)
-        assert ta.load(model).counts_are == "weighted"
-        check(model, x, y)
-        with pytest.raises(ta.DataError, match=r"the model was trained on 400$"):
-            check(model, x[weights > 0], y[weights > 0])
-        other = np.random.default_rng(1).permutation(y)
-        for labels, held in ((y, True), (other, False)):
-            report = ta.scan(model, train=(x, labels))
-            assert any("could not be verified" in one for one in report.warnings) != held
 
 
 class TestRowsPutAsideToStopEarly:
@@ -473,16 +309,3 @@ class TestRowsPutAsideToStopEarly:
         model = GradientBoostingClassifier(n_estimators=5, n_iter_no_change=3).fit(x, y)
         with pytest.raises(ta.DataError, match=r"\(validation_.*: give the other 900$"):
             check(model, x, y)
-
-    def test_other_numbers_of_rows_are_not_explained_by_it(self) -> None:
-        x, y = self.table(1010)
-        model = GradientBoostingClassifier(n_estimators=5, n_iter_no_change=3)
-        model.fit(x[:1001], y[:1001])
-        # A tenth of 1,010 are 101 too, and 909 would be left.
-        with pytest.raises(ta.DataError, match=r"it has 1,010 rows, .* on 900") as error:
-            check(model, x, y)
-        assert "put aside" not in str(error.value)
-        whole = GradientBoostingClassifier(n_estimators=5).fit(x[:909], y[:909])
-        with pytest.raises(ta.DataError, match=r"it has 1,010 rows, .* on 909") as error:
-            check(whole, x, y)
-        assert "put aside" not in str(error.value)

@@ -15,8 +15,6 @@ TEXT = b"age\n" + b"".join(b"%d\n" % (i * 7919 % 100) for i in range(20_000))
 
 
 def packer(suffix):
-    if suffix == "zst":
-        return pytest.importorskip("zstandard").ZstdCompressor().compress
     return {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[suffix]
 
 
@@ -25,10 +23,10 @@ def held(path) -> int:
 
 
 def streamed(path) -> int:
-    return sum(batch.n for part in source_of(path).parts for batch in part.batches([0], (), ()))
+    return sum(len(batch) for part in source_of(path).parts for batch in part.batches([0], (), ()))
 
 
-EACH = pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+EACH = pytest.mark.parametrize("suffix", ["gz", "bz2", "xz"])
 BOTH = pytest.mark.parametrize("read", [held, streamed])
 
 

@@ -4,26 +4,21 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import treeaudit as ta
 from tests.dp.laws import exponential_mechanism_law
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import discrete_laplace
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning
-from treeaudit.model.schema import Feature, Schema
 from treeaudit.people.predict.predictions import predict_shares
-from treeaudit.trainers import save_trained
 from treeaudit.trainers.dpdf import (
     DPDFClassifier,
     epsilon_of_a_question,
     gini_sensitivity,
     published_scores,
 )
-from treeaudit.trainers.pruning import prune_by_gini
 
 BETAS = (0.1, 0.25, 0.5, 1.0, 2.0)
 
@@ -148,39 +143,6 @@ def test_the_printed_loop_overspends() -> None:
     assert len(text.privacy_.reasons) == 1
 
 
-def test_sizes_by_absolute_counts_go_on_with_nobody_there() -> None:
-    """Equation 26 sums absolute values: with 18 classes one record passes as a hundred."""
-    classes = tuple(range(18))
-    features = tuple(Feature(name=f"a{i}", categories=("x", "y")) for i in range(6))
-    schema = Schema(features=features, classes=classes)
-    X = pd.DataFrame([["x"] * 6], columns=schema.names)
-    nodes = {}
-    for size in ("sum", "absolute"):
-        with pytest.warns(PrivacyWarning):
-            model = DPDFClassifier(
-                schema=schema,
-                epsilon=0.1,
-                variant="published",
-                size=size,
-                prune=False,
-                n_estimators=1,
-                max_depth=2,
-            ).fit(X, [0])
-        nodes[size] = model.forest_.trees[0].n_nodes
-    assert nodes["absolute"] == 7
-
-
-def test_roots_differ() -> None:
-    X, y = people(3000)
-    for n_estimators, n_trees in ((2, 2), (3, 3), (50, 3)):
-        model = dpdf(n_estimators=n_estimators, epsilon=50.0, prune=False, min_records=0)
-        trees = model.fit(X, y).forest_.trees
-        assert len(trees) == n_trees
-        roots = [int(tree.feature[1]) for tree in trees if tree.n_nodes > 1]
-        assert len(set(roots)) == len(roots) >= 2
-        assert model.privacy_.epsilon == 50
-
-
 def test_an_attribute_is_asked_once_on_a_path_and_small_nodes_stop() -> None:
     X, y = people(4000)
     model = dpdf(epsilon=200.0, prune=False, min_records=300, n_estimators=1).fit(X, y)
@@ -226,59 +188,3 @@ def test_rules_and_sub_rules() -> None:
     assert {"ill=no", "ill=yes"} <= set(rules.columns)
     assert ((rules["confidence"] >= 0.5) & (rules["confidence"] <= 1)).all()
     assert len(dpdf(epsilon=50.0, max_depth=1).fit(X, y).rules_) == 0
-
-
-def test_saved_and_read(tmp_path) -> None:
-    X, y = people(1000)
-    model = dpdf(epsilon=20.0).fit(X, y)
-    ta.save(model.forest_, tmp_path / "model.json")
-    read = ta.load(tmp_path / "model.json")
-    assert read.source.estimator == "DPDFClassifier"
-    assert np.allclose(predict_shares(read, model._coded(X)), model.predict_proba(X))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("n_estimators", 0),
-        ("max_depth", True),
-        ("min_records", -1),
-        ("n_bins", 1),
-        ("size", "noisy"),
-        ("loop", "while"),
-    ],
-)
-def test_parameters_that_are_none(name, value) -> None:
-    X, y = people(30)
-    with pytest.raises(ValueError, match=f"{name} is"):
-        dpdf(**{name: value}).fit(X, y)
-
-
-def test_noise_does_not_grow_trees_without_end(monkeypatch) -> None:
-    """Categories that nobody has: every second empty node is split again."""
-    monkeypatch.setattr("treeaudit.trainers.dpdf._MOST_NODES", 2000)
-    names = tuple(str(i) for i in range(30))
-    features = tuple(Feature(name=f"c{i}", categories=names) for i in range(6))
-    schema = Schema(features=features, classes=(0, 1))
-    X = pd.DataFrame([["0"] * 6] * 500, columns=schema.names)
-    model = DPDFClassifier(schema=schema, epsilon=0.01, prune=False, min_records=1)
-    trees = model.fit(X, [0, 1] * 250).forest_.trees
-    assert max(tree.n_nodes for tree in trees) <= 2000
-    assert model.privacy_.epsilon == Fraction(1, 100)
-
-
-@pytest.mark.parametrize("ties", ["cut", "kept"])
-def test_leaves_as_pure_as_the_node_above(tmp_path, monkeypatch, ties) -> None:
-    seen = []
-    monkeypatch.setattr(
-        "treeaudit.trainers.dpdf.prune_by_gini",
-        lambda parent, counts, ties: seen.append(ties) or prune_by_gini(parent, counts, ties),
-    )
-    X, y = people(300)
-    model = DPDFClassifier(schema=SCHEMA, ties=ties, epsilon=50).fit(X, y)
-    assert set(seen) == {ties}
-    path = save_trained(model, tmp_path / "model.pkl")
-    checks = {check.name: check.status for check in ta.scan(path).checks}
-    assert checks["max-extra-bytes"] == "pass"
-    with pytest.raises(ValueError, match="ties is 'even'"):
-        DPDFClassifier(schema=SCHEMA, ties="even").fit(X, y)

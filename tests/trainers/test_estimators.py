@@ -17,7 +17,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.strategies import one_in
 from tests.trainers.people import (
     CLASSIFIERS,
-    OF_NUMBERS,
     PURE,
     REGRESSORS,
     SCHEMA,
@@ -36,7 +35,6 @@ from treeaudit.trainers.algorithms import ALGORITHMS
 
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
 IN_PROCESSES = (pytest.mark.slow, pytest.mark.sampled)
-BY_EPSILON = pytest.mark.parametrize("trainer", PURE, ids=lambda t: t.algorithm)
 CLASSES = pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
 NUMBERS = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)
 FEW = {"n_estimators": 5, "min_records": 5, "n_public_trees": 5}
@@ -53,23 +51,6 @@ def make(trainer, **parameters):
 @parametrize_with_checks([make(t, schema="from-data", epsilon=100.0) for t in ALGORITHMS])
 def test_estimator_checks(estimator, check) -> None:
     check(estimator)
-
-
-@CLASSES
-@pytest.mark.parametrize(
-    "labels", [("no", "yes"), (1, 2), (-1, 1), (False, True), (0.0, 1.0), ("c", "b", "a")]
-)
-def test_labels_of_any_kind(trainer, labels) -> None:
-    X, y = people()
-    schema = Schema(features=SCHEMA.features, classes=labels)
-    y = np.array(labels[:2])[(y == "yes").astype(int)]
-    model = make(trainer, schema=schema, epsilon=50.0, random_state=0).fit(X, y)
-    assert model.classes_.tolist() == sorted(labels)
-    assert model.predict(X).dtype.kind == np.asarray(labels).dtype.kind
-    assert set(model.predict(X).tolist()) <= set(labels)
-    assert model.score(X, y) > 0.6
-    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
-    assert model.predict_proba(X).shape == (len(X), len(labels))
 
 
 @EVERY
@@ -250,50 +231,6 @@ def test_data_without_a_class_or_a_category_fits_like_any_other(trainer) -> None
     assert make(trainer, schema=bare).fit([[1.0]] * 40, ["no", "yes"] * 20).predict([[1.0]]).size
 
 
-@NUMBERS
-@pytest.mark.parametrize("strange", [None, np.nan, np.inf, -np.inf, -0.001, 10.5, 1e300])
-def test_targets_outside_the_schema(trainer, strange) -> None:
-    X, y = people_for(trainer, 40)
-    y[3] = strange
-    with pytest.raises(DataError, match=r"the target '.*' is not between 0 and 10\. .* curator"):
-        make(trainer).fit(X, y)
-    model = make(trainer, outside="clip").fit(X, y)
-    assert ((model.predict(X) >= 0) & (model.predict(X) <= 10)).all()
-    make(trainer, outside="clip").fit(X, [strange] * 40)
-
-
-@NUMBERS
-def test_targets_that_are_no_numbers(trainer) -> None:
-    X, y = people_for(trainer, 40)
-    with pytest.raises(DataError, match=r"a target is no number.*PrivateTreeClassifier"):
-        make(trainer).fit(X, ["yes", "no"] * 20)
-    make(trainer, outside="clip").fit(X, ["yes", "2"] * 20)
-    dates = np.array(["2020-01-01"] * 40, "M8[D]")
-    with pytest.raises(DataError, match=r"a target is no number"):
-        make(trainer, outside="clip").fit(X, dates)
-    with pytest.raises(ValueError, match="Complex data"):
-        make(trainer).fit(X, y * 1j)
-    with pytest.raises(ValueError, match="1d array"):
-        make(trainer).fit(X, np.column_stack([y, y]))
-    with pytest.raises(PrivacyError, match=r"lists classes and no bounds .*PrivateTreeClassifier"):
-        make(trainer, schema=SCHEMA).fit(X, y)
-    as_text = make(trainer, random_state=0).fit(X, y.astype(str))
-    expected = make(trainer, random_state=0).fit(X, pd.Series(y, dtype="Float64"))
-    assert np.array_equal(as_text.predict(X), expected.predict(X))
-
-
-@CLASSES
-def test_numbers_for_a_classifier(trainer) -> None:
-    X, _ = people(40)
-    for y in (np.linspace(0, 6.36, 40), [6.36] * 40, [6.0] * 40):
-        with pytest.raises(DataError, match=r"this is a classifier; for numbers use PrivateTreeR"):
-            make(trainer).fit(X, y)
-    with pytest.raises(DataError, match=r"bounds of 'visits', a number, and this is a classifier"):
-        make(trainer, schema=OF_NUMBERS).fit(X, y)
-    with pytest.raises(ValueError, match="Unknown label type"):
-        make(trainer, schema="from-data").fit(X, np.linspace(0, 6.36, 40))
-
-
 @EVERY
 def test_marks(trainer) -> None:
     X, y = people_for(trainer, 60)
@@ -327,14 +264,6 @@ def test_the_ledger_sums_to_the_claim(trainer, variant, neighbours) -> None:
             make(trainer, variant=variant).fit(X, y)
 
 
-@BY_EPSILON
-def test_private_fits_differ_and_seeded_fits_do_not(trainer) -> None:
-    X, y = people_for(trainer, 200)
-    make_one = lambda **p: answers_of(make(trainer, epsilon=0.1, **p).fit(X, y), X)  # noqa: E731
-    assert not all(np.array_equal(make_one(), make_one()) for _ in range(12))
-    assert np.array_equal(make_one(random_state=5), make_one(random_state=5))
-
-
 @pytest.mark.slow
 @EVERY
 def test_threads_change_nothing(trainer) -> None:
@@ -360,39 +289,3 @@ def test_a_schema_may_be_the_path_of_a_confirmed_file(trainer, tmp_path) -> None
         assert str(path).encode() not in pickle.dumps(model)
         assert clone(model).fit(X, y).forest_.schema.names == model.forest_.schema.names
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
-
-
-@CLASSES
-def test_booleans_are_categories_beside_numbers(trainer) -> None:
-    schema = Schema(
-        features=(
-            Feature(name="age", low=0, high=100),
-            Feature(name="smokes", categories=("False", "True")),
-            Feature(name="sex", categories=("0", "1")),
-            Feature(name="old", low=0, high=1),
-        ),
-        classes=(False, True),
-    )
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"age": rng.integers(0, 100, 400), "smokes": rng.random(400) < 0.5,
-         "sex": rng.random(400) < 0.5, "old": rng.random(400) < 0.5},
-    )  # fmt: skip
-    model = make(trainer, schema=schema, epsilon=50).fit(frame, frame["smokes"])
-    every = [
-        frame.astype({"smokes": str}), frame.astype(object), frame.astype(float),
-        frame.astype({"smokes": "boolean"}), frame.astype({"sex": int}),
-    ]  # fmt: skip
-    for other in every:
-        assert (model.predict(other) == model.predict(frame)).all()
-        make(trainer, schema=schema).fit(other, frame["smokes"])
-
-
-@EVERY
-def test_two_columns_of_one_name_are_refused(trainer) -> None:
-    X, y = people_for(trainer, 50)
-    model = make(trainer).fit(X, y)
-    twice = pd.concat([X, X[["age"]]], axis=1)
-    for ask in (lambda: model.predict(twice), lambda: make(trainer).fit(twice, y)):
-        with pytest.raises(DataError, match="two columns are called 'age'"):
-            ask()

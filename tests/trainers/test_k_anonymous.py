@@ -5,7 +5,6 @@ import pytest
 
 import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
-from treeaudit.errors import DataError
 from treeaudit.trainers.top_down_specialization import k_anonymous
 
 X, Y = people(600)
@@ -32,8 +31,3 @@ def test_groups_are_told_apart_until_none_can_be() -> None:
     assert len(coarse) < len(fine)
     # What tells the ill from the others comes first.
     assert coarse["age"].nunique() > coarse["dose"].nunique()
-
-
-def test_fewer_than_k_people() -> None:
-    with pytest.raises(DataError, match="4 people, fewer than k=5"):
-        k_anonymous(X[:4], Y[:4], SCHEMA, 5)

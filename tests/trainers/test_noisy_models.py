@@ -10,8 +10,6 @@ from treeaudit.dp.ledger import Ledger, Query
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
-from treeaudit.people.predict.predictions import predict_shares
-from treeaudit.trainers.state import pack, unpack
 
 INF = np.inf
 
@@ -44,12 +42,6 @@ def noisy() -> Forest:
     )
 
 
-def test_votes(noisy) -> None:
-    # A leaf whose counts are all below zero tells nothing.
-    expected = [[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]]
-    assert predict_shares(noisy, np.array([[10.0], [70.0], [np.nan]])).tolist() == expected
-
-
 def test_scanned_without_a_claim_about_people(noisy) -> None:
     report = ta.scan(noisy)
     assert report.verdict == "review"
@@ -57,20 +49,6 @@ def test_scanned_without_a_claim_about_people(noisy) -> None:
     with pytest.raises(KeyError, match="was skipped"):
         _ = report["TA101"]
     assert report.to_dict()["model"]["counts_are"] == "noisy"
-
-
-def test_reconstructed(noisy) -> None:
-    frame = ta.reconstruct(noisy).to_frame()
-    assert frame["label=no"].tolist() == [6.0, -1.0, 6.0, -1.0]
-    assert "people" not in frame
-
-
-def test_saved(noisy, tmp_path) -> None:
-    for again in (ta.load(ta.save(noisy, tmp_path / "noisy.json")), unpack(pack(noisy))):
-        assert again.counts_are == "noisy"
-        assert again.trees[0].counts.tolist() == [[4, 5], [6, -2], [-1, -3]]
-        assert again.privacy == noisy.privacy
-        assert again.schema == noisy.schema
 
 
 def test_a_category_that_the_schema_lacks_is_taken_as_missing_by_file_and_estimator() -> None:

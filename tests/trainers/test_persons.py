@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -18,9 +17,7 @@ import treeaudit as ta
 from tests.trainers.people import REGRESSORS, SCHEMA, people_for
 from tests.trainers.test_estimators import EVERY, make
 from treeaudit.dp import Budget
-from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.people.input.table_input import read_table
 from treeaudit.reports.formats import render
 from treeaudit.trainers import train
 from treeaudit.trainers import training_rows as module
@@ -62,13 +59,6 @@ def test_a_person_is_one_however_the_number_is_written() -> None:
             persons_of([1, lost, 2], 3)
 
 
-def test_floats_of_other_widths_make_no_two_persons_one() -> None:
-    narrow, wide = np.float32(0.1), float(np.float32(0.1))
-    assert persons_of([wide, 0.1], 2).tolist() == [0, 1]
-    for more in (narrow, np.float16(0.1), 0.1):
-        assert len(set(persons_of([more, wide, 0.1], 3)[1:].tolist())) == 2
-
-
 @pytest.mark.parametrize("person", ["x", [1, 2], [[1]] * 3, None, pd.DataFrame({"a": [1, 2, 3]})])
 def test_what_names_no_persons(person) -> None:
     with pytest.raises(DataError, match="one name or number for each of the 3 rows"):
@@ -101,17 +91,6 @@ def test_so_many_rows_of_each_person_are_used_and_the_ledger_says_so(trainer, mo
 
 
 @EVERY
-def test_noise_is_as_if_epsilon_were_divided(trainer) -> None:
-    X, y, person = visits(trainer=trainer)
-    model = make(trainer, rows_per_person=5, epsilon=5.0, max_depth=2).fit(X, y, person=person)
-    alone = make(trainer, epsilon=1.0, max_depth=2).fit(X, y)
-    if alone.forest_.noise is not None:
-        assert model.forest_.noise.rate == pytest.approx(alone.forest_.noise.rate, rel=0.5)
-    twice = make(trainer, rows_per_person=5, epsilon=5.0, neighbours="replace-one")
-    assert {q.sensitivity % 10 for q in twice.fit(X, y, person=person).privacy_.queries} == {0}
-
-
-@EVERY
 def test_persons_without_a_bound_and_a_bound_without_persons(trainer) -> None:
     X, y, person = visits(trainer=trainer)
     budget = Budget(1)
@@ -141,47 +120,6 @@ def test_pipelines_searches_and_clones_hand_persons_on(trainer) -> None:
     assert search.best_estimator_.privacy_.rows_per_person == 3
     with pytest.raises(PrivacyError, match="fit was not told"):
         search.fit(X, y, groups=person)
-
-
-@pytest.mark.skipif(
-    "enable_metadata_routing" not in get_config(), reason="scikit-learn before 1.3 routes nothing"
-)
-@EVERY
-@pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
-def test_metadata_is_routed(trainer) -> None:
-    X, y, person = visits(trainer=trainer)
-    with config_context(enable_metadata_routing=True):
-        model = make(trainer, rows_per_person=2).set_fit_request(person=True)
-        piped = make_pipeline(FunctionTransformer(), model)
-        grid = {f"{trainer.__name__.lower()}__max_depth": [1, 2]}
-        search = GridSearchCV(piped, grid, cv=2, error_score="raise").fit(X, y, person=person)
-    assert search.best_estimator_[-1].privacy_.unit == "person, at most 2 rows"
-
-
-def test_a_budget_keeps_to_records_or_to_persons() -> None:
-    X, y, person = visits()
-    trainer = ta.trainers.ALGORITHMS[0]
-    budget = Budget(4)
-    make(trainer, rows_per_person=2, budget=budget).fit(X, y, person=person)
-    make(trainer, rows_per_person=3, budget=budget).fit(X, y, person=person)
-    with pytest.raises(PrivacyError, match=r"of a person; a fit under add-remove of a record"):
-        make(trainer, budget=budget).fit(X, y)
-    assert (budget.spent, set(budget.to_frame()["unit"])) == (2, {"person"})
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [{"rows_per_person": 0}, {"rows_per_person": True}, {"rows_per_person": "3"},
-     {"rows_per_person": 2}, {"unit": "person"}, {"unit": None}],
-)  # fmt: skip
-def test_a_ledger_whose_unit_cannot_be(damage) -> None:
-    plain = Ledger(queries=(), budget=1, rows_per_person=3).to_plain()
-    assert plain["unit"] == "person, at most 3 rows"
-    assert Ledger.from_plain(plain).rows_per_person == 3
-    with pytest.raises(DataError, match="ledger is damaged"):
-        Ledger.from_plain(plain | damage)
-    before = {k: v for k, v in plain.items() if k not in ("unit", "rows_per_person")}
-    assert Ledger.from_plain(before).unit == "record"
 
 
 @pytest.mark.parametrize("suffix", [".json", ".pkl"])
@@ -225,12 +163,3 @@ def test_the_person_is_no_feature() -> None:
         train(table, epsilon=1.0, schema=SCHEMA, person="ill", rows_per_person=2)
     with pytest.raises(DataError, match="the schema describes 'age', whose each row is"):
         train(table, epsilon=1.0, schema=SCHEMA, person="age", rows_per_person=2)
-
-
-def test_one_strange_name_changes_no_other_in_a_file(tmp_path) -> None:
-    names = [str(410_000_000_000_000_000 + i) for i in range(50)]
-    for last in ("8", "7.5", "x"):
-        path = tmp_path / "p.csv"
-        path.write_text("who,a\n" + "".join(f"{name},1\n" for name in [*names, last]))
-        told = read_table(path, texts=("who",)).frame["who"]
-        assert len(set(persons_of(told, 51).tolist())) == 51

@@ -1,7 +1,6 @@
 """Stumps and a tree that add up: what they ask, how they are weighed, what they answer."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,25 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import treeaudit as ta
 from tests.trainers.people import SCHEMA, people
-from treeaudit.dp import Budget
 from treeaudit.dp import curator as curator_module
-from treeaudit.dp.claims import bounded
-from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import predict_shares
-from treeaudit.trainers import PrivateSearch
 from treeaudit.trainers.histograms import Cells, Codes
 from treeaudit.trainers.private_additive_tree import (
     WEIGHTS,
     PrivateAdditiveTreeClassifier,
-    drawn,
-    parts_of,
     right_answers,
-    share_of_all,
     stump_of,
 )
 
@@ -121,50 +112,6 @@ def test_a_stump_by_hand() -> None:
     assert np.allclose(stump.tree(HALF, 0.5).counts[1], [8 * root / (root + 1), 8 / (root + 1)])
 
 
-def test_parts_of_numbers_are_drawn_towards_those_around() -> None:
-    codes = Codes(n=4, edges=np.array([1.0, 2.0, 3.0]))
-    noisy = np.array([[0, 0], [12, 0], [0, 0], [0, 12], [0, 0]])
-    stump = stump_of(0, codes, np.arange(4), noisy, HALF, 4.0)
-    # All four: 12 + 4, 12 + 4. A half: 12 + 2 root 2, 2 root 2. Empty parts answer like their half.
-    half = (12 + 2 * math.sqrt(2)) / (12 + 4 * math.sqrt(2))
-    assert np.allclose(
-        stump.shares[:, 0], [half, (12 + 4 * half) / 16, 1 - half, 1 - (12 + 4 * half) / 16]
-    )
-    assert stump.cuts.tolist() == [1.0, 2.0, 3.0]
-    tree = stump.tree(HALF, 1.0)
-    assert tree.parent.tolist() == [-1, 0, 0, 1, 1, 2, 2]
-    assert tree.high.tolist() == [INF, 2.0, INF, 1.0, INF, 3.0, INF]
-    assert tree.low.tolist() == [-INF, -INF, 2.0, -INF, 1.0, -INF, 3.0]
-    # Missing values are like nobody in particular, and go to the first of the parts least unlike.
-    ends = tree.apply(np.array([[0.0], [1.0], [1.5], [2.0], [2.5], [9.0], [np.nan]]))
-    assert ends.tolist() == [3, 3, 4, 4, 5, 6, 3]
-    assert np.allclose(tree.counts[3] / tree.counts[3].sum(), stump.shares[0])
-
-
-def test_shares_of_all_by_how_sure_each_count_is() -> None:
-    totals = [np.array([10.0, 30.0]), np.array([40.0, 0.0])]
-    assert share_of_all(totals, [1.0, 2.0]).tolist() == [0.5, 0.5]
-    assert share_of_all([np.array([-3.0, -9.0])], [1.0]).tolist() == [0.5, 0.5]
-
-
-@given(st.integers(1, 600), st.integers(1, 64))
-def test_parts_hold_neighbours_and_are_about_so_many(n, most) -> None:
-    part = parts_of(Codes(n=n, edges=np.arange(n - 1.0)), most)
-    assert part[0] == 0
-    assert set(np.diff(part).tolist()) <= {0, 1}
-    # Half as many more by rounding, and three at each end.
-    assert part[-1] + 1 <= min(n, 1.5 * most + 7)
-
-
-@given(st.lists(st.floats(0.01, 1), min_size=4, max_size=4), st.floats(0, 1))
-def test_shares_are_drawn_between_what_they_are_and_those_of_all(values, weight) -> None:
-    one, other = np.array(values[:2]) / sum(values[:2]), np.array(values[2:]) / sum(values[2:])
-    (mixed,) = drawn(one[None], other, weight)
-    assert math.isclose(mixed.sum(), 1)
-    low, high = sorted([one[0], other[0]])
-    assert low - 1e-12 <= mixed[0] <= high + 1e-12
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.integers(0, 20))
 def test_one_person_more_is_one_right_answer_more_or_none(seed, n_classes, n) -> None:
     rng = np.random.default_rng(seed)
@@ -209,97 +156,3 @@ def test_what_several_columns_tell_together_is_learned_from_the_tree() -> None:
     features = tuple(Feature(name=name, categories=named) for name in "ab")
     model = additive(schema=Schema(features=features, classes=(0, 1)), epsilon=2.0, max_depth=2)
     assert model.fit(X, y).score(X, y) > 0.88
-
-
-def test_missing_values_have_an_answer_of_their_own() -> None:
-    X, y = people(4000)
-    X["age"] = np.where(y == "yes", np.nan, X["age"])
-    model = additive(epsilon=8.0).fit(X, y)
-    asked = X.iloc[:2].assign(age=[np.nan, 20.0])
-    assert model.predict(asked).tolist() == ["yes", "no"]
-
-
-def test_columns_that_tell_nobody_apart_cost_nothing() -> None:
-    bare = Schema(features=(Feature(name="x", low=1, high=1),), classes=("no", "yes"))
-    model = additive(schema=bare, epsilon=4.0).fit([[1.0]] * 400, ["no"] * 300 + ["yes"] * 100)
-    assert [query.name for query in model.privacy_.queries] == ["people", "leaf counts", "weights"]
-    assert model.privacy_.epsilon == 4
-    assert model.forest_.n_trees == 1
-    assert model.predict_proba([[1.0]])[0, 0] == pytest.approx(0.75, abs=0.05)
-
-
-@pytest.mark.parametrize("value", [0, -0.1, 0.95, "half", math.nan])
-def test_shares_that_are_none(value) -> None:
-    with pytest.raises(ValueError, match="stump_share is"):
-        additive(stump_share=value).fit(*people(30))
-
-
-def test_saved_read_scanned_and_asked_it_answers_the_same(tmp_path) -> None:
-    X, y = people(800)
-    X.loc[::9, "sex"] = None
-    model = additive(epsilon=1.0).fit(X, y)
-    ta.save(model.forest_, tmp_path / "model.json")
-    read = ta.load(tmp_path / "model.json")
-    assert read.answers == "product"
-    assert np.allclose(predict_shares(read, model._coded(X)), model.predict_proba(X))
-    report = ta.scan(tmp_path / "model.json", policy="private")
-    assert (report.verdict, report.epsilon) == ("pass", 1.0)
-    labels = ta.defend(read, method="labels-only")
-    assert labels.answers == "vote"
-
-
-def test_that_trees_were_not_taken_apart_is_told_with_its_cause() -> None:
-    X, y = people(200)
-    report = ta.scan(additive().fit(X, y).forest_, train=X.assign(ill=y), target="ill")
-    (skipped,) = (one for one in report.results if one.id == "TA106")
-    assert "their shares are multiplied" in skipped.reason
-
-
-@pytest.mark.parametrize("delta", [0, 1.0, -1e-6, "1e-6", True, math.nan])
-def test_a_delta_that_is_none(delta) -> None:
-    X, y = people(20)
-    with pytest.raises(ValueError, match="must be above 0 and below 1"):
-        additive(delta=delta).fit(X, y)
-
-
-def test_a_delta_is_no_matter_for_accounts_and_searches() -> None:
-    X, y = people(20)
-    with pytest.raises(PrivacyError, match="this one has a delta"):
-        additive(delta=1e-6, budget=Budget(2)).fit(X, y)
-    search = PrivateSearch(estimator=additive(), candidates=[{"delta": 1e-6}])
-    with pytest.raises(ValueError, match="a candidate has a delta"):
-        search.fit(X, y)
-
-
-@pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 1 / 3, 100.0, 1e200])
-@pytest.mark.parametrize("delta", [None, 1e-6, 1e-5])
-def test_any_epsilon_at_any_delta_is_told_whole(epsilon, delta) -> None:
-    X, y = people(40)
-    model = additive(epsilon=epsilon, delta=delta).fit(X, y)
-    ledger = model.privacy_
-    assert ledger.used <= ledger.epsilon <= ledger.budget
-    assert bounded(model.forest_)
-    one = replace(ledger, queries=ledger.queries[1:])
-    assert not bounded(replace(model.forest_, privacy=one.to_plain()))
-
-
-def test_too_little_for_noise_is_refused() -> None:
-    X, y = people(40)
-    with pytest.raises(PrivacyError, match="too small"):
-        additive(epsilon=1e-9, delta=1e-12).fit(X, y)
-
-
-def test_less_noise_where_many_columns_are_asked() -> None:
-    features = tuple(Feature(name=f"x{i}", categories=("a", "b")) for i in range(100))
-    wide = Schema(features=features, classes=(0, 1))
-    X = pd.DataFrame(np.full((50, 100), "a"), columns=wide.names)
-    pure, slack = (
-        PrivateAdditiveTreeClassifier(schema=wide, delta=d).fit(X, [0, 1] * 25)
-        for d in (None, 1e-6)
-    )
-    words = slack.forest_.counts_reason.split()
-    assert words[:5] == "discrete Gaussian noise of variance".split()
-    rate = float(pure.forest_.counts_reason.split()[5])
-    assert float(words[5]) < 2 / rate**2 / 5
-    assert slack.privacy_.epsilon <= 1
-    assert slack.privacy_.delta == Fraction(1, 10**6)

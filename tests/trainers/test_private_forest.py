@@ -56,10 +56,3 @@ def test_it_learns_and_answers_softly() -> None:
     model = forest(epsilon=2.0, n_estimators=5).fit(X, y)
     assert model.score(X, y) > 0.9
     assert len(np.unique(model.predict_proba(X)[:, 1])) > 10
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5, "many", True, 10**6])
-def test_sizes_that_are_none(value) -> None:
-    X, y = people(20)
-    with pytest.raises(ValueError, match="n_estimators is"):
-        forest(n_estimators=value).fit(X, y)

@@ -1,9 +1,7 @@
 """Private regression: worked by hand, its laws, and what becomes of its files."""
 
-import json
 import math
 import pickle
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -13,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from tests.cli.run import run
-from tests.trainers.people import OF_NUMBERS, REGRESSORS, people, people_for
+from tests.trainers.people import OF_NUMBERS, REGRESSORS, people_for
 from treeaudit.dp.claims import bounded
 from treeaudit.dp.curator import Curator
 from treeaudit.errors import PrivacyError
@@ -25,9 +22,8 @@ from treeaudit.trainers.private_regressors import (
     Ends,
     PrivateForestRegressor,
     PrivateTreeRegressor,
-    ends_of,
 )
-from treeaudit.trainers.splits import DEVIATION, Edges, Nodes
+from treeaudit.trainers.splits import DEVIATION
 from treeaudit.trainers.training_rows import NUMBERS, STEPS, in_bounds
 from treeaudit.writers.native_json import to_dict
 
@@ -62,41 +58,6 @@ def test_a_tree_worked_by_hand() -> None:
     ]
     assert {q.sensitivity for q in model.privacy_.queries} == {1}
     assert model.privacy_.epsilon == 10**9
-
-
-def test_ends_worked_by_hand() -> None:
-    """Distances of 2,048 + 1,024 + 1,024 + 2,048 are 1,536 on average: twice that is beyond."""
-    half = Fraction(10**9)
-    steps = np.array(TARGETS)
-    assert ends_of(steps, Curator(), half, half, 1.0) == Ends(
-        low=2048 - 1537, high=2048 + 1537, centre=2048, size=4, surely=3
-    )
-    wide = ends_of(steps, Curator(), half, half, 2.0)
-    assert (wide.low, wide.high, wide.width) == (0, STEPS, STEPS)
-    narrow = Ends(low=511, high=3585, centre=2048, size=4, surely=3)
-    assert narrow.inside(steps).tolist() == [0, 513, 2561, 3074]
-
-
-@pytest.mark.parametrize("n", [0, 1])
-def test_ends_of_nobody_are_wide(n) -> None:
-    """Noise is added once more, so that few people are summed over the whole range."""
-    for _ in range(20):
-        ends = ends_of(np.zeros(n, np.int64), Curator(), Fraction(1, 50), Fraction(1, 50), 2.5)
-        assert ends.width >= 1
-        assert ends.size >= 1
-        assert 0 <= ends.low <= ends.centre <= ends.high <= STEPS
-
-
-def test_means_are_averaged_by_their_variances_and_drawn_to_the_node_above() -> None:
-    """The root answered (3, 1), the leaves (2, 0) and (0, 2), together as surely: (2.5, 1.5)."""
-    answered = Answered(np.zeros(0, np.int64), Ends(low=0, high=4, centre=2, size=4, surely=3))
-    answered.sums = np.array([[3.0, 1.0], [2.0, 0.0], [0.0, 2.0]])
-    answered.variance = np.array([2.0, 1.0, 1.0])
-    nodes = Nodes()
-    nodes.split(nodes.add_root(), Edges(feature=0, low=(-math.inf, 1), high=(1, math.inf)))
-    root = (2.5 + 0.5) / (4 + 1)
-    expected = [root, (2 + root) / 3, root / 3]
-    assert answered.shares(nodes) == pytest.approx(expected)
 
 
 def test_the_score_moves_by_no_more_than_its_sensitivity_and_as_much() -> None:
@@ -182,60 +143,6 @@ def test_answers_are_within_bounds_and_the_ledger_is_the_claim(
     assert ledger.used <= ledger.epsilon
 
 
-@EACH
-@given(st.integers(-3, 3), st.integers(-50, 50))
-@settings(max_examples=15, deadline=None)
-def test_another_unit_of_the_target_changes_nothing_else(trainer, power, shift) -> None:
-    X, y = people_for(trainer, 100)
-    scale = 2.0**power
-    moved = replace(OF_NUMBERS, target_low=shift, target_high=10 * scale + shift)
-    one = trainer(schema=OF_NUMBERS, random_state=0).fit(X, y).predict(X)
-    other = trainer(schema=moved, random_state=0).fit(X, y * scale + shift).predict(X)
-    assert np.allclose(one * scale + shift, other)
-
-
-@EACH
-def test_what_is_there_is_learned(trainer) -> None:
-    X, y = people_for(trainer, 4000)
-    model = trainer(epsilon=1.0, schema=OF_NUMBERS).fit(X, y)
-    assert model.score(X, y) > 0.8
-    # Tails beyond the ends count as the ends: the mean of a target of rare large values falls.
-    tail = np.where(np.arange(4000) % 100 == 0, 10.0, 0.1)
-    narrow = trainer(epsilon=50.0, schema=OF_NUMBERS, max_depth=1).fit(X, tail)
-    whole = trainer(epsilon=50.0, schema=OF_NUMBERS, max_depth=1, spread=1e9).fit(X, tail)
-    assert narrow.predict(X).mean() < whole.predict(X).mean()
-    assert whole.predict(X).mean() == pytest.approx(tail.mean(), abs=0.03)
-
-
-@EACH
-def test_numbers_of_any_kind_and_degenerate_tables(trainer) -> None:
-    X, y = people_for(trainer, 30)
-    alike = replace(OF_NUMBERS, target_low=3, target_high=3)
-    assert set(trainer(schema=alike).fit(X, [3] * 30).predict(X)) == {3.0}
-    bare = replace(ALONE, features=(Feature(name="x", low=1, high=1),), named=False)
-    assert trainer(schema=bare).fit([[1.0]], [7]).predict([[1.0]]).shape == (1,)
-    for kind in (np.int8, np.float32, bool, object):
-        trainer(schema=OF_NUMBERS).fit(X, (y > 5).astype(kind))
-    with pytest.warns(UserWarning, match="1d array"):
-        trainer(schema=OF_NUMBERS).fit(X, y[:, None])
-    with pytest.raises(ValueError, match="inconsistent numbers"):
-        trainer(schema=OF_NUMBERS).fit(X, y[:7])
-
-
-@EACH
-@pytest.mark.parametrize(
-    ("parameters", "says"),
-    [({"spread": 0}, "spread is 0"), ({"spread": "1"}, "spread is '1'"),
-     ({"spread": math.nan}, "spread is nan"), ({"leaf_share": 0}, "leaf_share is 0"),
-     ({"leaf_share": 1}, "leaf_share is 1"), ({"cost_of_a_part": -1}, "cost_of_a_part is -1"),
-     ({"n_bins": 0}, "n_bins is 0"), ({"max_depth": 65}, "max_depth is 65")],
-)  # fmt: skip
-def test_parameters_that_cannot_be(trainer, parameters, says) -> None:
-    X, y = people_for(trainer, 30)
-    with pytest.raises(ValueError, match=says):
-        trainer(schema=OF_NUMBERS, **parameters).fit(X, y)
-
-
 def test_too_small_an_epsilon_is_refused_before_anything_is_asked() -> None:
     X, y = people_for(PrivateTreeRegressor, 30)
     with pytest.raises(PrivacyError, match="too small"):
@@ -261,40 +168,6 @@ def test_files_hold_the_same_model_and_pass(trainer, suffix, tmp_path) -> None:
         trainer(schema=OF_NUMBERS, random_state=0).fit(X, y), tmp_path / f"seeded{suffix}"
     )
     assert ta.scan(seeded, policy="private").verdict != "pass"
-
-
-def test_a_file_that_tells_people_is_not_cleared_by_its_ledger(tmp_path) -> None:
-    """Exact values beside a ledger: the targets of people alone are found as in any model."""
-    X, y = people_for(PrivateTreeRegressor, 500)
-    plain = to_dict(PrivateTreeRegressor(schema=OF_NUMBERS, max_depth=1).fit(X, y).forest_)
-    n_nodes = len(plain["trees"][0]["parent"])
-    plain["trees"][0]["n_records"] = [n_nodes - 1] + [1] * (n_nodes - 1)
-    path = tmp_path / "model.json"
-    path.write_text(json.dumps(plain))
-    report = ta.scan(path, policy="private")
-    assert report.verdict != "pass"
-
-
-def test_from_a_table_to_a_report_by_commands(tmp_path) -> None:
-    frame, _ = people(300)
-    frame.assign(visits=range(300)).to_csv(tmp_path / "people.csv", index=False)
-    drawn = "schema people.csv --target visits --target-low 0 --target-high 400 -o s.toml"
-    assert run(*drawn.split(), cwd=tmp_path).returncode == 0
-    text = (tmp_path / "s.toml").read_text()
-    assert 'target = "visits"\ntarget_low = 0.0\ntarget_high = 400.0\n\n' in text
-    (tmp_path / "s.toml").write_text(text.replace("confirmed = false", "confirmed = true"))
-    train = "train people.csv --schema s.toml --epsilon 1 --algorithm"
-    wrong = run(*train.split(), "private-tree", "-o", "m.json", cwd=tmp_path)
-    assert wrong.returncode == 2
-    assert "for numbers use PrivateTreeRegressor (--algorithm private-tree-reg" in wrong.stderr
-    for trainer in REGRESSORS:
-        name = f"{trainer.algorithm}.json"
-        done = run(*train.split(), trainer.algorithm, "-o", name, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert "leaf sums: discrete Laplace, epsilon 0." in done.stdout
-        assert run("scan", name, "--policy", "private", cwd=tmp_path).returncode == 0
-    half = run(*"schema people.csv --target visits --target-low 0".split(), cwd=tmp_path)
-    assert (half.returncode, "both --target-low and" in half.stderr) == (2, True)
 
 
 def test_a_forest_shares_the_records() -> None:

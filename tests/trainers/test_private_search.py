@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeaudit as ta
@@ -19,7 +17,7 @@ from tests.trainers.transcripts import fitted_alike
 from treeaudit.dp import Budget
 from treeaudit.dp.accounting import rational
 from treeaudit.dp.claims import bounded
-from treeaudit.errors import PrivacyError, PrivacyWarning
+from treeaudit.errors import PrivacyError
 from treeaudit.trainers import PrivateSearch, save_trained
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
@@ -110,15 +108,6 @@ def test_what_makes_no_search_is_refused_before_it_is_paid_for(changes, message)
     assert budget.spent == 0
 
 
-def test_it_is_cloned_like_any_other() -> None:
-    assert clone(search(epsilon=3)).fit(X, Y).privacy_.epsilon == 3
-    who = np.arange(len(Y)) // 2
-    tree = PrivateTreeClassifier(schema=SCHEMA, rows_per_person=2, neighbours="replace-one")
-    ledger = search(tree).fit(X, Y, person=who).privacy_
-    assert ledger.rows_per_person == 2
-    assert ledger.queries[-1].sensitivity == 4
-
-
 @dataclass
 class Winner:
     """A search that is fitted like the trainer that it returns."""
@@ -167,21 +156,3 @@ def test_no_search_costs_more_than_the_claim(trainer, relation, unit, record_pro
 )
 def test_estimator_checks(estimator, check) -> None:
     check(estimator)
-
-
-def test_a_search_around_a_search_is_seen() -> None:
-    one = search(candidates=[{"max_depth": 1}, {"max_depth": 2}])
-    with pytest.warns(PrivacyWarning, match="exact"):
-        around = GridSearchCV(one, {"choice": [0.1, 0.2]}, cv=2).fit(X, Y)
-    winner = around.best_estimator_.best_estimator_
-    assert "exact scores" in winner.privacy_.reasons[0]
-    assert not bounded(winner.forest_)
-
-
-def test_a_second_fit_forgets_the_first() -> None:
-    found = search().fit(X, Y)
-    assert found.feature_names_in_.tolist() == ["age", "sex", "dose"]
-    before = set(vars(found))
-    found.fit(X.to_numpy(dtype=object), Y)
-    assert before - set(vars(found)) == {"feature_names_in_"}
-    assert set(vars(found)) == set(vars(search().fit(X.to_numpy(dtype=object), Y)))

@@ -101,15 +101,6 @@ def _check_paths(tree, schema) -> None:
         assert all(low[f] <= high[f] for f in low)
 
 
-def test_features_are_asked_about_alike() -> None:
-    schema = schema_of([("number", 0), ("category", 2), ("number", 0), ("category", 3)])
-    trees = random_trees(schema, 4000, 1, None, Seeded(0))
-    first = np.bincount([tree.feature[1] for tree in trees], minlength=4)
-    assert first.min() > 850
-    points = [tree.high[1] for tree in trees if tree.feature[1] == 0]
-    assert np.quantile(points, [0.1, 0.5, 0.9]) == pytest.approx([-1.5, 0.5, 2.5], abs=0.2)
-
-
 def test_a_bound_on_leaves_is_used_up_and_cuts_anywhere() -> None:
     schema = schema_of([("number", 0)])
     trees = random_trees(schema, 200, 6, 40, Seeded(1))

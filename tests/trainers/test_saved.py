@@ -2,7 +2,6 @@
 
 import math
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,28 +43,6 @@ def test_both_files_pass_the_private_policy(trainer, epsilon, more, tmp_path) ->
         assert failed == (set() if trainer in PURE else {"max-epsilon", "max-delta"})
 
 
-@pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
-def test_a_schema_of_numbers_of_any_kind_is_saved_as_plain(trainer, tmp_path) -> None:
-    X, y = people_for(trainer, 80)
-    known = schema_for(trainer)
-    ages = np.array([0, 100])
-    features = (replace(known.features[0], low=ages.min(), high=ages.max()), *known.features[1:])
-    if known.classes is None:
-        known = replace(known, target_low=0, target_high=np.int64(10))
-    else:
-        known = replace(known, classes=tuple(np.unique([0, 1])))
-        y = (y == "yes").astype(int)
-    few = {"n_estimators": 3, "n_public_trees": 2}
-    own = {name: few[name] for name in few if name in trainer().get_params()}
-    model = trainer(schema=replace(known, features=features), **own).fit(X, y)
-    for suffix in (".json", ".pkl"):
-        path = tmp_path / f"model{suffix}"
-        save_trained(model, path)
-        assert ta.scan(path, policy="private")["TA206"].status == "clear"
-    held = pickle.loads(path.read_bytes())
-    assert held.predict(X).tolist() == model.predict(X).tolist()
-
-
 def test_a_search_is_stored_without_seed_account_and_place(tmp_path) -> None:
     X, y = people_for(PrivateTreeClassifier, 80)
     place = tmp_path / "secret.toml"
@@ -90,17 +67,6 @@ def test_a_search_is_stored_without_seed_account_and_place(tmp_path) -> None:
     assert (held.budget.epsilon, search.budget.left) == (1.0, 0.0)
     with pytest.raises(PrivacyError):
         held.fit(X, y)
-
-
-def test_labels_of_several_kinds_stay_themselves(tmp_path) -> None:
-    X, y = people_for(PrivateTreeClassifier, 80)
-    schema = replace(schema_for(PrivateTreeClassifier), classes=(1, "yes"))
-    told = [label if label == "yes" else 1 for label in y]
-    model = PrivateTreeClassifier(epsilon=50, schema=schema).fit(X, told)
-    assert set(model.predict(X).tolist()) == {1, "yes"}
-    save_trained(model, tmp_path / "model.pkl")
-    assert ta.scan(tmp_path / "model.pkl", policy="private")["TA206"].status == "clear"
-    assert set(pickle.loads((tmp_path / "model.pkl").read_bytes()).predict(X)) == {1, "yes"}
 
 
 @pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)

@@ -1,14 +1,12 @@
 """What a search of scikit-learn chose is not private, wherever and in whatever it is fitted."""
 
-import warnings
-
 import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.model_selection import (
     GridSearchCV,
     RandomizedSearchCV,
@@ -103,13 +101,6 @@ def test_what_any_search_chose_is_not_private(winner, backend, people) -> None:
     assert ta.scan(forest, policy="private").verdict == "fail"
 
 
-def test_what_is_eliminated_by_scores_is_not_private(people) -> None:
-    model = PrivateTreeClassifier(schema="from-data")
-    chosen = RFECV(model, cv=2, importance_getter=lambda fitted: np.ones(fitted.n_features_in_))
-    reasons = chosen.fit(*people).estimator_.privacy_.reasons
-    assert "exact scores" in reasons[-1]
-
-
 def test_what_is_chosen_in_folds_carries_all_that_was_paid(people) -> None:
     account = Budget(20)
     found = cross_validate(grid(tree(budget=account)), *people, cv=2, return_estimator=True)
@@ -135,20 +126,6 @@ def test_what_is_chosen_in_folds_carries_all_that_was_paid(people) -> None:
 def test_who_fits_many_times_is_warned(fits, people) -> None:
     with pytest.warns(PrivacyWarning, match="every fit costs its epsilon again"):
         fits(people)
-
-
-def test_tuned_thresholds_warn_and_fixed_ones_do_not(people) -> None:
-    selection = pytest.importorskip("sklearn.model_selection")
-    if not hasattr(selection, "TunedThresholdClassifierCV"):
-        pytest.skip("scikit-learn before 1.5")
-    with pytest.warns(PrivacyWarning, match="every fit costs its epsilon again"):
-        tuned = selection.TunedThresholdClassifierCV(tree(epsilon=50), cv=2).fit(*people)
-    assert tuned.estimator_.privacy_.reasons == ()
-    chosen = grid(selection.TunedThresholdClassifierCV(tree(epsilon=50), cv=2), INNER).fit(*people)
-    assert chosen.best_estimator_.estimator_.privacy_.not_private
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        selection.FixedThresholdClassifier(tree()).fit(*people)
 
 
 @pytest.mark.parametrize(

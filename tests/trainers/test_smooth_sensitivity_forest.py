@@ -102,67 +102,6 @@ def test_the_paper_s_defaults() -> None:
     assert published.forest_.privacy["not_private"]
 
 
-def test_published_parts_are_of_equal_size(monkeypatch) -> None:
-    sizes = []
-    counts = SmoothSensitivityForestClassifier._leaf_counts
-
-    def spy(self, walk, rows, part):
-        sizes.append(np.bincount(part, minlength=7))
-        return counts(self, walk, rows, part)
-
-    monkeypatch.setattr(SmoothSensitivityForestClassifier, "_leaf_counts", spy)
-    X, y = people(100)
-    with pytest.warns(PrivacyWarning):
-        forest(n_estimators=7, variant="published").fit(X, y)
-    assert sizes[0].sum() == 100
-    assert sizes[0].max() - sizes[0].min() <= 1
-
-
-def test_share_of_empty_leaves_as_in_table_3(asked) -> None:
-    """Claves has 16 binary columns: depth 8, no leaf of one tree empty, 28.7 % of 30."""
-    rng = np.random.default_rng(1)
-    # Nine tenths of 10,800 records: the paper cross-validates in ten parts.
-    bits = rng.integers(0, 2, (9_720, 16))
-    features = tuple(Feature(name=f"b{i}", categories=("0", "1")) for i in range(16))
-    schema = Schema(features=features, classes=(0, 1), named=False)
-    for n_trees, printed in ((1, 0.0), (30, 0.287)):
-        SmoothSensitivityForestClassifier(schema=schema, n_estimators=n_trees, random_state=0).fit(
-            bits.astype(str).astype(object), bits[:, 0]
-        )
-        scores, _ = asked[-1]
-        empty = (scores.sum(axis=1) == 0).mean()
-        # Uniform bits give exp(-n / 256) empty leaves; the paper's sequences are alike.
-        assert empty == pytest.approx(printed, abs=0.015)
-
-
-def test_votes_are_soft_and_labels_are_all_that_counts() -> None:
-    X, y = people(600)
-    model = forest(n_estimators=20, epsilon=5.0, random_state=0).fit(X, y)
-    shares = model.predict_proba(X)
-    codes = model._coded(X)
-    nodes = model.forest_.apply(codes)
-    labels = np.column_stack(
-        [tree.label[nodes[:, i]] for i, tree in enumerate(model.forest_.trees)]
-    )
-    assert np.allclose(shares[:, 1], labels.mean(axis=1))
-    assert model.score(X, y) > 0.75
-
-
-def test_inner_nodes_are_labelled_by_what_is_released() -> None:
-    X, y = people(200)
-    for tree in forest().fit(X, y).forest_.trees:
-        start, child = tree.children()
-        for node in np.flatnonzero(~tree.is_leaf):
-            below, todo = [], [int(node)]
-            while todo:
-                here = todo.pop()
-                kids = child[start[here] : start[here + 1]].tolist()
-                todo += kids
-                below += [] if kids else [tree.label[here]]
-            shares = np.bincount(below, minlength=2)
-            assert shares[tree.label[node]] == shares.max()
-
-
 def test_saved_read_and_scanned(tmp_path) -> None:
     X, y = people(200)
     model = forest(epsilon=0.5).fit(X, y)
@@ -183,28 +122,3 @@ def test_saved_read_and_scanned(tmp_path) -> None:
         assert report.verdict == "review"
         assert report.to_dict()["model"]["privacy"]["queries"][0]["name"] == "leaf labels"
         report.save(tmp_path / f"{name}.html")
-
-
-def test_a_policy_on_epsilon(tmp_path) -> None:
-    from treeaudit.findings.policy import Policy
-
-    X, y = people(100)
-    policy = Policy(name="private", values={"max-epsilon": 1.0})
-    for parameters, verdict in (
-        ({"epsilon": 1.0}, "pass"),
-        ({"epsilon": 2.0}, "fail"),
-        ({"epsilon": 1.0, "random_state": 0}, "fail"),
-        ({"epsilon": 1.0, "schema": "from-data"}, "fail"),
-    ):
-        assert ta.scan(forest(**parameters).fit(X, y), policy=policy).verdict == verdict
-    with pytest.warns(PrivacyWarning):
-        published = forest(variant="published").fit(X, y)
-    assert ta.scan(published, policy=policy).verdict == "fail"
-
-
-@pytest.mark.parametrize("name", ["n_estimators", "max_depth", "max_leaves"])
-@pytest.mark.parametrize("value", [0, -1, 1.5, "many", True])
-def test_sizes_that_are_none(name, value) -> None:
-    X, y = people(20)
-    with pytest.raises(ValueError, match=f"{name} is"):
-        forest(**{name: value}).fit(X, y)

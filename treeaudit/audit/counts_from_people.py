@@ -13,8 +13,8 @@ from treeaudit.errors import DataError
 from treeaudit.inference.scope import draws_samples, sample_share
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.tree import Tree
-from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
-from treeaudit.people.predict.newton_steps import drawn_anew, newton_of, newton_of_digits
+from treeaudit.people.predict.newton_steps import newton_of, newton_of_digits, resampled_steps
+from treeaudit.people.predict.predictions import column_of_each_tree, target_values
 from treeaudit.people.records import Records
 from treeaudit.readers.first_round import counted, labels_of_first_round
 
@@ -99,14 +99,14 @@ def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
     """
     if not draws_samples(forest):
         return forest, []
-    each = told_of(train)
+    each = target_values(train)
     try:
         newton_of(forest, train.node, each)
         said = _NOT_DRAWN
     except DataError:
         if newton_of_digits(forest, train.node, each) is not None:
             said = _DIGITS
-        elif not drawn_anew(forest, train.node, each, sample_share(forest)):
+        elif not resampled_steps(forest, train.node, each, sample_share(forest)):
             said = _GROWN_ON_DRAWS
         else:
             return forest, []

@@ -15,15 +15,15 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
-from treeaudit.people.checks.label_consistency import labels_not_held
-from treeaudit.people.checks.noise_check import held_against
+from treeaudit.people.checks.label_consistency import unverified_labels
+from treeaudit.people.checks.noise_check import check_noise
 from treeaudit.people.checks.overlap import without_members
 from treeaudit.people.checks.training_data import verify
 from treeaudit.people.input.sources import large_source
 from treeaudit.people.predict.imputation import CrossGuess
 from treeaudit.people.prior import Prior, prior_table, read_prior
 from treeaudit.people.records import Records, read_records
-from treeaudit.people.streaming import Seen, stream_records
+from treeaudit.people.streaming import Tally, stream_records
 from treeaudit.table.reconstruction import measure, routed, with_labels
 from treeaudit.table.table import Table
 
@@ -112,7 +112,7 @@ def _read_people(forest: Forest, request: Request, prior: Prior | None, jobs: in
     # Whose rows they are tells better who is a member, where it is known.
     has_persons = test is not None and request.person in test.frame.columns
     if train is not None and test is not None and not has_persons:
-        test, members = without_members(train, test, request.seed, forest.schema.names)
+        test, members = without_members(train, test, request.seed)
         warnings += members
     return _Given(
         forest=forest,
@@ -136,7 +136,7 @@ def _read_unseen(
         return None, []
     # Rows that are in the training data too are only found among rows in memory.
     large = None if train is not None else large_source(request.test)
-    if isinstance(request.test, Seen):
+    if isinstance(request.test, Tally):
         test = request.test.records("test")
     elif large is not None:
         test = stream_records(large, forest, target=request.target, jobs=jobs, seed=request.seed)
@@ -156,9 +156,9 @@ def _verified(given: _Given) -> _Given:
     forest, rounded = counted_if_rounded(given.forest, train)
     unverified = rounded or verify(forest, train)
     if forest.privacy is not None:
-        forest = held_against(forest, train)
+        forest = check_noise(forest, train)
     given = replace(given, forest=forest, unverified=unverified)
-    unlabelled = labels_not_held(forest, train)
+    unlabelled = unverified_labels(forest, train)
     if not unlabelled:
         return given
     train = replace(train, labels=None, targets=None, members=None, unlabelled=unlabelled)
@@ -213,8 +213,7 @@ def _in_units(given: _Given, request: Request, table: Table) -> Counted:
     train, test = one.tables["train"], one.tables["test"]
     if train is not None and test is not None and given.test_has_persons:
         # The same row under another name is no other person.
-        names = given.forest.schema.names
-        test, members = without_members(train, test, request.seed, names)
+        test, members = without_members(train, test, request.seed)
         warnings += members
     return replace(one, tables={**one.tables, "test": test}, warnings=tuple(warnings))
 

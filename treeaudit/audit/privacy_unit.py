@@ -8,8 +8,15 @@ from treeaudit.errors import DataError
 from treeaudit.findings.report import Unit
 from treeaudit.findings.request import Request
 from treeaudit.model.forest import Forest
-from treeaudit.people.checks.repeats import Repeats, look_made_up, repeats_in
-from treeaudit.people.persons import Tables, apart, named, of_copies
+from treeaudit.people.persons import (
+    Repeats,
+    Tables,
+    apart,
+    look_synthetic,
+    named,
+    of_copies,
+    repeats_in,
+)
 from treeaudit.people.records import Records, target_of
 from treeaudit.table.persons import at_most, in_persons
 from treeaudit.table.table import Table
@@ -116,7 +123,7 @@ def _said(found: Repeats, settled: str | None) -> list[str]:
 
 
 def _made_up(train: Records) -> list[str]:
-    columns = [] if train.labels is None else look_made_up(train.frame, train.labels)
+    columns = [] if train.labels is None else look_synthetic(train.frame, train.labels)
     if not columns:
         return []
     more = f" and {len(columns) - 3} more columns" if len(columns) > 3 else ""

@@ -39,13 +39,7 @@ def factor(neighbours: Neighbours, rows_per_person: int | None = None) -> int:
 
 
 def unit_of(rows_per_person: int | None) -> str:
-    """Return in words whom the claim is about.
-
-    Examples
-    --------
-    >>> unit_of(None), unit_of(3)
-    ('record', 'person, at most 3 rows')
-    """
+    """Return in words whom the claim is about."""
     if rows_per_person is None:
         return "record"
     return f"person, at most {rows_per_person:,} row{'s' * (rows_per_person > 1)}"

@@ -39,12 +39,6 @@ def bernoulli_exp(distance: npt.ArrayLike, rate: Fraction, entropy: Entropy) -> 
     No floating-point number is involved, so the probability is the stated one
     and not close to it. The answer has the shape of ``distance``, whole numbers
     of at least 0, as is the rate.
-
-    Examples
-    --------
-    >>> from treeaudit.dp.entropy import OperatingSystem
-    >>> bernoulli_exp([0, 10**9], Fraction(1, 2), OperatingSystem()).tolist()
-    [True, False]
     """
     table = np.asarray(distance, dtype=np.int64)
     flat = table.ravel()

@@ -73,11 +73,6 @@ def poisson_epsilon(epsilon: Fraction) -> Fraction:
     A record that is taken K times costs K times as much, and the law of an answer is the mean
     over K: with K by Poisson(1) and a cost of c each time, the mean of ``exp(c K)`` is
     ``exp(exp(c) - 1)``. So c is ``ln(1 + epsilon)``, rounded down.
-
-    Examples
-    --------
-    >>> round(float(poisson_epsilon(Fraction(1))), 6)
-    0.693147
     """
     exact = math.log1p(float(epsilon))
     # The logarithm, and epsilon as a float, are off by less than 2^-50 of it; and the rest of so
@@ -145,11 +140,6 @@ def threshold_delta(k: int, rate: float, epsilon: float) -> float:
     exceeds exp(epsilon) where x > gamma N only. Hence delta is the largest, over N, of ``sum
     (P(x) - exp(epsilon) Q(x))`` over x of at least k and more than gamma N. The other way round
     the ratio is at most 1 / (1 - rate), which must not exceed exp(epsilon).
-
-    Examples
-    --------
-    >>> f"{threshold_delta(10, 0.1, 1.0):.1e}"
-    '1.0e-08'
     """
     from scipy.stats import binom
 

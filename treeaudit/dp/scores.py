@@ -68,11 +68,6 @@ def grid_sensitivity(sensitivity: float) -> Fraction:
     below half a unit, before and after differ by more than -D - 1 and less than
     1, so the rounded ones by a whole number from -D - 1 to 1: two units more than
     D lie between two candidates.
-
-    Examples
-    --------
-    >>> grid_sensitivity(2.0) / UNIT > 2
-    True
     """
     return Fraction(math.ceil(sensitivity * UNIT) + 2)
 

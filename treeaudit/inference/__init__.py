@@ -15,7 +15,7 @@ part of the domain that the leaf covers. In the order of the work:
     The whole way within a `Budget`: exact counts of everybody, bootstrap samples from known
     seeds, boosted classifiers (``boosted_equations``, ``boosted_bounds``), and probable people
     behind unknown samples or noise (``evidence``, ``posterior``).
-``releases``, ``joined_releases``
+``releases``
     Who is in one of two releases alone (TA107).
 ``explanation``, ``proof``, ``checker``
     Who is certain, in words; proofs, and a checker that shares no code with what finds them.

@@ -171,12 +171,6 @@ def nonnegative_least_squares(
     """Return x of 0 and more with the least ``norm(a @ x - b)``; None where that takes too much.
 
     ``free`` are the x that may be below 0; ``over`` tells whether time is up.
-
-    Examples
-    --------
-    >>> a = sparse.csc_matrix(np.array([[1.0, 1.0], [0.0, 1.0]]))
-    >>> nonnegative_least_squares(a, np.array([1.0, -1.0])).round(9).tolist()
-    [1.0, 0.0]
     """
     n = a.shape[1]
     turned = a.T.tocsr()

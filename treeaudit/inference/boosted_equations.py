@@ -96,28 +96,9 @@ class _Scores:
 def _scores_of(score: Float, k: int, largest: Float, done: int, boosting: Boosting) -> _Scores:
     """Return shares and curvatures of the class of a tree.
 
-    Parameters
-    ----------
-    score
-        Of each cell, before the tree: shape ``(n_scores, n_cells)``.
-    k
-        The score that the tree moves.
-    largest
-        The largest size of a score on the way to it.
-    done
-        How many trees were added up in a score.
-
-    Examples
-    --------
-    >>> from treeaudit.model.forest import Boosting
-    >>> exact = Boosting(trees=(), start=(0.0,), shift=(0.0,), rate=1, mass=lambda _: None,
-    ...                  single=False, derivatives=0.0, stored=0.0)
-    >>> one = _scores_of(np.log([[3.0]]), 0, np.log([3.0]), 0, exact)
-    >>> one.p.tolist(), one.h.tolist()
-    ([0.75], [0.1875])
-    >>> three = _scores_of(np.log([[3.0], [2.0], [1.0]]), 0, np.log([3.0]), 0, exact)
-    >>> three.p.round(9).tolist(), three.q.round(9).tolist()
-    ([0.5], [0.5])
+    ``score``: of each cell, before the tree: shape ``(n_scores, n_cells)``. ``k``: the score that
+    the tree moves. ``largest``: the largest size of a score on the way to it. ``done``: how many
+    trees were added up in a score.
     """
     unit = _SINGLE if boosting.single else _DOUBLE
     away = (done + 4) * unit * np.maximum(largest, 1)

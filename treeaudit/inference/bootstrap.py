@@ -22,7 +22,7 @@ from treeaudit.inference.domain import Domain, domain_of
 from treeaudit.inference.scope import not_usable
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
-from treeaudit.people.checks.bootstrap_counts import drawn_times
+from treeaudit.people.checks.bootstrap_counts import bootstrap_draws
 
 _MOST_TREES = 16
 _MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000
@@ -95,15 +95,9 @@ def infer_bootstrap(
     Raises OutOfBudgetError if it ended before all trees were put together: nothing is known then.
     Raises DataError if the leaves contradict each other, the draws or what is assumed.
 
-    Parameters
-    ----------
-    times
-        Shape ``(n_people, n_trees)``: how often each row was drawn for each tree, see
-        `treeaudit.inference.bootstrap.sample_counts`.
-    public
-        What is known of the columns besides the file.
-    budget
-        As `Budget` says unless told.
+    ``times``: shape ``(n_people, n_trees)``: how often each row was drawn for each tree, see
+    `treeaudit.inference.bootstrap.sample_counts`. ``public``: what is known of the columns besides
+    the file. ``budget``: as `Budget` says unless told.
     """
     budget = Budget() if budget is None else budget
     n_classes = len(forest.schema.classes or ())
@@ -184,10 +178,7 @@ def _may_be(code: Coded, times: Wide, counts: Float) -> Flag:
 def _system(forest: Forest, times: Wide, leaf: Wide, person: Wide, label: Wide) -> System:
     """Return the equations: draws per leaf and class, people per leaf, and each row once.
 
-    Parameters
-    ----------
-    leaf
-        Shape ``(n_unknowns, n_trees)``.
+    ``leaf``: shape ``(n_unknowns, n_trees)``.
     """
     n_classes = len(forest.schema.classes or ())
     totals: list[Float] = []
@@ -284,7 +275,7 @@ def _times(forest: Forest, t: int) -> Wide:
     if tree.counts is None or tree.n_records is None:
         raise DataError("a tree does not hold how many people it was trained on")
     leaves = tree.leaves
-    times = drawn_times((forest.seeds or ())[t], n, round(float(tree.counts[leaves].sum())))
+    times = bootstrap_draws((forest.seeds or ())[t], n, round(float(tree.counts[leaves].sum())))
     if np.count_nonzero(times) != tree.n_records[leaves].sum():
         raise DataError("its seeds do not draw the people whom its trees hold")
     return times

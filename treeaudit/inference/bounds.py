@@ -47,7 +47,6 @@ class System:
     ``row[start[j]:start[j + 1]]``, at least in one.
     """
 
-    # As above
     start: Wide
     row: Wide
     # What an unknown counts in each of its equations, above 0; None where it is 1 everywhere

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.inference.coding import Coded, Layout, Words
+from treeaudit.inference.coding import Coded, Layout, Words, set_sizes
 from treeaudit.inference.domain import Variable
 from treeaudit.people.records import Records
 
@@ -50,7 +50,7 @@ class Cells:
         """How many codes each cell holds, over all variables: numbers count their intervals."""
         result: Float = (self.high - self.low).prod(axis=0, dtype=np.float64)
         for sets in self.sets:
-            result *= np.unpackbits(sets.view(np.uint8), axis=1).sum(axis=1)
+            result *= set_sizes(sets)
         return result
 
     @classmethod
@@ -85,7 +85,7 @@ class Cells:
             self.layout.domain.variables, self.layout.row.tolist(), strict=False
         ):
             if variable.cuts is None:
-                result *= np.unpackbits(self.sets[row].view(np.uint8), axis=1).sum(axis=1)
+                result *= set_sizes(self.sets[row])
             else:
                 result *= variable.n_values(self.low[row], self.high[row])
         return result
@@ -311,15 +311,9 @@ def people_per_place(cells: Cells, cell: Wide, label: Wide, people: Records) -> 
 def independent_shares(cells: Cells, cell: Wide, label: Wide, people: Float) -> Float:
     """Return shares of places as if values and label had nothing to do with each other.
 
-    Parameters
-    ----------
-    people
-        Shape ``(n_places,)``: people in each, of whom the margins are taken.
+    ``people``: shape ``(n_places,)``: people in each, of whom the margins are taken.
 
-    Returns
-    -------
-    ndarray
-        Above 0; adds up to 1 over all the places there are.
+    The result: above 0; adds up to 1 over all the places there are.
     """
     shares = [one @ share for one, share in _margins(cells, cell, people)]
     of_label = np.bincount(label, people) / people.sum()

@@ -259,10 +259,10 @@ def _gaps(trees: Coded, parent: Wide) -> bool:
     """Tell whether the children of some node hold less than it does."""
     inner = np.flatnonzero(trees.child[0] >= 0)
     number, row = trees.number[trees.child[0, inner]], trees.row[trees.child[0, inner]]
-    whole, parts = np.zeros(len(inner), np.int64), _sizes(trees.edge)
+    whole, parts = np.zeros(len(inner), np.int64), set_sizes(trees.edge)
     parts = np.where(trees.number, np.maximum(trees.edge_high - trees.edge_low, 0), parts)
     sets, numbers = np.flatnonzero(~number), np.flatnonzero(number)
-    whole[sets] = _sizes(trees.sets[row[sets], inner[sets]])
+    whole[sets] = set_sizes(trees.sets[row[sets], inner[sets]])
     at = row[numbers], inner[numbers]
     whole[numbers] = np.maximum(trees.high[at] - trees.low[at], 0)
     below = parent >= 0
@@ -270,7 +270,8 @@ def _gaps(trees: Coded, parent: Wide) -> bool:
     return bool((below_sum[inner] < whole).any())
 
 
-def _sizes(sets: Words) -> Wide:
+def set_sizes(sets: Words) -> Wide:
+    """Return how many codes each set holds."""
     bits = np.unpackbits(np.ascontiguousarray(sets).view(np.uint8), axis=1)
     size: Wide = bits.sum(axis=1, dtype=np.int64)
     return size

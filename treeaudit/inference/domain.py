@@ -81,10 +81,8 @@ class Domain:
     def codes(self, values: Float) -> Int:
         """Return the codes of some records, shape ``(n_records, n_variables)``; -1 outside it.
 
-        Parameters
-        ----------
-        values
-            Shape ``(n_records, n_features)``, as `treeaudit.model.tree.Tree.apply` takes them.
+        ``values``: shape ``(n_records, n_features)``, as `treeaudit.model.tree.Tree.apply` takes
+        them.
         """
         codes = np.full((len(values), len(self.variables)), -1, dtype=np.int32)
         for i, variable in enumerate(self.variables):

@@ -49,19 +49,6 @@ class BootstrapEvidence:
 
         Binomial: ``log((a + 1) / (a + 1 - d)) + log(1 - p)``; Poisson: ``b log((a + 1) / a)
         - m / N``.
-
-        Examples
-        --------
-        With p = 2/3: that one was seen becomes likelier by 2 / 1 times 1 / 3 with a second person,
-        that none was seen by 1 / 3; three draws by 2 to the power of 3, over e.
-
-        >>> rows = BootstrapEvidence(
-        ...     distinct=np.array([1, 0, -1]), draws=np.array([1.0, 0.0, 3.0]),
-        ...     estimate=np.zeros(3), step=np.array([np.log(1 / 3), np.log(1 / 3), -1.0]),
-        ...     logarithms=np.log([1e-9, 1, 2, 3]),
-        ... )
-        >>> np.exp(rows.gain(np.array([0, 1, 2]), np.array([1, 1, 1]))).round(3).tolist()
-        [0.667, 0.333, 2.943]
         """
         log, distinct = self.logarithms, self.distinct[row]
         more = log[people + 1]
@@ -145,14 +132,7 @@ class NoiseEvidence:
         return first_alike(self.count, self.rate)
 
     def gain(self, row: Wide, people: Wide) -> Float:
-        """Return what one person more in rows with so many adds to the log-likelihood.
-
-        Examples
-        --------
-        >>> rows = NoiseEvidence(count=np.array([2.0, -1.0, 0.0]), rate=np.array([0.5, 0.5, 0.0]))
-        >>> rows.gain(np.array([0, 0, 1, 2]), np.array([1, 2, 0, 5])).tolist()
-        [0.5, -0.5, -0.5, 0.0]
-        """
+        """Return what one person more in rows with so many adds to the log-likelihood."""
         rate = self.rate[row]
         return np.where(people < self.count[row], rate, 0.0 - rate)
 
@@ -191,10 +171,7 @@ def noise_evidence(forest: Forest) -> NoiseEvidence:
 def paths(trees: Sequence[Tree], leaf: Wide, *, every: bool) -> Wide:
     """Return the nodes whose counts hold whoever is in some leaves, counted over all trees.
 
-    Returns
-    -------
-    ndarray
-        Shape ``(n, n_equations)``; -1 where a path has ended.
+    The result: shape ``(n, n_equations)``; -1 where a path has ended.
     """
     if not every:
         sizes = np.cumsum([0, *(tree.n_nodes for tree in trees)])[:-1]

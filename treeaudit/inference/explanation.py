@@ -17,7 +17,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.inference.bootstrap import BootstrapSolution
 from treeaudit.inference.cells import Cells
-from treeaudit.inference.coding import Coded, Layout, coded
+from treeaudit.inference.coding import Coded, Layout, coded, set_sizes
 from treeaudit.inference.domain import Variable
 from treeaudit.inference.exact import ClassSolution, Solution
 from treeaudit.inference.likely import LikelyTable
@@ -61,13 +61,9 @@ def _condition(variable: Variable, codes: Sequence[int]) -> str:
 def people(answer: "Solution | BoostedSolution", schema: Schema) -> "pd.DataFrame":
     """Return one row per person who is certain.
 
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of the model: a value, an interval, or ``*`` where nothing is known; the
-        label; ``certain``; and ``multiplicity``: how many different records of the domain the
-        person may have, 1 where every value that is asked about is known, empty where a number
-        has no grid.
+    They are the columns of the model: a value, an interval, or ``*`` where nothing is known; the
+    label; ``certain``; and ``multiplicity``: how many different records of the domain the person
+    may have, 1 where every value that is asked about is known, empty where a number has no grid.
     """
     tables = [(cell, bounds.low, np.flatnonzero(bounds.low > 0)) for cell, bounds in answer.tables]
     return table(
@@ -82,10 +78,7 @@ def people(answer: "Solution | BoostedSolution", schema: Schema) -> "pd.DataFram
 def people_by_row(found: BootstrapSolution, schema: Schema) -> "pd.DataFrame":
     """Return one row per person who is certain as `people` does, in the order of the training.
 
-    Returns
-    -------
-    pandas.DataFrame
-        As of `people`; and ``row``, the row of the training table, the first is 1.
+    The result: as of `people`; and ``row``, the row of the training table, the first is 1.
     """
     at = np.flatnonzero(found.certain)
     at = at[np.argsort(found.person[at], kind="stable")]
@@ -113,10 +106,7 @@ def table(
 def likely_people(answer: LikelyTable, schema: Schema) -> "pd.DataFrame":
     """Return one row per person of the likeliest table, the likeliest first.
 
-    Returns
-    -------
-    pandas.DataFrame
-        As of `people`, with ``likely`` under ``certain``; and ``probability``.
+    The result: as of `people`, with ``likely`` under ``certain``; and ``probability``.
     """
     place = answer.people.place
     rows = table(
@@ -170,32 +160,18 @@ class Exclusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Why so many people are certain, in leaves.
+    """Why so many people are certain, in leaves."""
 
-    Attributes
-    ----------
-    tree, leaf
-        The leaf that holds them, and nobody else of the label.
-    people, label
-        How many, and of which label.
-    rule
-        What the leaf asks for.
-    fits
-        How many descriptions fit it; all but one are ruled out.
-    others
-        By these leaves, which hold nobody of the label.
-    left
-        The one that is left.
-    """
-
+    # The leaf that holds them, and nobody else of the label
     tree: int
     leaf: int
+    # How many, and of which label
     people: int
     label: str
-    rule: str
-    fits: int
-    others: tuple[Exclusion, ...]
-    left: str
+    rule: str  # What the leaf asks for
+    fits: int  # How many descriptions fit it; all but one are ruled out
+    others: tuple[Exclusion, ...]  # By these leaves, which hold nobody of the label
+    left: str  # The one that is left
 
 
 def explain(forest: Forest, answer: Solution) -> Explanation | None:
@@ -248,9 +224,7 @@ def _sizes(code: Coded, nodes: Wide) -> Float:
     for low, high in zip(code.low, code.high, strict=True):
         size *= high[nodes] - low[nodes]
     for sets in code.sets:
-        size *= np.unpackbits(
-            np.ascontiguousarray(sets).view(np.uint8), axis=1
-        ).sum(axis=1)[nodes]  # fmt: skip
+        size *= set_sizes(sets)[nodes]
     return size
 
 

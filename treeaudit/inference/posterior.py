@@ -58,13 +58,7 @@ class Posterior:
 
 
 def _spread(guess: Float, n_people: int, offset: float = 0.5) -> Wide:
-    """Return the places of so many people that are spread as a guess is.
-
-    Examples
-    --------
-    >>> _spread(np.array([1.2, 0.1, 1.7]), 3).tolist()
-    [0, 2, 2]
-    """
+    """Return the places of so many people that are spread as a guess is."""
     cumulated = np.cumsum(guess)
     steps = (np.arange(n_people) + offset) / max(n_people, 1) * cumulated[-1]
     places: Wide = np.minimum(np.searchsorted(cumulated, steps, "right"), len(guess) - 1)
@@ -100,19 +94,11 @@ def posterior(
 ) -> Posterior | None:
     """Return how likely people are, or None where time ended before that.
 
-    Parameters
-    ----------
-    row
-        Shape ``(n_places, n_equations)``: the rows that each place is in.
-    weight
-        Shape ``(n_places,)``, above 0: people imagined in each place beforehand.
-    guess
-        Where chains start, and what they propose: people in each place, for instance the most
-        likely.
-    known
-        Shape ``(n_rows,)``: people in each row who are known, and not asked for.
-    rounds
-        How often each chain looks at each person, see `affordable_rounds`.
+    ``row``: shape ``(n_places, n_equations)``: the rows that each place is in. ``weight``: shape
+    ``(n_places,)``, above 0: people imagined in each place beforehand. ``guess``: where chains
+    start, and what they propose: people in each place, for instance the most likely. ``known``:
+    shape ``(n_rows,)``: people in each row who are known, and not asked for. ``rounds``: how often
+    each chain looks at each person, see `affordable_rounds`.
 
     Examples
     --------
@@ -188,14 +174,8 @@ def posterior(
 def _gains(evidence: Evidence, alike: Wide, most: int) -> tuple[Float, Wide, Wide]:
     """Return what one person more adds to 0, 1, … people, and where and how a row reads it.
 
-    Returns
-    -------
-    gains
-        Once for all rows that are alike.
-    begins, moves
-        Shape ``(n_rows,)``: where the gains of a row begin, and by how many a person moves on; not
-        at all where people add the same however many there are, since a place may be in such a
-        row several times.
+    The gains stand once for all rows that are alike. A person moves not at all where people add the
+    same however many there are, since a place may be in such a row several times.
     """
     distinct, which = np.unique(alike, return_inverse=True)
     gains = evidence.gain(*np.broadcast_arrays(distinct[:, None], np.arange(most + 1)))
@@ -235,16 +215,9 @@ def likeliest_table(
     With Poisson counts of mean ``A x`` each round takes x to ``x * A'(told / A x) / n_equations``;
     whoever has reached 0 stays there. Where nobody is counted, all places are as likely.
 
-    Parameters
-    ----------
-    row
-        Shape ``(n_places, n_equations)``: the rows that each place is in, one an equation.
-    told
-        Shape ``(n_rows,)``: about how many people are in a row.
-    over
-        Tells whether to stop before that.
-    rounds
-        How many.
+    ``row``: shape ``(n_places, n_equations)``: the rows that each place is in, one an equation.
+    ``told``: shape ``(n_rows,)``: about how many people are in a row. ``over``: tells whether to
+    stop before that. ``rounds``: how many.
 
     Examples
     --------

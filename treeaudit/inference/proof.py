@@ -35,12 +35,9 @@ class _Step:
 def proof_of(forest: Forest, answer: Solution, *, public: bool = False) -> dict[str, Any]:
     """Return the proof that people are certain, as plain data.
 
-    Returns
-    -------
-    dict
-        ``domain`` and ``assumptions``; ``cells`` as the codes of each variable; ``steps`` in
-        order, each a bound of a cell and a label, with ``[tree, leaf, times]`` for every equation
-        that is added up; and ``people``: cell, label, bounds, and the same in words.
+    Returns ``domain`` and ``assumptions``; ``cells`` as the codes of each variable; ``steps`` in
+    order, each a bound of a cell and a label, with ``[tree, leaf, times]`` for every equation that
+    is added up; and ``people``: cell, label, bounds, and the same in words.
     """
     place: dict[int, int] = {}
     steps, people = [], []

@@ -28,43 +28,21 @@ class Boosting:
     class a person has the gradient p (``p - 1`` in that class) and the curvature
     ``curve * p (1 - p)``. A leaf that holds the gradient G and the curvature H moves the score by
     ``-rate * G / (H + penalty)``. A tree of one leaf need not: it tells what it moves alone.
-
-    Attributes
-    ----------
-    trees
-        Those of which this holds: a forest with others has none.
-    start
-        The scores before the first tree.
-    rate, penalty, curve
-        As above.
-    scale
-        What ``Tree.value`` is multiplied with before it is added to the score.
-    shift
-        What of the values of the first tree of each score is the start.
-    mass
-        The H of every node of a tree; None where the file does not keep it.
-    single
-        Whether scores and derivatives are numbers of 32 bits while they are added up.
-    derivatives
-        How far derivatives are off by rounding, as a part of them.
-    stored
-        How far values and masses are off by rounding, as a part of them.
-    assumptions
-        What the file does not say of the above, a sentence each.
     """
 
-    trees: Sequence[Tree]
-    start: tuple[float, ...]
+    trees: Sequence[Tree]  # Those of which this holds: a forest with others has none
+    start: tuple[float, ...]  # The scores before the first tree
     rate: float
     penalty: float = 0.0
     curve: float = 1.0
-    scale: float = 1.0
-    shift: tuple[float, ...]
+    scale: float = 1.0  # What ``Tree.value`` is multiplied with before it is added to the score
+    shift: tuple[float, ...]  # What of the values of the first tree of each score is the start
+    # The H of every node of a tree; None where the file does not keep it
     mass: Callable[[int], Float | None]
-    single: bool
-    derivatives: float
-    stored: float
-    assumptions: tuple[str, ...] = ()
+    single: bool  # Whether scores and derivatives are numbers of 32 bits while they are added up
+    derivatives: float  # How far derivatives are off by rounding, as a part of them
+    stored: float  # How far values and masses are off by rounding, as a part of them
+    assumptions: tuple[str, ...] = ()  # What the file does not say of the above, a sentence each
 
 
 CountsAre = Literal["exact", "likely", "weighted", "noisy", "label-only", "absent"]
@@ -104,26 +82,17 @@ share, v its value, and T the number of trees in which the record reaches a leaf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """The noise that was drawn for the class counts of the leaves.
+    """The noise that was drawn for the class counts of the leaves."""
 
-    Attributes
-    ----------
-    rate
-        Of the discrete Laplace law, above 0: a count is off by the whole number z with
-        probability (1 - q) / (1 + q) * q ** abs(z), where q = exp(-rate).
-    counts
-        ``leaves``: drawn for leaves alone, nodes above add up; ``nodes``: drawn for each node.
-    afterwards
-        What was then done to the counts, in this order: ``clipped`` at 0, ``shrunk`` towards
-        the shares of the node above, ``scaled`` to the people of the node.
-    mechanism
-        The law; there is one.
-    """
-
+    # Of the discrete Laplace law, above 0: a count is off by the whole number z with probability (1
+    # - q) / (1 + q) * q ** abs(z), where q = exp(-rate)
     rate: float
+    # ``leaves``: drawn for leaves alone, nodes above add up; ``nodes``: drawn for each node
     counts: Literal["leaves", "nodes"]
+    # What was then done to the counts, in this order: ``clipped`` at 0, ``shrunk`` towards the
+    # shares of the node above, ``scaled`` to the people of the node
     afterwards: tuple[Literal["clipped", "shrunk", "scaled"], ...] = ()
-    mechanism: Literal["discrete Laplace"] = "discrete Laplace"
+    mechanism: Literal["discrete Laplace"] = "discrete Laplace"  # The law; there is one
 
     def __post_init__(self) -> None:
         known = self.mechanism == "discrete Laplace" and self.counts in ("leaves", "nodes")

@@ -17,31 +17,17 @@ _CHUNK = 1 << 14
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Walk:
-    """The nodes of several trees in a row, as tables to look the next node up in.
+    """The nodes of several trees in a row, as tables to look the next node up in."""
 
-    Attributes
-    ----------
-    root
-        Shape ``(n_trees + 1,)``: where each tree starts; the last entry is the
-        number of nodes.
-    feature
-        The feature that each node tests, -1 in leaves.
-    threshold
-        NaN in nodes that test a category.
-    child
-        Shape ``(2 * n_nodes,)``: after node i numbers up to the threshold go to ``child[2 * i]``
-        and others to the next one; -1 if there is no node. Leaves lead to themselves.
-    missing
-        The next node of records without a value; -1 if there is none.
-    start, next_of
-        A node that tests a category sends code c to ``next_of[start + c]``.
-    """
-
+    # Shape ``(n_trees + 1,)``: where each tree starts; the last entry is the number of nodes
     root: Wide
-    feature: Wide
-    threshold: Float
+    feature: Wide  # The feature that each node tests, -1 in leaves
+    threshold: Float  # NaN in nodes that test a category
+    # Shape ``(2 * n_nodes,)``: after node i numbers up to the threshold go to ``child[2 * i]`` and
+    # others to the next one; -1 if there is no node. Leaves lead to themselves.
     child: Index
-    missing: Int
+    missing: Int  # The next node of records without a value; -1 if there is none
+    # A node that tests a category sends code c to ``next_of[start + c]``
     start: Wide
     next_of: Int
 
@@ -55,14 +41,8 @@ class Walk:
     ) -> Wide:
         """Return the node in which each record ends.
 
-        Parameters
-        ----------
-        values
-            Shape ``(n_records, n_features)``.
-        at
-            The node where each walk begins.
-        rows
-            Which record walks; record i in walk i unless given.
+        ``values``: shape ``(n_records, n_features)``. ``at``: the node where each walk begins.
+        ``rows``: which record walks; record i in walk i unless given.
         """
         node = at.astype(np.intp)
         flat = np.ascontiguousarray(values).ravel()
@@ -93,18 +73,11 @@ class Walk:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Router:
-    """The trees of a model, ready to route records; can be sent to another machine.
+    """The trees of a model, ready to route records; can be sent to another machine."""
 
-    Attributes
-    ----------
-    trees
-        Each as a `Walk`, or as it is if a node has more than two ways out for a number.
-    root
-        Shape ``(n_trees + 1,)``: where the nodes of each tree start, trees in a row.
-    """
-
+    # Each as a `Walk`, or as it is if a node has more than two ways out for a number
     trees: Sequence[Walk | Tree]
-    root: Wide
+    root: Wide  # Shape ``(n_trees + 1,)``: where the nodes of each tree start, trees in a row
 
     def ends(self, values: npt.NDArray[np.floating[Any]]) -> Int:
         """Return the node in which each record ends in each tree, as `Forest.apply` does."""

@@ -20,27 +20,15 @@ _STEPS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rules:
-    """The conditions of some leaves of one tree, one row per condition.
+    """The conditions of some leaves of one tree, one row per condition."""
 
-    Attributes
-    ----------
-    row
-        Position of the leaf among those asked for; ascending.
-    feature
-        Feature of the condition; ascending within a leaf.
-    low, high
-        Numeric condition ``low < x <= high``, merged over the whole path.
-    missing
-        Whether missing values follow the whole path.
-    categories
-        Codes that pass the whole path, for categorical features.
-    """
-
-    row: Wide
-    feature: Int
+    row: Wide  # Position of the leaf among those asked for; ascending
+    feature: Int  # Feature of the condition; ascending within a leaf
+    # Numeric condition ``low < x <= high``, merged over the whole path
     low: Float
     high: Float
-    missing: Flag
+    missing: Flag  # Whether missing values follow the whole path
+    # Codes that pass the whole path, for categorical features
     categories: CategorySets | None = None
 
     def __len__(self) -> int:
@@ -60,22 +48,13 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Boxes:
-    """What the paths to some nodes say of numeric features, a column each.
+    """What the paths to some nodes say of numeric features, a column each."""
 
-    Attributes
-    ----------
-    low, high
-        Shape ``(n_nodes, n_features)``: ``low < x <= high``, infinite where nothing is said.
-    told
-        Whether the path tests the feature.
-    missing
-        Whether missing values follow the path.
-    """
-
+    # Shape ``(n_nodes, n_features)``: ``low < x <= high``, infinite where nothing is said
     low: Float
     high: Float
-    told: Flag
-    missing: Flag
+    told: Flag  # Whether the path tests the feature
+    missing: Flag  # Whether missing values follow the path
 
 
 def boxes_of(tree: Tree, nodes: npt.ArrayLike, features: npt.ArrayLike) -> Boxes:

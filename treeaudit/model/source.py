@@ -61,19 +61,11 @@ class Digest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A model inside a model, such as one estimator of a vote.
+    """A model inside a model, such as one estimator of a vote."""
 
-    Attributes
-    ----------
-    inside
-        The way to it in the file.
-    n_trees
-        How many of the forest's trees are its own, in order.
-    """
-
-    inside: str
+    inside: str  # The way to it in the file
     estimator: str
-    n_trees: int
+    n_trees: int  # How many of the forest's trees are its own, in order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 """One decision tree: a row per node, with the condition that leads to it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,24 +18,13 @@ if TYPE_CHECKING:
 
 SpreadIs = Literal["deviation", "absolute", "poisson"]
 
-_FEW_LEVELS = 64
-"""Deeper trees are rarely level by level, and a chain has as many levels as nodes."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CategorySets:
-    """Which category codes pass each edge, in compressed sparse rows.
+    """Which category codes pass each edge, in compressed sparse rows."""
 
-    Attributes
-    ----------
-    start
-        Shape ``(n_nodes + 1,)``; node ``i`` owns ``codes[start[i]:start[i + 1]]``.
-    codes
-        The category codes that lead into the node.
-    """
-
-    start: Wide
-    codes: Int
+    start: Wide  # Shape ``(n_nodes + 1,)``; node ``i`` owns ``codes[start[i]:start[i + 1]]``
+    codes: Int  # The category codes that lead into the node
 
     def __post_init__(self) -> None:
         _freeze(self, "start", np.int64)
@@ -300,12 +291,21 @@ def _freeze(instance: object, name: str, dtype: type[np.generic]) -> None:
     object.__setattr__(instance, name, frozen)
 
 
+def cut(
+    arrays: Mapping[str, npt.NDArray[Any] | None],
+    ends: Sequence[int],
+    spread_is: SpreadIs = "deviation",
+) -> list[Tree]:
+    """Return the trees of which some arrays hold the nodes, tree after tree."""
+    given: dict[str, Any] = {name: one for name, one in arrays.items() if one is not None}
+    return [
+        Tree(**{name: one[begin:end] for name, one in given.items()}, spread_is=spread_is)
+        for begin, end in pairwise(ends)
+    ]
+
+
 def depths_of(parent: Int | Wide) -> Int:
     """Return how many edges are above each node, of one tree or of several, by doubling jumps."""
-    if len(parent) and np.all(parent[1:] >= parent[:-1]):
-        by_level = _in_levels(parent)
-        if by_level is not None:
-            return by_level
     depth = (parent >= 0).astype(np.int32)
     jump = parent
     while np.any(jump >= 0):
@@ -314,15 +314,3 @@ def depths_of(parent: Int | Wide) -> Int:
         depth[live] += depth[above]
         jump = np.where(live, jump[jump], -1)
     return depth
-
-
-def _in_levels(parent: Int | Wide) -> Int | None:
-    """Return the depth of nodes that stand level by level; None where there are many levels."""
-    depth = np.zeros(len(parent), dtype=np.int32)
-    end = int(np.searchsorted(parent, 0))
-    for level in range(1, _FEW_LEVELS):
-        first, end = end, int(np.searchsorted(parent, end))
-        depth[first:end] = level
-        if end in (first, len(parent)):
-            break
-    return depth if end == len(parent) else None

@@ -42,29 +42,16 @@ _ROUNDING = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Prior:
-    """Public shares of the labels, one row per kind of people.
+    """Public shares of the labels, one row per kind of people."""
 
-    Attributes
-    ----------
-    column
-        The column that says who is of which kind; None where everybody is.
-    values
-        The value of each kind, as text; ``*`` for everybody else.
-    low, high
-        Shape ``(n_kinds,)``: the range ``low < x <= high`` of each kind; NaN
-        where kinds are single values.
-    share
-        Shape ``(n_kinds, n_classes)``: rows add up to 1.
-    origin
-        What to call it in messages, such as ``prior.csv``.
-    """
-
-    column: str | None
-    values: tuple[str, ...]
+    column: str | None  # The column that says who is of which kind; None where everybody is
+    values: tuple[str, ...]  # The value of each kind, as text; ``*`` for everybody else
+    # Shape ``(n_kinds,)``: the range ``low < x <= high`` of each kind; NaN where kinds are single
+    # values
     low: Float
     high: Float
-    share: Float
-    origin: str = "the prior"
+    share: Float  # Shape ``(n_kinds, n_classes)``: rows add up to 1
+    origin: str = "the prior"  # What to call it in messages, such as ``prior.csv``
 
     @property
     def others(self) -> int | None:

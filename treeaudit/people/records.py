@@ -22,7 +22,7 @@ from treeaudit.people.coding.codes import check_met, counts_others
 from treeaudit.people.coding.columns import as_called, target_among
 from treeaudit.people.input.cell_parsing import NO_NAMES, no_single
 from treeaudit.people.input.columns import Column
-from treeaudit.people.input.table_input import Sheet, read_table
+from treeaudit.people.input.table_input import InputTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,20 +34,12 @@ class LeafCounts:
 
     Sums do not depend on how the rows were divided, nor on the order: whole numbers add up the
     same in any.
-
-    Attributes
-    ----------
-    n
-        People counted.
-    root
-        Shape ``(n_trees + 1,)``: where the nodes of each tree start.
-    counts
-        Shape ``(n_nodes, n_classes)``: people of each label, trees one after the other; one
-        column where no labels are known.
     """
 
-    n: int
-    root: Wide
+    n: int  # People counted
+    root: Wide  # Shape ``(n_trees + 1,)``: where the nodes of each tree start
+    # Shape ``(n_nodes, n_classes)``: people of each label, trees one after the other; one column
+    # where no labels are known
     counts: Wide
 
     def __post_init__(self) -> None:
@@ -55,15 +47,7 @@ class LeafCounts:
 
     @classmethod
     def of(cls, node: Int | Wide, labels: Int | None, root: Wide, n_classes: int) -> "LeafCounts":
-        """Count people.
-
-        Examples
-        --------
-        >>> root = np.array([0, 3])
-        >>> one = LeafCounts.of(np.array([[1], [2]]), np.array([0, 1]), root, 2)
-        >>> (one + LeafCounts.of(np.array([[2]]), np.array([0]), root, 2)).counts.tolist()
-        [[0, 0], [1, 0], [1, 1]]
-        """
+        """Count people."""
         counts = np.zeros((int(root[-1]), n_classes), dtype=np.int64)
         count_into(counts, node, labels, root)
         return cls(n=len(node), root=root, counts=counts)
@@ -99,49 +83,29 @@ _OWN = "every tree of the model counts labels of its own, which no column of a t
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Records:
-    """People, as rows that a model can be asked about.
+    """People, as rows that a model can be asked about."""
 
-    Attributes
-    ----------
-    values
-        Shape ``(n_records, n_features)``: numbers, categories as codes,
-        missing values as NaN; in the precision in which the model compares.
-    labels
-        Shape ``(n_records,)``: position of the label in ``schema.classes``, or
-        None where the data has no labels or the model predicts a number.
-    targets
-        Shape ``(n_records,)``: the number to predict, or None.
-    node
-        Shape ``(n_records, n_trees)``: where each record ends in each tree.
-    frame
-        The table as it was given, for columns that the model does not use.
-    origin
-        What to call it in messages, such as ``train.csv``.
-    persons
-        Shape ``(n_records,)``: a number per person, whose record it is; None where
-        a record is a person.
-    whole
-        Counts of all the people of the table, of whom these are a sample; None where these are
-        all.
-    times
-        Shape ``(n_records,)``: how many people each row stands for; None for one.
-    members
-        Shape ``(n_records,)``: where each label stands among the classes that one member of a
-        one-vs-rest knows apart, -1 for a class of none; None for other models.
-    unlabelled
-        Why labels that the table has are not taken for theirs; empty where they are, or none are.
-    """
-
+    # Shape ``(n_records, n_features)``: numbers, categories as codes, missing values as NaN; in the
+    # precision in which the model compares
     values: npt.NDArray[np.floating[Any]]
+    # Shape ``(n_records,)``: position of the label in ``schema.classes``, or None where the data
+    # has no labels or the model predicts a number
     labels: Int | None
-    targets: Float | None
-    node: Int
-    frame: "pd.DataFrame"
-    origin: str
+    targets: Float | None  # Shape ``(n_records,)``: the number to predict, or None
+    node: Int  # Shape ``(n_records, n_trees)``: where each record ends in each tree
+    frame: "pd.DataFrame"  # The table as it was given, for columns that the model does not use
+    origin: str  # What to call it in messages, such as ``train.csv``
+    # Shape ``(n_records,)``: a number per person, whose record it is; None where a record is a
+    # person
     persons: Int | None = None
+    # Counts of all the people of the table, of whom these are a sample; None where these are all
     whole: LeafCounts | None = None
+    # Shape ``(n_records,)``: how many people each row stands for; None for one
     times: Wide | None = None
+    # Shape ``(n_records,)``: where each label stands among the classes that one member of a
+    # one-vs-rest knows apart, -1 for a class of none; None for other models
     members: Int | None = None
+    # Why labels that the table has are not taken for theirs; empty where they are, or none are
     unlabelled: str = ""
 
     def __len__(self) -> int:
@@ -221,14 +185,14 @@ def read_records(
     Examples
     --------
     >>> import numpy as np, treeaudit as ta
-    >>>     >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
     ...              low=[-np.inf, -np.inf, 15], high=[np.inf, 15, np.inf])
     >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
     >>> people = read_records(([[10], [33], [54]], ["no", "yes", "yes"]), forest)
     >>> people.node.tolist(), people.labels.tolist()
     ([[1], [2], [2]], [0, 1, 1])
     """
-    sheet = held_table(data, forest, target=target, person=person, origin=origin, texts=texts)
+    sheet = checked_table(data, forest, target=target, person=person, origin=origin, texts=texts)
     frame = sheet.frame
     names = [str(name) for name in frame.columns]
     coder = coder_of(
@@ -248,7 +212,7 @@ def read_records(
     )
 
 
-def held_table(
+def checked_table(
     data: object,
     forest: Forest,
     *,
@@ -256,7 +220,7 @@ def held_table(
     person: str | None = None,
     origin: str = "the data",
     texts: Collection[str] = (),
-) -> Sheet:
+) -> InputTable:
     """Return a table of people, its columns held against a model before a row is read.
 
     Parameters and errors are those of `read_records`.

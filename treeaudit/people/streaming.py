@@ -19,10 +19,10 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.routing import Router, router_of
 from treeaudit.people.coding.coder import Coder, coder_of
-from treeaudit.people.coding.codes import Met, check_met, met_together
+from treeaudit.people.coding.codes import Met, check_met, merge_met
 from treeaudit.people.input.columns import frame_of
 from treeaudit.people.input.sources import ROWS, Batch, Part, Source, large_source
-from treeaudit.people.input.table_input import Sheet
+from treeaudit.people.input.table_input import InputTable
 from treeaudit.people.records import LeafCounts, Records, count_into
 
 if TYPE_CHECKING:
@@ -108,20 +108,20 @@ def _first_of(samples: Sequence[Sample]) -> Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
+class Tally:
     """What is known of some rows once they were read: their counts, and a sample of them."""
 
     counts: LeafCounts
     sample: Sample | None
     met: Mapping[str, Met] = field(default_factory=dict)
 
-    def __add__(self, other: "Seen") -> "Seen":
+    def __add__(self, other: "Tally") -> "Tally":
         """Join what was seen of two parts."""
         samples = [one for one in (self.sample, other.sample) if one is not None]
-        return Seen(
+        return Tally(
             counts=self.counts + other.counts,
             sample=_first_of(samples) if samples else None,
-            met=met_together(self.met, other.met),
+            met=merge_met(self.met, other.met),
         )
 
     def records(self, origin: str = "the data") -> Records:
@@ -150,12 +150,12 @@ class Counter:
     seed: int
     bound: int = 2**64 - 1
 
-    def __call__(self, part: Part) -> Seen:
+    def __call__(self, part: Part) -> Tally:
         """Read a part."""
         coder = replace(self.coder, origin=part.name)
         return self.seen(coder, part.file, part.batches(coder.used, coder.texts, coder.numbers))
 
-    def table(self, tables: Iterable[Any], part: int | None = None) -> Seen:
+    def table(self, tables: Iterable[Any], part: int | None = None) -> Tally:
         """Count rows that are in memory already."""
         coder = self.coder
 
@@ -171,7 +171,7 @@ class Counter:
 
         return self.seen(coder, part, batches())
 
-    def seen(self, coder: Coder, file: int | None, batches: Iterable[Batch]) -> Seen:
+    def seen(self, coder: Coder, file: int | None, batches: Iterable[Batch]) -> Tally:
         """Count the rows of some batches of a file."""
         classes, root, n = coder.schema.classes, self.router.root, 0
         labelled = coder.label is not None and len(coder.own) < 2
@@ -182,7 +182,7 @@ class Counter:
         met: dict[str, Met] = {}
         for batch in batches:
             found = coder.code(batch.column, len(batch), batch.first)
-            met = met_together(met, found.met)
+            met = merge_met(met, found.met)
             node = self.router.ends(found.values)
             count_into(counts, node, found.labels, root)
             n += len(batch)
@@ -206,7 +206,7 @@ class Counter:
             if sum(len(one.key) for one in held) > _HELD:
                 held = [_first_of(held)]
                 bound = held[0].key.max()
-        return Seen(
+        return Tally(
             counts=LeafCounts(n=n, root=root, counts=counts),
             sample=_first_of(held) if held else None,
             met=met,
@@ -224,10 +224,8 @@ def stream_records(
 ) -> Records:
     """Count the people of a table, and return a sample of them with the counts of all.
 
-    Returns
-    -------
-    Records
-        At most `treeaudit.people.streaming.MOST`, in the order of the table; ``whole`` counts all.
+    Returns at most `treeaudit.people.streaming.MOST`, in the order of the table; ``whole`` counts
+    all.
     """
     count = counter_of(
         forest,
@@ -239,7 +237,7 @@ def stream_records(
         seed=seed,
     )
     if jobs in (None, 1):
-        seen: Iterable[Seen] = map(count, source.parts)
+        seen: Iterable[Tally] = map(count, source.parts)
     else:
         from joblib import Parallel, delayed
 
@@ -258,19 +256,7 @@ def counter_of(
     rows: int | None = None,
     seed: int = 0,
 ) -> Counter:
-    """Return what counts the rows of a table by the leaves of a model, wherever they are.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, treeaudit as ta
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> people = pd.DataFrame({"age": range(8), "ill": [0, 0, 0, 0, 1, 1, 1, 1]})
-    >>> model = ta.load(DecisionTreeClassifier().fit(people[["age"]], people["ill"]))
-    >>> count = counter_of(model, people.columns, target="ill")
-    >>> seen = count.table([people[:3]], part=0) + count.table([people[3:]], part=1)
-    >>> seen.counts.in_tree(0).tolist()
-    [[0, 0], [4, 0], [0, 4]]
-    """
+    """Return what counts the rows of a table by the leaves of a model, wherever they are."""
     coder = coder_of(list(names), forest, target=target, person=person, origin=origin)
     bound = 2**64 - 1
     if rows is not None and rows > 2 * MOST:
@@ -302,4 +288,4 @@ def sample_table(data: object, seed: int = 0) -> object:
                 frame=batch.rows(few),
             )
             held = [_first_of([*held, some])]
-    return Sheet(frame=held[0].only(np.argsort(held[0].row)).frame, origin=source.origin)
+    return InputTable(frame=held[0].only(np.argsort(held[0].row)).frame, origin=source.origin)

@@ -22,7 +22,7 @@ from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.checks.training_data import MisfitError
-from treeaudit.people.records import held_table
+from treeaudit.people.records import checked_table
 from treeaudit.people.streaming import sample_table
 
 _SECONDS = 0.5
@@ -95,7 +95,7 @@ def audit_options(
     Raises DataError if the people do not fit the model, or what was said of persons does not fit
     either.
     """
-    held = partial(held_table, forest=forest, target=target, person=person)
+    held = partial(checked_table, forest=forest, target=target, person=person)
     bound = {"rows_per_person": rows_per_person}
     if train is None and person is None and repeats is None:
         return RECORDS if rows_per_person is None else AuditOptions(options=bound)

@@ -19,9 +19,8 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
 from treeaudit.people.predict.newton_steps import newton_of_people
-from treeaudit.people.predict.predictions import said_by_nodes
+from treeaudit.people.predict.predictions import column_of_each_tree, said_by_nodes, target_values
 from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, AuditOptions, audited_repair
 
@@ -268,7 +267,7 @@ def _drawing(forest: Forest, train: Records | None, trial: int | None) -> DrawSt
     if train is None or not adds_steps(forest):
         return None
     try:
-        newton = newton_of_people(forest, forest.apply(train.values), told_of(train))
+        newton = newton_of_people(forest, forest.apply(train.values), target_values(train))
         drawing = DrawSteps(
             values=train.values,
             labels=train.labels,

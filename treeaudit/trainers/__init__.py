@@ -7,9 +7,9 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.txt``
     @dataclass(kw_only=True, eq=False, repr=False)
     class XClassifier(PrivateClassifier):   # or PrivateRegressor
         algorithm = "x"                     # its name on the command line
-        max_depth: int = 5                  # its own parameters
+        max_depth: int = 5                  # its own parameters; types and `SIZES` check them
 
-        def _checked(self):                 # its own parameters; then super()._checked()
+        def _checked(self):                 # what neither tells; then super()._checked()
         def _grow(self, rows, curator, epsilon):   # -> Grown
 
 * ``rows`` (`TrainingRows`): ``schema`` (public; ``classes`` ascending),
@@ -41,7 +41,7 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.txt``
   `Cells.histograms` (``histograms``) count, `score_level` (``splits``) scores,
   `split_level` (``growth``) splits, ``pruning`` makes noisy counts fit together;
   `grow_by_choice` grows a tree by private choices. A trainer that may stop early ends
-  with `note_what_was_not_asked` (``growth``): its claim is what it would spend at worst.
+  with `note_unspent` (``growth``): its claim is what it would spend at worst.
 * ``random_trees`` grows trees that look at nothing, routes the records down them, and
   asks for the counts of their leaves.
 * A record that is drawn by chance (`treeaudit.dp.sampling`): into one tree (`tree_of_each`),

@@ -86,10 +86,7 @@ def _line(trainer: type[PrivateTrees], measured: Mapping[str, str]) -> tuple[str
 def as_text(trainers: Iterable[type[PrivateTrees]], measured: Mapping[str, str]) -> str:
     """Return the table as text, a block for each trainer.
 
-    Parameters
-    ----------
-    measured
-        By algorithm, how accurate it was in the benchmark, in words.
+    ``measured``: by algorithm, how accurate it was in the benchmark, in words.
     """
     wide = max(map(len, _HEADS))
     blocks = []

@@ -12,7 +12,7 @@ section 3.6 (equation 18) and table I.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import factor
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_choice, check_whole
-from treeaudit.trainers.growth import Choices, grow_by_choice, note_what_was_not_asked
+from treeaudit.trainers.growth import Choices, grow_by_choice, note_unspent
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import SCORES
@@ -80,13 +79,6 @@ class BootstrapForestClassifier(PrivateClassifier):
     criterion: Criterion = "max"
     n_bins: int = 10
 
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        check_choice("criterion", self.criterion, get_args(Criterion))
-        return super()._checked()
-
     def _of_a_tree(self, epsilon: Fraction) -> Fraction:
         """Return what the questions of a tree cost together."""
         if self.variant == "published":
@@ -118,13 +110,12 @@ class BootstrapForestClassifier(PrivateClassifier):
                 times = sampling.poisson(curator.entropy, len(rows))
             name = f"tree {number + 1}: "
             trees.append(grow_by_choice(rows, cells.drawn(times), curator, choices, name))
-        note_what_was_not_asked(curator, n_trees * tree_costs)
+        note_unspent(curator, n_trees * tree_costs)
         if not published:
             beyond = epsilon - n_trees * tree_costs
             curator.note("records drawn again", sampling.BOOTSTRAP, beyond, Fraction(1), 1)
         return Grown(
             trees=tuple(trees),
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {float(choices.epsilon):g}",
             answers="vote",
             noise=Noise(rate=float(curator.rate(choices.epsilon)), counts="leaves"),

@@ -15,11 +15,11 @@ Blum, Dwork, McSherry & Nissim (2005), Practical privacy: the SuLQ framework.
 import math
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.arrays import Int, Wide
 from treeaudit.dp.curator import Curator, Selection
 from treeaudit.dp.scores import UNIT, Score
 from treeaudit.model.forest import Noise
@@ -35,17 +35,18 @@ from treeaudit.trainers.diffpid3_points import (
     point_value,
     ranges,
 )
-from treeaudit.trainers.fit_checks import check_choice, check_share, check_whole
+from treeaudit.trainers.fit_checks import check_share
 from treeaudit.trainers.growth import (
     Growth,
     check_bound,
     check_is_bounded,
-    note_what_was_not_asked,
+    note_unspent,
 )
 from treeaudit.trainers.histograms import Codes, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.pruning import calibrate, prune_pessimistically
 from treeaudit.trainers.splits import SCORES, Candidates, one_each, score_level
+from treeaudit.trainers.sulq_id3 import noisy_gains
 from treeaudit.trainers.training_rows import TrainingRows
 
 Criterion = Literal["max", "gini", "information-gain", "noisy-counts"]
@@ -102,12 +103,6 @@ class DiffPID3Classifier(PrivateClassifier):
     certainty_factor: float | None = 0.25
 
     def _checked(self) -> Fraction:
-        check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        if self.max_records is not None:
-            check_whole("max_records", self.max_records, 1, 2**31)
-        check_choice("criterion", self.criterion, get_args(Criterion))
-        check_choice("numbers", self.numbers, get_args(Numbers))
         if self.certainty_factor is not None:
             check_share("certainty_factor", self.certainty_factor)
         check_is_bounded(self.criterion, self.max_records)
@@ -134,7 +129,7 @@ class DiffPID3Classifier(PrivateClassifier):
             numbers=drawn,
         )
         levels.grow()
-        note_what_was_not_asked(curator, epsilon)
+        note_unspent(curator, epsilon)
         nodes = levels.growth.nodes
         none = np.zeros(rows.n_classes, dtype=np.int64)
         classes = np.array([levels.classes.get(i, none) for i in range(len(nodes))])
@@ -146,7 +141,6 @@ class DiffPID3Classifier(PrivateClassifier):
         bounded = self.criterion == "information-gain"
         return Grown(
             trees=nodes.trees(counts, keep),
-            counts_are="noisy",
             counts_reason=(
                 f"discrete Laplace noise for an epsilon of {each} on the people of every "
                 "node and the classes of every leaf, made to add up"
@@ -275,9 +269,9 @@ class Levels:
         return found
 
     def _choose(self, going: list[int], candidates: Candidates, level: int) -> Wide:
-        histograms, there = self.growth.histograms(going)
         if self.score is None:
-            return self._by_noisy_counts(histograms, there, candidates, level)
+            return self._by_noisy_counts(going, candidates, level)
+        histograms, there = self.growth.histograms(going)
         scores = score_level(candidates, histograms, there, self.score)
         return self.curator.choose(
             f"splits of level {level + 1}",
@@ -288,38 +282,22 @@ class Levels:
             mechanism=self.mechanism,
         )
 
-    def _by_noisy_counts(
-        self, histograms: list[Wide], there: list[Flag], candidates: Candidates, level: int
-    ) -> Wide:
+    def _by_noisy_counts(self, going: list[int], candidates: Candidates, level: int) -> Wide:
         """Take the column whose information gain is best by counts with noise (algorithm 1)."""
         # Every column that was asked about is gone, one per level of the path.
         left = len(candidates) - level
         each = self.epsilon / (2 * left)
-        gain = np.full((len(histograms[0]), len(candidates)), -np.inf)
-        # Columns by their place among those that a node has left: a person is in one row of each.
-        open_ = np.array([there[c].sum(axis=1) > 1 for c in candidates.feature.tolist()]).T
-        place = np.cumsum(open_, axis=1)
-        for rank in range(1, left + 1):
+
+        def ask(rank: int, counts: Wide) -> tuple[Wide, Wide]:
             name = f"attribute {rank} of level {level + 1}"
-            for i, column in enumerate(candidates.feature.tolist()):
-                at = np.flatnonzero(open_[:, i] & (place[:, i] == rank))
-                if len(at):
-                    counts = histograms[column][at]
-                    counts[:, candidates.lost[i]] += counts[:, -1]
-                    gain[at, i] = self._noisy_gain(counts[:, :-1], name, each)
+            values = self.curator.count(f"values of {name}", counts.sum(axis=2), each)
+            flat = counts.reshape(len(counts), -1)
+            cells = self.curator.count(f"values and classes of {name}", flat, each)
+            return cells.reshape(counts.shape), values
+
+        gain, _ = noisy_gains(self.growth, going, candidates, left, ask)
         best: Wide = np.argmax(gain, axis=1).astype(np.int64)
         return best
-
-    def _noisy_gain(self, counts: Wide, name: str, epsilon: Fraction) -> Float:
-        """Ask for two histograms of one column; what is negative is skipped (line 19)."""
-        values = self.curator.count(f"values of {name}", counts.sum(axis=2), epsilon)
-        flat = counts.reshape(len(counts), -1)
-        cells = self.curator.count(f"values and classes of {name}", flat, epsilon)
-        cells = cells.reshape(counts.shape)
-        fine = (cells > 0) & (values[..., None] > 0)
-        ratio = np.where(fine, cells / np.where(fine, values[..., None], 1), 1.0)
-        gain: Float = (cells * np.log2(ratio)).sum(axis=(1, 2))
-        return gain
 
     def _leaves(self, stopped: list[int]) -> None:
         if not stopped:

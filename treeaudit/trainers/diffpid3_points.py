@@ -56,21 +56,11 @@ def place_on_grid(feature: Feature, values: Float) -> Int:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Members:
-    """The records of some nodes, node by node.
+    """The records of some nodes, node by node."""
 
-    Attributes
-    ----------
-    order
-        The records.
-    label
-        Their classes.
-    begins
-        Where those of each node begin, and where those of the last one end.
-    """
-
-    order: Index
-    label: Wide
-    begins: tuple[int, ...]
+    order: Index  # The records
+    label: Wide  # Their classes
+    begins: tuple[int, ...]  # Where those of each node begin, and where those of the last one end
 
     @classmethod
     def of(cls, node: Wide, label: Wide, n_nodes: int) -> "Members":

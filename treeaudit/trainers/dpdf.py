@@ -13,7 +13,7 @@ Fletcher & Islam (2015), A differentially private decision forest, algorithm 1.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.model.words import sentence
 from treeaudit.people.predict.predictions import node_shares
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_choice, check_whole
-from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import Cells, Codes, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.pruning import prune_by_gini
@@ -56,13 +55,7 @@ _LOOP = (
 
 
 def epsilon_of_a_question(epsilon: Fraction, n_trees: int, depth: int) -> Fraction:
-    """Return beta / (tau (2 delta - 1)), equation 10.
-
-    Examples
-    --------
-    >>> [round(float(epsilon_of_a_question(Fraction(1), n, 5)), 3) for n in (1, 4)]
-    [0.111, 0.028]
-    """
+    """Return beta / (tau (2 delta - 1)), equation 10."""
     return epsilon / (n_trees * (2 * depth - 1))
 
 
@@ -124,16 +117,6 @@ class DPDFClassifier(PrivateClassifier):
         check_is_fitted(self, "forest_")
         return rules_frame(self.forest_)
 
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("min_records", self.min_records, 0, 2**31)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        check_choice("size", self.size, get_args(Size))
-        check_choice("loop", self.loop, get_args(Loop))
-        check_choice("ties", self.ties, get_args(Ties))
-        return super()._checked()
-
     def _n_trees(self, columns: tuple[Codes, ...]) -> int:
         useful = sum(codes.n > 1 for codes in columns)
         return max(1, min(int(self.n_estimators), useful))
@@ -162,10 +145,9 @@ class DPDFClassifier(PrivateClassifier):
             grow_tree(rows, cells, curator, steps, f"tree {number + 1}", roots)
             for number in range(n_trees)
         )
-        note_what_was_not_asked(curator, each * n_trees * (2 * steps.split_levels + 1))
+        note_unspent(curator, each * n_trees * (2 * steps.split_levels + 1))
         return Grown(
             trees=trees,
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {each} on every node",
             answers="confidence",
             noise=Noise(rate=float(curator.rate(each)), counts="nodes"),
@@ -196,13 +178,7 @@ class Steps:
 
 
 def gini_sensitivity(size: npt.ArrayLike) -> Float:
-    """Return the worst-case local sensitivity of the Gini index (theorem 1).
-
-    Examples
-    --------
-    >>> gini_sensitivity([1, 100]).round(4).tolist()
-    [0.5, 0.0196]
-    """
+    """Return the worst-case local sensitivity of the Gini index (theorem 1)."""
     n = np.asarray(size, dtype=np.float64)
     return np.asarray(1 - (n / (n + 1)) ** 2 - (1 / (n + 1)) ** 2)
 

@@ -8,13 +8,12 @@ for data mining. Fletcher & Islam (2019), a survey, section 3.8 and table I.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 from treeaudit.dp.curator import Curator
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_choice, check_whole
-from treeaudit.trainers.growth import Choices, grow_by_choice, note_what_was_not_asked
+from treeaudit.trainers.growth import Choices, grow_by_choice, note_unspent
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import SCORES
@@ -60,12 +59,6 @@ class ExponentialID3Classifier(PrivateClassifier):
     criterion: Criterion = "max"
     n_bins: int = 10
 
-    def _checked(self) -> Fraction:
-        check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        check_choice("criterion", self.criterion, get_args(Criterion))
-        return super()._checked()
-
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         return epsilon / int(self.max_depth)
 
@@ -81,10 +74,9 @@ class ExponentialID3Classifier(PrivateClassifier):
         )
         cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins)))
         tree = grow_by_choice(rows, cells, curator, choices)
-        note_what_was_not_asked(curator, epsilon)
+        note_unspent(curator, epsilon)
         return Grown(
             trees=(tree,),
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {choices.epsilon} on leaves",
             answers="mean",
             noise=Noise(rate=float(curator.rate(choices.epsilon)), counts="leaves"),

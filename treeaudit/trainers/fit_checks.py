@@ -9,11 +9,11 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from numbers import Real
-from types import FrameType
-from typing import Any
+from types import FrameType, NoneType
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -87,11 +87,30 @@ def check_jobs(n_jobs: object) -> None:
         )
 
 
-def check_flags(parameters: Mapping[str, object]) -> None:
-    """Refuse what is neither True nor False."""
-    for name, value in parameters.items():
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} is {value!r}: it must be True or False")
+_MOST_ROWS = 1_000_000
+SIZES: Mapping[str, tuple[int, int]] = {
+    **dict.fromkeys(("n_estimators", "n_public_trees"), (1, 10_000)),
+    **dict.fromkeys(("max_leaves", "max_records"), (1, 2**31)),
+    "max_depth": (1, 64),
+    "min_records": (0, 2**31),
+    "n_bins": (2, 1000),
+    "n_records": (1, 2**40),
+    "n_specializations": (1, 1000),
+    "rows_per_person": (1, _MOST_ROWS),
+}
+"""Bounds of the parameters that are whole numbers."""
+
+
+def check_parameters(trainer: Any, sizes: Mapping[str, tuple[int, int]] = SIZES) -> None:  # noqa: ANN401  # a dataclass
+    """Refuse flags, choices and whole numbers that are none, by the types of the parameters."""
+    for one in fields(trainer):
+        value = getattr(trainer, one.name) if one.init else None
+        if one.type is bool and not isinstance(value, bool):
+            raise ValueError(f"{one.name} is {value!r}: it must be True or False")
+        if get_origin(one.type) is Literal:
+            check_choice(one.name, value, get_args(one.type))
+        if one.name in sizes and not (value is None and NoneType in get_args(one.type)):
+            check_whole(one.name, value, *sizes[one.name])
 
 
 def plain_numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,13 +242,6 @@ def _of_winner(callers: Iterable[tuple[str, str]]) -> bool:
 
     A search that is itself fitted in folds, or in another search, hands its winner out all the
     same: every search in which the fit is not one of its trials has chosen.
-
-    Examples
-    --------
-    >>> search, fold = "sklearn.model_selection._search", "sklearn.model_selection._validation"
-    >>> trial = [(fold, "_fit_and_score"), (search, "evaluate_candidates"), (search, "fit")]
-    >>> _of_winner(trial), _of_winner([(search, "fit"), *trial])
-    (False, True)
     """
     trial = False
     for module, function in callers:

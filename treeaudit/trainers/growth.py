@@ -28,27 +28,16 @@ _MOST_NODES = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How a tree is grown; nothing in it depends on the records but through what was released.
+    """How a tree is grown; nothing in it depends on the records but through what was released."""
 
-    Attributes
-    ----------
-    per_level
-        What the questions of each level cost, the root's first.
-    sensitivity
-        How far one person moves two candidates apart, in units of the score;
-        twice that for the form with a factor of 2.
-    cost_of_a_part
-        What a part beyond the second is to be worth, but in the last level.
-    unit
-        How many units of the score are one person.
-    """
-
-    per_level: tuple[Fraction, ...]
+    per_level: tuple[Fraction, ...]  # What the questions of each level cost, the root's first
     score: Score
+    # How far one person moves two candidates apart, in units of the score; twice that for the form
+    # with a factor of 2
     sensitivity: Fraction
     mechanism: Selection
-    cost_of_a_part: int
-    unit: int = UNIT
+    cost_of_a_part: int  # What a part beyond the second is to be worth, but in the last level
+    unit: int = UNIT  # How many units of the score are one person
 
 
 class Growth:
@@ -162,31 +151,19 @@ Split = tuple[Edges, Wide]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """How a tree is grown by `grow_by_choice`.
+    """How a tree is grown by `grow_by_choice`."""
 
-    Attributes
-    ----------
-    epsilon
-        Of every question.
-    split_levels
-        How many levels may be split.
-    counted
-        Whether every node that may be split is asked how many people it holds, and stops below
-        the noise: with t parts and C classes, where fewer than sqrt(2) t C / epsilon are left
-        (Friedman & Schuster 2010, algorithm 2, line 9).
-    twice
-        Whether the choice pays twice the sensitivity, as in print.
-    splits
-        From the name of the level, the nodes, their histograms and the candidates chosen to the
-        splits, where not a part for each code.
-    """
-
-    epsilon: Fraction
-    split_levels: int
+    epsilon: Fraction  # Of every question
+    split_levels: int  # How many levels may be split
+    # Whether every node that may be split is asked how many people it holds, and stops below the
+    # noise: with t parts and C classes, where fewer than sqrt(2) t C / epsilon are left (Friedman &
+    # Schuster 2010, algorithm 2, line 9)
     counted: bool
     score: Score
     mechanism: Selection = "permute-and-flip"
-    twice: bool = False
+    twice: bool = False  # Whether the choice pays twice the sensitivity, as in print
+    # From the name of the level, the nodes, their histograms and the candidates chosen to the
+    # splits, where not a part for each code
     splits: Callable[[Growth, str, list[int], list[Wide], Candidates, Wide], list[Split]] | None = (
         None
     )
@@ -245,8 +222,7 @@ def grow_by_choice(
             of = f"{name}level {level + 1}"
             splits = choices.splits(growth, of, front, histograms, candidates, chosen)
         front = growth.split(front, splits)
-    leaf = np.ones(len(nodes), dtype=np.bool_)
-    leaf[[above for above in nodes.parent if above >= 0]] = False
+    leaf = nodes.is_leaf
     classes = np.zeros((len(nodes), rows.n_classes))
     true = growth.classes(np.flatnonzero(leaf).tolist())
     classes[leaf] = curator.count(f"{name}leaf counts", true, choices.epsilon)
@@ -284,7 +260,7 @@ def check_bound(criterion: str, rows: TrainingRows, max_records: int | None) -> 
         )
 
 
-def note_what_was_not_asked(curator: Curator, epsilon: Fraction) -> None:
+def note_unspent(curator: Curator, epsilon: Fraction) -> None:
     """Write the rest of the budget into the ledger.
 
     Whether a trainer stops early depends on what the data answered, and a claim must not: its

@@ -22,28 +22,15 @@ Move = tuple[int, Int]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Codes:
-    """The public codes of one column.
+    """The public codes of one column."""
 
-    Attributes
-    ----------
-    n
-        How many, without the one for missing values, which is code n.
-    edges
-        Of a numeric column: code i holds ``edges[i - 1] < x <= edges[i]``,
-        open at both ends. None for categories.
-    """
-
-    n: int
+    n: int  # How many, without the one for missing values, which is code n
+    # Of a numeric column: code i holds ``edges[i - 1] < x <= edges[i]``, open at both ends. None
+    # for categories.
     edges: Float | None = None
 
     def of(self, values: Float) -> Wide:
-        """Return the code of every value; categories are codes already.
-
-        Examples
-        --------
-        >>> Codes(n=3, edges=np.array([10.0, 20.0])).of(np.array([10.0, 11.0, np.nan])).tolist()
-        [0, 1, 3]
-        """
+        """Return the code of every value; categories are codes already."""
         missing = np.isnan(values)
         if self.edges is None:
             return np.where(missing, self.n, values).astype(np.int64)
@@ -77,24 +64,14 @@ def public_codes(schema: Schema, n_bins: int) -> tuple[Codes, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:
-    """Every record as one small number per column: its code and its class.
+    """Every record as one small number per column: its code and its class."""
 
-    Attributes
-    ----------
-    codes
-        What the codes stand for.
-    n_classes
-        How many classes there are.
-    cell
-        Shape ``(n_features, n_records)``: ``code * n_classes + class``.
-    weight
-        Shape ``(n_records,)``: a whole number that a record counts, one unless told. All of
-        a sum must stay below 2^53.
-    """
-
-    codes: tuple[Codes, ...]
-    n_classes: int
+    codes: tuple[Codes, ...]  # What the codes stand for
+    n_classes: int  # How many classes there are
+    # Shape ``(n_features, n_records)``: ``code * n_classes + class``
     cell: npt.NDArray[np.unsignedinteger]
+    # Shape ``(n_records,)``: a whole number that a record counts, one unless told. All of a sum
+    # must stay below 2^53.
     weight: Float | Wide | None = None
 
     def __len__(self) -> int:
@@ -118,19 +95,10 @@ class Cells:
     def histograms(self, node: Int, slot_of: Wide, n_slots: int) -> list[Wide]:
         """Count people, or what they weigh, by node, code and class, for every column.
 
-        Parameters
-        ----------
-        node
-            Shape ``(n_records,)``: where each record is.
-        slot_of
-            Per node, the row of the result, or ``n_slots`` for none.
-        n_slots
-            Rows of the result.
+        ``node``: shape ``(n_records,)``: where each record is. ``slot_of``: per node, the row of
+        the result, or ``n_slots`` for none. ``n_slots``: rows of the result.
 
-        Returns
-        -------
-        list of numpy.ndarray
-            Per column, shape ``(n_slots, n_codes + 1, n_classes)``.
+        One per column, shape ``(n_slots, n_codes + 1, n_classes)``.
         """
         slot, tables = slot_of[node], []
         for codes, cell in zip(self.codes, self.cell, strict=True):

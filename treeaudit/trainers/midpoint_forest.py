@@ -25,13 +25,12 @@ from treeaudit.dp.scores import MAX
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.growth import (
     Choices,
     Growth,
     Split,
     grow_by_choice,
-    note_what_was_not_asked,
+    note_unspent,
 )
 from treeaudit.trainers.histograms import Cells, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
@@ -87,12 +86,6 @@ class MidpointForestClassifier(PrivateClassifier):
     max_depth: int = 5
     n_bins: int = 32
 
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        return super()._checked()
-
     def _each(self, schema: Schema, epsilon: Fraction) -> Fraction:
         """Return what a question costs."""
         a_level = 3 if any(f.categories is None for f in schema.features) else 2
@@ -125,10 +118,9 @@ class MidpointForestClassifier(PrivateClassifier):
                     codes=cells.codes, n_classes=cells.n_classes, cell=cells.cell[:, mine == number]
                 )
             trees.append(grow_by_choice(part, own, curator, choices, name))
-        note_what_was_not_asked(curator, epsilon * n_trees if published else epsilon)
+        note_unspent(curator, epsilon * n_trees if published else epsilon)
         return Grown(
             trees=tuple(trees),
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {choices.epsilon} on leaves",
             answers="mean",
             noise=Noise(rate=float(curator.rate(choices.epsilon)), counts="leaves"),
@@ -210,11 +202,5 @@ def _printed(sums: Wide, most: int, curator: Curator, epsilon: Fraction, name: s
 
 
 def most_trees(n_least: float, share: float, epsilon: float) -> int:
-    """Return how many trees equation 20 allows under its weaker definition.
-
-    Examples
-    --------
-    >>> most_trees(10, 0.25, 0.1), most_trees(30, 0.25, 1.0)
-    (1120, 4965)
-    """
+    """Return how many trees equation 20 allows under its weaker definition."""
     return int((n_least * (n_least + 1) + 1 / epsilon**2) / (share * (1 - share)))

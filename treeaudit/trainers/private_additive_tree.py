@@ -165,7 +165,7 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
             mechanism="exponential mechanism" if published else "permute-and-flip",
         ).tolist()
         stump_weight, tree_weight = (eighths / 8 for eighths in WEIGHTS[chosen])
-        weighed = drawn(shares, of_all, tree_weight) * counts.sum(axis=1, keepdims=True)
+        weighed = pulled(shares, of_all, tree_weight) * counts.sum(axis=1, keepdims=True)
         # A tree that weighs nothing answers everybody alike.
         keep = (np.array(growth.nodes.parent) < 0) | (tree_weight > 0)
         per_class = tuple((1 / of_all).tolist())
@@ -174,7 +174,6 @@ class PrivateAdditiveTreeClassifier(GreedyTrees):
                 *growth.nodes.trees(weighed, keep),
                 *(stump.tree(of_all, stump_weight) for stump in stumps),
             ),
-            counts_are="noisy",
             counts_reason=(
                 f"{noise}{curator.noise(spent)} on the leaves of the tree, drawn towards the "
                 "shares of all people by the noise in them and by what each tree weighs in the "
@@ -226,7 +225,7 @@ class Stump:
                     low, high = (-np.inf, cut), (cut, np.inf)
                     nodes.split(node, Edges(feature=self.column, low=low, high=high, missing=side))
                     held += [(first, middle), (middle, last)]
-        people = drawn(self.shares, of_all, weight) * self.people[:, None]
+        people = pulled(self.shares, of_all, weight) * self.people[:, None]
         return nodes.trees([people[first:last].sum(axis=0) for first, last in held])[0]
 
 
@@ -235,13 +234,6 @@ def parts_of(codes: Codes, most: int) -> Wide:
 
     Parts are equally wide, so many or a few more, but those at both ends, where numbers
     that are mostly at a bound differ, are halved three times towards the end.
-
-    Examples
-    --------
-    >>> parts_of(Codes(n=16, edges=np.arange(15.0)), 2).tolist()
-    [0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 6, 7]
-    >>> parts_of(Codes(n=4), 3).tolist()
-    [0, 1, 2, 3]
     """
     width = 1 if codes.edges is None else max(1, round(codes.n / most))
     ends = width >> np.arange(1, 4)
@@ -252,13 +244,7 @@ def parts_of(codes: Codes, most: int) -> Wide:
 
 
 def share_of_all(totals: Sequence[Float], variances: Sequence[float]) -> Float:
-    """Return how frequent each class is, never 0, from several noisy counts of all people.
-
-    Examples
-    --------
-    >>> share_of_all([np.array([4.0, 8.0]), np.array([7.0, -1.0])], [1.0, 2.0]).tolist()
-    [0.5, 0.5]
-    """
+    """Return how frequent each class is, never 0, from several noisy counts of all people."""
     people = np.average(totals, axis=0, weights=1 / np.array(variances))
     people = np.maximum(people, 1.0)
     share: Float = people / people.sum()
@@ -306,14 +292,8 @@ def _smoothed(noisy: Wide, above: Float, deviation: float, width: int) -> Float:
     return shares
 
 
-def drawn(shares: Float, of_all: Float, weight: float) -> Float:
-    """Return shares to the power of a weight by those of all people to that of the rest.
-
-    Examples
-    --------
-    >>> drawn(np.array([[0.8, 0.2]]), np.array([0.5, 0.5]), 0.5).round(3).tolist()
-    [[0.667, 0.333]]
-    """
+def pulled(shares: Float, of_all: Float, weight: float) -> Float:
+    """Return shares to the power of a weight by those of all people to that of the rest."""
     mixed = np.exp(weight * np.log(shares) + (1 - weight) * np.log(of_all))
     result: Float = mixed / mixed.sum(axis=1, keepdims=True)
     return result

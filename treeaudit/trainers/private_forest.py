@@ -19,12 +19,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from treeaudit.dp.curator import Curator
-from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.private_tree import GreedyTrees
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.training_rows import TrainingRows
-
-_MOST_TREES = 10_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -62,10 +59,6 @@ class PrivateForestClassifier(GreedyTrees):
     )
 
     n_estimators: int = 4
-
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, _MOST_TREES)
-        return super()._checked()
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         return self._grow_greedily(rows, curator, epsilon, n_trees=int(self.n_estimators))

@@ -9,6 +9,7 @@ are divided. A sum and a count apart, with shares of epsilon, tell both worse.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -21,7 +22,7 @@ from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateRegressor
-from treeaudit.trainers.fit_checks import check_share, check_whole
+from treeaudit.trainers.fit_checks import SIZES, check_share
 from treeaudit.trainers.growth import Growth, Plan, split_level
 from treeaudit.trainers.private_tree import check_levels, planted, shared_out, tells
 from treeaudit.trainers.private_trees import Grown, Listed
@@ -57,7 +58,7 @@ class Ends:
         return found
 
 
-def ends_of(
+def target_bounds(
     steps: Wide, curator: Curator, for_sum: Fraction, for_spread: Fraction, times: float
 ) -> Ends:
     """Return ends around the mean, so many mean absolute deviations to each side.
@@ -154,7 +155,7 @@ class Answered:
 
 _FOR_THE_SUM, _FOR_THE_CENTRES = Fraction(1, 50), Fraction(1, 5)
 _NEAR = 4
-_DEEPEST, _MOST_TREES = 10, 10_000
+_DEEPEST = 10
 _WIDEST = 1e300
 
 
@@ -168,10 +169,9 @@ class GreedyRegressors(PrivateRegressor):
     cost_of_a_part: float = 0.003
     spread: float = 2.5
 
+    _sizes: ClassVar[Mapping[str, tuple[int, int]]] = {**SIZES, "n_bins": (1, 4096)}
+
     def _checked(self) -> Fraction:
-        if self.max_depth is not None:
-            check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 1, 4096)
         for name in ("leaf_share", "cost_of_a_part"):
             check_share(name, getattr(self, name), none=True)
         if self.leaf_share == 0:
@@ -195,7 +195,7 @@ class GreedyRegressors(PrivateRegressor):
     ) -> Grown:
         """Grow trees, each on the records that are sent to it at random."""
         each, times = epsilon * _FOR_THE_SUM, float(min(self.spread, _WIDEST))
-        ends = ends_of(rows.labels, curator, each, each, times)
+        ends = target_bounds(rows.labels, curator, each, each, times)
         depth = self.max_depth
         if depth is None:
             depth = _depth(ends.surely * float(epsilon) / (n_trees * curator.factor))
@@ -214,7 +214,6 @@ class GreedyRegressors(PrivateRegressor):
         rate = float(curator.rate(for_leaves, ends.width)) * ends.width
         return Grown(
             trees=tuple(map(_of_values, nodes.trees(value[:, None]))),
-            counts_are="noisy",
             counts_reason=(
                 f"its values are means with noise: discrete Laplace noise of rate {rate:.6g} per "
                 "person on sums, drawn towards the node above where they hold few people"
@@ -347,10 +346,6 @@ class PrivateForestRegressor(GreedyRegressors):
     listed: ClassVar[Listed] = replace(PrivateTreeRegressor.listed, trees="4")
 
     n_estimators: int = 4
-
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, _MOST_TREES)
-        return super()._checked()
 
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         return self._grow_greedily(rows, curator, epsilon, n_trees=int(self.n_estimators))

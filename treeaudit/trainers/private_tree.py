@@ -14,6 +14,7 @@ McKenna & Sheldon (2020), Permute-and-flip.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -28,7 +29,7 @@ from treeaudit.dp.ledger import factor
 from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_choice, check_share, check_whole
+from treeaudit.trainers.fit_checks import SIZES, check_choice, check_share
 from treeaudit.trainers.growth import Growth, Plan, check_bound, check_is_bounded, grow_levels
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
@@ -53,10 +54,9 @@ class GreedyTrees(PrivateClassifier):
     cost_of_a_part: float = 0.003
     max_records: int | None = None
 
+    _sizes: ClassVar[Mapping[str, tuple[int, int]]] = {**SIZES, "n_bins": (1, 4096)}
+
     def _checked(self) -> Fraction:
-        for name, most in (("max_depth", 64), ("n_bins", 4096), ("max_records", 2**31)):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1, most)
         check_choice("criterion", self.criterion, tuple(SCORES))
         for name in ("leaf_share", "cost_of_a_part"):
             check_share(name, getattr(self, name), none=True)
@@ -89,7 +89,6 @@ class GreedyTrees(PrivateClassifier):
         counts, spent = self._spend_on(growth, rows, curator, epsilon, for_leaves, people)
         return Grown(
             trees=growth.nodes.trees(counts),
-            counts_are="noisy",
             counts_reason=(
                 f"{curator.noise(spent)} on the leaves, drawn towards the node above where they "
                 "hold few people"

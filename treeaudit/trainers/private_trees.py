@@ -7,9 +7,10 @@ that it is given.
 
 import os
 import warnings
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -34,13 +35,12 @@ from treeaudit.trainers.columns import (
     names_of,
 )
 from treeaudit.trainers.fit_checks import (
+    SIZES,
     Searched,
     answering,
-    check_choice,
-    check_flags,
     check_jobs,
+    check_parameters,
     check_unit,
-    check_whole,
     chosen,
     entropy_of,
     plain_numbers,
@@ -49,7 +49,7 @@ from treeaudit.trainers.fit_checks import (
     refuse_extras,
     warn_of_search,
 )
-from treeaudit.trainers.state import stored_state, taken_state
+from treeaudit.trainers.state import pickled_state, restored_state
 from treeaudit.trainers.training_rows import (
     Targets,
     TrainingRows,
@@ -78,9 +78,6 @@ class Listed:
     sound: str = "β"
 
 
-_MOST_ROWS = 1_000_000
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grown:
     """What a trainer gives back: nothing in it may hold more than the curator answered.
@@ -99,7 +96,7 @@ class Grown:
     """
 
     trees: tuple[Tree, ...]
-    counts_are: CountsAre
+    counts_are: CountsAre = "noisy"
     counts_reason: str
     answers: Answers
     noise: Noise | None
@@ -160,6 +157,7 @@ class PrivateTrees(Searched, BaseEstimator):  # type: ignore[misc]
     listed: ClassVar[Listed]
     """Its line of Table I."""
     _targets: ClassVar[Targets]
+    _sizes: ClassVar[Mapping[str, tuple[int, int]]] = SIZES
 
     epsilon: float = 1.0
     schema: Schema | str | os.PathLike[str] | None = None
@@ -299,13 +297,8 @@ class PrivateTrees(Searched, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self) -> Fraction:
         """Return epsilon; a trainer checks its own parameters first."""
-        check_choice("neighbours", self.neighbours, get_args(Neighbours))
-        check_choice("variant", self.variant, get_args(Variant))
-        check_choice("outside", self.outside, get_args(Outside))
-        check_flags({f.name: getattr(self, f.name) for f in fields(self) if f.type is bool})
+        check_parameters(self, self._sizes)
         check_jobs(self.n_jobs)
-        if self.rows_per_person is not None:
-            check_whole("rows_per_person", self.rows_per_person, 1, _MOST_ROWS)
         if self.budget is not None and not isinstance(self.budget, Budget):
             raise TypeError("budget must be a treeaudit.dp.Budget or None")
         return rational(self.epsilon)
@@ -366,10 +359,10 @@ class PrivateTrees(Searched, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return plain data: a fitted model carries no seed and no account."""
-        return stored_state(super().__getstate__())
+        return pickled_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(taken_state(state))
+        super().__setstate__(restored_state(state))
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # a class of scikit-learn from 1.6 on
         tags = super().__sklearn_tags__()

@@ -26,16 +26,9 @@ def shrink(parent: npt.ArrayLike, counts: npt.ArrayLike, deviation: float, trust
     in it; a node of few people answers as the one above, which is
     surer. Nothing below zero is left.
 
-    Parameters
-    ----------
-    parent
-        Shape ``(n_nodes,)``; -1 at roots, parents before children.
-    counts
-        Shape ``(n_nodes, n_classes)``: noisy in leaves, 0 elsewhere.
-    deviation
-        The standard deviation of the noise of one count.
-    trust
-        How many deviations the node above is worth.
+    ``parent``: shape ``(n_nodes,)``; -1 at roots, parents before children. ``counts``: shape
+    ``(n_nodes, n_classes)``: noisy in leaves, 0 elsewhere. ``deviation``: the standard deviation of
+    the noise of one count. ``trust``: how many deviations the node above is worth.
 
     Examples
     --------
@@ -70,14 +63,8 @@ def calibrate(parent: Sequence[int], people: npt.ArrayLike, classes: npt.ArrayLi
     to their own counts; bottom-up, the class counts of the leaves are scaled to that
     and added up. Counts below zero count as zero.
 
-    Parameters
-    ----------
-    parent
-        As in `shrink`.
-    people
-        Shape ``(n_nodes,)``: the noisy number of people in every node.
-    classes
-        Shape ``(n_nodes, n_classes)``: noisy in leaves.
+    ``parent``: as in `shrink`. ``people``: shape ``(n_nodes,)``: the noisy number of people in
+    every node. ``classes``: shape ``(n_nodes, n_classes)``: noisy in leaves.
 
     Examples
     --------

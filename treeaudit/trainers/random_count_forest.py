@@ -18,7 +18,6 @@ from treeaudit.dp.curator import Curator
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.random_trees import (
     branching,
@@ -80,13 +79,6 @@ class RandomCountForestClassifier(PrivateClassifier):
     n_records: int | None = None
     max_leaves: int | None = 4096
 
-    def _checked(self) -> Fraction:
-        for name, most in (("n_estimators", 10_000), ("max_depth", 64), ("n_records", 2**40),
-                           ("max_leaves", 2**31)):  # fmt: skip
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1, most)
-        return super()._checked()
-
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         return least_share(epsilon, self.n_records, self.n_estimators or _MOST_TREES)
 
@@ -101,7 +93,6 @@ class RandomCountForestClassifier(PrivateClassifier):
         exact = printed and self.n_records is None
         return Grown(
             trees=counted(trees, rows, lambda name, c: curator.count(name, c, each), self.n_jobs),
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {each} on every leaf",
             answers="mean",
             noise=Noise(rate=float(curator.rate(each)), counts="leaves"),
@@ -111,14 +102,6 @@ class RandomCountForestClassifier(PrivateClassifier):
 
 
 def forest_depth(schema: Schema, n_people: int) -> int:
-    """Return min(m / 2, log_b n - 1), rounded down, and at least 1 (survey, equation 15).
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Feature
-    >>> schema = Schema(features=tuple(Feature(name=f"x{i}", low=0, high=1) for i in range(22)))
-    >>> [forest_depth(schema, n) for n in (1, 64, 1000, 10**6)]
-    [1, 5, 8, 11]
-    """
+    """Return min(m / 2, log_b n - 1), rounded down, and at least 1 (survey, equation 15)."""
     half = len(schema.features) // 2
     return max(1, min(half, levels_of(n_people, branching(schema)) - 1))

@@ -24,7 +24,6 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.columns import code_columns, columns_of, names_of
-from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.random_trees import counted, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows, column_order
@@ -76,14 +75,6 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
     max_depth: int | None = None
     max_leaves: int | None = 4096
 
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        check_whole("n_public_trees", self.n_public_trees, 1, 10_000)
-        for name, most in (("max_depth", 64), ("max_leaves", 2**31)):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1, most)
-        return super()._checked()
-
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         # What is wrong with public records is said before anything is spent.
         self._public(rows.schema)
@@ -106,7 +97,6 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
         taught = grown(int(self.n_public_trees), public, lambda _, counts: counts)
         return Grown(
             trees=(*private, *taught),
-            counts_are="noisy",
             counts_reason=(
                 f"discrete Laplace noise for an epsilon of {each} on the leaves of the first "
                 f"{len(private)} trees; the others hold public records that these have labelled"

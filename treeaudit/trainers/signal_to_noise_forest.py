@@ -24,7 +24,6 @@ from treeaudit.dp.entropy import permutation
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.pruning import leaves_below, levels_of, prune_noise
 from treeaudit.trainers.random_trees import (
@@ -87,12 +86,6 @@ class SignalToNoiseForestClassifier(PrivateClassifier):
     n_records: int | None = None
     prune: bool = True
 
-    def _checked(self) -> Fraction:
-        for name, most in (("n_estimators", 10_000), ("max_depth", 64), ("n_records", 2**40)):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1, most)
-        return super()._checked()
-
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         return least_share(epsilon, self.n_records, max(1, len(_useful(rows.schema))))
 
@@ -127,7 +120,6 @@ class SignalToNoiseForestClassifier(PrivateClassifier):
             trees.append(compact(replace(tree, counts=sure), keep))
         return Grown(
             trees=tuple(trees),
-            counts_are="noisy",
             counts_reason=(
                 f"discrete Laplace noise for an epsilon of {each} on every leaf, in shares of the "
                 "most confident node above"
@@ -142,27 +134,12 @@ class SignalToNoiseForestClassifier(PrivateClassifier):
 
 
 def least_support(n_classes: int, epsilon: float) -> float:
-    """Return the support at which the signal is as large as the noise (equation 16).
-
-    Examples
-    --------
-    >>> round(least_support(2, 0.1), 2)
-    28.28
-    """
+    """Return the support at which the signal is as large as the noise (equation 16)."""
     return math.sqrt(2) * n_classes / epsilon
 
 
 def most_trees(schema: Schema, n_people: int, epsilon: Fraction) -> int:
-    """Return min(beta n / (sqrt(2) C b^2), m), rounded down, and at least 1 (section 3.6).
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Feature
-    >>> features = tuple(Feature(name=f"x{i}", low=0, high=1) for i in range(20))
-    >>> schema = Schema(features=features, classes=(0, 1))
-    >>> [most_trees(schema, n, Fraction(1)) for n in (1, 100, 1000)]
-    [1, 8, 20]
-    """
+    """Return min(beta n / (sqrt(2) C b^2), m), rounded down, and at least 1 (section 3.6)."""
     smallest = math.sqrt(2) * len(schema.classes or ()) * float(branching(schema)) ** 2
     return max(1, min(int(float(epsilon) * n_people / smallest), len(schema.features)))
 

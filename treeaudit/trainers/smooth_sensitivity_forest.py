@@ -15,7 +15,7 @@ McKenna & Sheldon (2020), Permute-and-flip.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,6 @@ from treeaudit.model.routing import walk_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_choice, check_whole
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.random_trees import last_nodes, leaves_within, random_trees
 from treeaudit.trainers.training_rows import TrainingRows
@@ -90,14 +89,6 @@ class SmoothSensitivityForestClassifier(PrivateClassifier):
     max_leaves: int | None = 4096
     depth_rule: DepthRule = "theorem 2"
 
-    def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        for name, most in (("max_depth", 64), ("max_leaves", 2**31)):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1, most)
-        check_choice("depth_rule", self.depth_rule, get_args(DepthRule))
-        return super()._checked()
-
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         published = self.variant == "published"
         entropy = curator.entropy
@@ -149,11 +140,6 @@ def theorem_depth(n_numeric: int, n_categorical: int) -> int:
 
     The smallest d with ``s ((s - 1) / s)^d < s / 2`` for s numeric features,
     plus half of the categorical ones, rounded down.
-
-    Examples
-    --------
-    >>> theorem_depth(5, 0), theorem_depth(6, 8), theorem_depth(0, 22)
-    (4, 8, 11)
     """
     depth = n_categorical // 2
     if n_numeric:
@@ -166,13 +152,7 @@ def theorem_depth(n_numeric: int, n_categorical: int) -> int:
 
 
 def table_depth(n_numeric: int, n_categorical: int) -> int:
-    """Return the depth of table 4, which differs: one more where there are numeric features.
-
-    Examples
-    --------
-    >>> table_depth(5, 0), table_depth(6, 8), table_depth(0, 22)
-    (5, 9, 11)
-    """
+    """Return the depth of table 4, which differs: one more where there are numeric features."""
     return theorem_depth(n_numeric, n_categorical) + (n_numeric > 0)
 
 
@@ -184,13 +164,7 @@ def _labels_up(tree: Tree, label: Wide, n_classes: int) -> Int:
 
 
 def smooth_sensitivity(margin: npt.ArrayLike, epsilon: float) -> Float:
-    """Return ``exp(-j * epsilon)`` for a margin j (Fletcher & Islam 2017, equation 8).
-
-    Examples
-    --------
-    >>> [round(float(s), 5) for s in smooth_sensitivity([0, 1, 5], 1.0)]
-    [1.0, 0.36788, 0.00674]
-    """
+    """Return ``exp(-j * epsilon)`` for a margin j (Fletcher & Islam 2017, equation 8)."""
     return np.exp(-float(epsilon) * np.asarray(margin, dtype=np.float64))
 
 

@@ -74,21 +74,20 @@ class Nodes:
             self.edge.append((edges, part))
         return list(range(first, len(self)))
 
+    @property
+    def is_leaf(self) -> Flag:
+        """Which nodes have no children."""
+        leaf: Flag = np.ones(len(self), dtype=np.bool_)
+        leaf[[above for above in self.parent if above >= 0]] = False
+        return leaf
+
     def high(self, node: int) -> float:
         """Return the upper end of the numeric edge into a node; infinite where open."""
         edge = self.edge[node]
         return np.inf if edge is None or not edge[0].high else edge[0].high[edge[1]]
 
     def trees(self, counts: npt.ArrayLike, keep: Flag | None = None) -> tuple[Tree, ...]:
-        """Return the trees of the nodes that stay, with class counts for all of them.
-
-        Examples
-        --------
-        >>> nodes = Nodes()
-        >>> _ = nodes.split(nodes.add_root(), Edges(feature=0, low=(-np.inf, 3), high=(3, np.inf)))
-        >>> nodes.trees([[2, 2], [2, 0], [0, 2]])[0].high.tolist()
-        [inf, 3.0, inf]
-        """
+        """Return the trees of the nodes that stay, with class counts for all of them."""
         table = np.asarray(counts, dtype=np.float64)
         kept = np.ones(len(self), dtype=np.bool_) if keep is None else keep
         tree = np.array(self.tree)
@@ -184,23 +183,13 @@ SCORES = {score.name.replace(" ", "-"): score for score in (NORM, GINI, MAX, INF
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidates:
-    """What can be asked, in the order of the scores.
-
-    Attributes
-    ----------
-    feature
-        The column.
-    at
-        The point (code) to cut after, the category to set apart, or -1 for a
-        part per code.
-    lost
-        The part that missing values follow; where there is a part per code,
-        the code that they join, or the first that can occur.
-    """
+    """What can be asked, in the order of the scores."""
 
     codes: tuple[Codes, ...]
-    feature: Wide
-    at: Wide
+    feature: Wide  # The column
+    at: Wide  # The point (code) to cut after, the category to set apart, or -1 for a part per code
+    # The part that missing values follow; where there is a part per code, the code that they join,
+    # or the first that can occur
     lost: Wide
 
     def __len__(self) -> int:
@@ -288,21 +277,13 @@ def score_level(
 ) -> Wide:
     """Return how good every candidate is at every node.
 
-    Parameters
-    ----------
-    histograms
-        Per column, shape ``(n_nodes, n_codes + 1, n_classes)``.
-    allowed
-        Per column, shape ``(n_nodes, n_codes)``: which codes can occur.
-    cost_of_a_part
-        What every part beyond the second is to be worth, in units of the score.
+    ``histograms``: per column, shape ``(n_nodes, n_codes + 1, n_classes)``. ``allowed``: per
+    column, shape ``(n_nodes, n_codes)``: which codes can occur. ``cost_of_a_part``: what every part
+    beyond the second is to be worth, in units of the score.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_nodes, n_candidates)``; `IMPOSSIBLE` where a node cannot be
-        split so. Neither that nor the cost depends on the records but through what was
-        released before, so the scores keep their sensitivity.
+    They have shape ``(n_nodes, n_candidates)``; `IMPOSSIBLE` where a node cannot be split so.
+    Neither that nor the cost depends on records but through what was released before, so
+    scores keep their sensitivity.
     """
     result = np.full((len(histograms[0]), len(candidates)), IMPOSSIBLE, dtype=np.int64)
     for column in np.unique(candidates.feature).tolist():

@@ -21,7 +21,7 @@ _NARROW = {"i": (np.int8, np.int16, np.int32)}
 _ARRAYS = ("parent", "feature", "missing", "counts", "label", "value")
 
 
-def stored_state(state: Mapping[str, Any]) -> dict[str, Any]:
+def pickled_state(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator as its pickle holds them, without seed and account."""
     held = dict(state)
     if "forest_" in held:
@@ -39,7 +39,7 @@ def stored_state(state: Mapping[str, Any]) -> dict[str, Any]:
     return held
 
 
-def taken_state(held: Mapping[str, Any]) -> dict[str, Any]:
+def restored_state(held: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of an estimator from those in its pickle."""
     state = dict(held)
     if "forest_" in state:
@@ -50,16 +50,7 @@ def taken_state(held: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pack(forest: Forest) -> dict[str, Any]:
-    """Return the JSON form of a forest, with arrays in the place of lists.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> root = Tree(parent=[-1], feature=[-1], low=[-1.0], high=[1.0], label=[0])
-    >>> model = Forest(trees=(root,), schema=Schema.numeric(1, ["no", "yes"]))
-    >>> unpack(pack(model)).trees[0].label.tolist()
-    [0]
-    """
+    """Return the JSON form of a forest, with arrays in the place of lists."""
     return {**to_dict(replace(forest, trees=())), "trees": [_tree(tree) for tree in forest.trees]}
 
 

@@ -25,8 +25,8 @@ from treeaudit.dp.entropy import Entropy, unit
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_share, check_whole
-from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.fit_checks import check_share
+from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates, one_each
@@ -80,9 +80,6 @@ class SulqID3Classifier(PrivateClassifier):
     printed_delta: float = 1e-6
 
     def _checked(self) -> Fraction:
-        if self.max_depth is not None:
-            check_whole("max_depth", self.max_depth, 1, 64)
-        check_whole("n_bins", self.n_bins, 2, 1000)
         check_share("printed_delta", self.printed_delta)
         return super()._checked()
 
@@ -122,7 +119,16 @@ class SulqID3Classifier(PrivateClassifier):
         columns, levels = self._levels(rows.schema)
         for level in range(levels):
             candidates = one_each(cells.codes, curator.entropy)
-            gain, sizes = _gains(growth, front, candidates, columns - level, level, ask, published)
+
+            def ask_column(rank: int, counts: Wide, level: int = level) -> tuple[Wide, Wide]:
+                name = f"column {rank} of level {level + 1}"
+                flat = counts.reshape(len(counts), -1)
+                cells = ask(f"values and classes of {name}", flat).reshape(counts.shape)
+                if published:
+                    return cells, ask(f"values of {name}", counts.sum(axis=2))
+                return cells, cells.sum(axis=2)
+
+            gain, sizes = noisy_gains(growth, front, candidates, columns - level, ask_column)
             chosen = gain.argmax(axis=1)
             held = np.concatenate([sizes[c][i] for i, c in enumerate(chosen.tolist())])
             children = growth.split(front, growth.parts(front, candidates, chosen))
@@ -133,11 +139,10 @@ class SulqID3Classifier(PrivateClassifier):
             widest = max(codes.n for codes in cells.codes)
             if not front or len(nodes) + len(front) * widest > _MOST_NODES:
                 break
-        leaf = np.ones(len(nodes), dtype=np.bool_)
-        leaf[[above for above in nodes.parent if above >= 0]] = False
+        leaf = nodes.is_leaf
         classes = np.zeros((len(nodes), rows.n_classes))
         classes[leaf] = ask("leaf counts", rows.by_node(growth.node, len(nodes))[leaf])
-        note_what_was_not_asked(curator, epsilon)
+        note_unspent(curator, epsilon)
         law = (
             f"Gaussian noise of deviation {deviation:.6g}"
             if published
@@ -145,7 +150,6 @@ class SulqID3Classifier(PrivateClassifier):
         )
         return Grown(
             trees=nodes.trees(summed(nodes.trees(classes)[0], classes)),
-            counts_are="noisy",
             counts_reason=f"{law} noise for an epsilon of {each} on every leaf",
             answers="mean",
             noise=None if published else Noise(rate=float(curator.rate(each)), counts="leaves"),
@@ -153,14 +157,13 @@ class SulqID3Classifier(PrivateClassifier):
         )
 
 
-def _gains(
-    growth: Growth,
-    front: list[int],
-    candidates: Candidates,
-    left: int,
-    level: int,
-    ask: Callable[[str, Wide], Wide],
-    published: bool,
+Ask = Callable[[int, Wide], tuple[Wide, Wide]]
+"""Asks for a column by its rank: from counts of shape ``(n_nodes, n_values, n_classes)`` to noisy
+ones, and to noisy people by value."""
+
+
+def noisy_gains(
+    growth: Growth, front: list[int], candidates: Candidates, left: int, ask: Ask
 ) -> tuple[Float, list[Wide]]:
     """Ask about every column of every node; return noisy gains, and noisy people by value.
 
@@ -173,38 +176,21 @@ def _gains(
     open_ = np.array([there[c].sum(axis=1) > 1 for c in columns]).T
     place = np.cumsum(open_, axis=1)
     for rank in range(1, left + 1):
-        name = f"column {rank} of level {level + 1}"
         for i, column in enumerate(columns):
             at = np.flatnonzero(open_[:, i] & (place[:, i] == rank))
-            if not len(at):
-                continue
-            counts = histograms[column][at]
-            counts[:, candidates.lost[i]] += counts[:, -1]
-            counts = counts[:, :-1]
-            cells = ask(f"values and classes of {name}", counts.reshape(len(at), -1))
-            cells = cells.reshape(counts.shape)
-            values = cells.sum(axis=2)
-            if published:
-                values = ask(f"values of {name}", counts.sum(axis=2))
-            sizes[i][at], gain[at, i] = values, information_gain(cells, values)
+            if len(at):
+                counts = histograms[column][at]
+                counts[:, candidates.lost[i]] += counts[:, -1]
+                cells, sizes[i][at] = ask(rank, counts[:, :-1])
+                gain[at, i] = information_gain(cells, sizes[i][at])
     return gain, sizes
 
 
 def information_gain(cells: Wide, values: Wide) -> Float:
     """Return minus the records times the entropy that a split leaves, by noisy counts (equation 4).
 
-    Parameters
-    ----------
-    cells
-        Shape ``(n_nodes, n_values, n_classes)``; what is not above 0 is skipped.
-    values
-        Shape ``(n_nodes, n_values)``.
-
-    Examples
-    --------
-    >>> cells = np.array([[[4, 0], [0, 4]], [[2, 2], [2, 2]]])
-    >>> information_gain(cells, cells.sum(axis=2)).tolist()
-    [0.0, -8.0]
+    ``cells``: shape ``(n_nodes, n_values, n_classes)``; what is not above 0 is skipped. ``values``:
+    shape ``(n_nodes, n_values)``.
     """
     fine = (cells > 0) & (values[..., None] > 0)
     ratio = np.where(fine, cells / np.where(fine, values[..., None], 1), 1.0)
@@ -216,11 +202,6 @@ def printed_variance(epsilon: float, delta: float, questions: int) -> float:
     """Return the variance R of the noise for T questions: 8 T ln(T / delta)^2 / epsilon^2.
 
     From secondary literature, as the paper was not at hand; (epsilon, delta) as it counts it.
-
-    Examples
-    --------
-    >>> round(printed_variance(1.0, 1e-6, 1))
-    1527
     """
     return 8 * questions * math.log(questions / delta) ** 2 / epsilon**2
 

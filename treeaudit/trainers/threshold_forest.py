@@ -19,7 +19,7 @@ from treeaudit.dp.ledger import factor
 from treeaudit.dp.sampling import least_threshold, loose_threshold_delta
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import WITH_DELTA, check_delta, check_share, check_whole
+from treeaudit.trainers.fit_checks import WITH_DELTA, check_delta, check_share
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.random_trees import (
     branching,
@@ -82,10 +82,6 @@ class ThresholdForestClassifier(PrivateClassifier):
     max_leaves: int | None = 4096
 
     def _checked(self) -> Fraction:
-        check_whole("n_estimators", self.n_estimators, 1, 10_000)
-        for name, most in (("max_depth", 64), ("n_records", 2**40), ("max_leaves", 2**31)):
-            if getattr(self, name) is not None:
-                check_whole(name, getattr(self, name), 1, most)
         check_share("delta", self.delta)
         check_delta(self.delta)
         epsilon = super()._checked()
@@ -139,7 +135,6 @@ class ThresholdForestClassifier(PrivateClassifier):
 
         return Grown(
             trees=counted(trees, rows, ask, self.n_jobs),
-            counts_are="noisy",
             counts_reason=f"counts in a sample at a rate of {float(rate):.9g}, all below {k} as 0",
             answers="mean",
             noise=None,

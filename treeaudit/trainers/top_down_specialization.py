@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Float, Wide
 from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.scores import MAX, UNIT
@@ -29,10 +29,10 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import check_whole
-from treeaudit.trainers.growth import Growth, note_what_was_not_asked
+from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import Cells, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
-from treeaudit.trainers.splits import Candidates, Nodes
+from treeaudit.trainers.splits import Candidates
 from treeaudit.trainers.training_rows import TrainingRows, read_rows
 
 _MOST_NODES = 200_000
@@ -133,19 +133,9 @@ class Cut:
         place = self.values.index(value)
         self.values[place : place + 1] = self.parts(value)
 
-    def leaves(self) -> Flag:
-        """Tell which nodes are groups."""
-        return _are_leaves(self.growth.nodes)
-
     def tree(self, counts: Float) -> Tree:
         """Return the tree with class counts for all nodes."""
         return self.growth.nodes.trees(counts)[0]
-
-
-def _are_leaves(nodes: Nodes) -> Flag:
-    leaf: Flag = np.ones(len(nodes), dtype=np.bool_)
-    leaf[[above for above in nodes.parent if above >= 0]] = False
-    return leaf
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -188,13 +178,6 @@ class TopDownSpecializationClassifier(PrivateClassifier):
     max_depth: int | None = None
     n_bins: int = 16
 
-    def _checked(self) -> Fraction:
-        check_whole("n_specializations", self.n_specializations, 1, 1000)
-        check_whole("n_bins", self.n_bins, 2, 1000)
-        if self.max_depth is not None:
-            check_whole("max_depth", self.max_depth, 1, 64)
-        return super()._checked()
-
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         return epsilon / 2
 
@@ -217,14 +200,13 @@ class TopDownSpecializationClassifier(PrivateClassifier):
                 mechanism="exponential mechanism" if published else "permute-and-flip",
             )
             cut.specialize(values[int(chosen[0])])
-        leaf, growth = cut.leaves(), cut.growth
+        leaf, growth = cut.growth.nodes.is_leaf, cut.growth
         counts = np.zeros((len(leaf), rows.n_classes))
         true = rows.by_node(growth.node, len(leaf))[leaf]
         counts[leaf] = curator.count("groups", true, epsilon / 2)
-        note_what_was_not_asked(curator, epsilon)
+        note_unspent(curator, epsilon)
         return Grown(
             trees=(cut.tree(summed(cut.tree(counts), counts)),),
-            counts_are="noisy",
             counts_reason=f"discrete Laplace noise for an epsilon of {epsilon / 2} on every group",
             answers="mean",
             noise=Noise(rate=float(curator.rate(epsilon / 2)), counts="leaves"),
@@ -282,7 +264,7 @@ def k_anonymous(X: Any, y: Any, schema: Schema, k: int, *, n_bins: int = 16) -> 
         if not allowed:
             break
         cut.specialize(max(allowed, key=lambda v: _gain(cut, v) / (smallest - left[v] + 1)))
-    counts = rows.by_node(cut.growth.node, len(cut.leaves())).astype(np.float64)
+    counts = rows.by_node(cut.growth.node, len(cut.growth.nodes)).astype(np.float64)
     tree = cut.tree(summed(cut.tree(counts), counts))
     return Forest(
         trees=(tree,),

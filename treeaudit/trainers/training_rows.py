@@ -73,12 +73,6 @@ def first_rows(person: Wide, fit: Flag, most: int) -> Flag:
 
     Which those are follows from the rows of that person alone, so that data sets that differ in one
     person differ in at most so many rows of that person, or in as many that go and that come.
-
-    Examples
-    --------
-    >>> person = np.array([0, 1, 0, 0, 1])
-    >>> first_rows(person, np.array([True, True, False, True, True]), 2).tolist()
-    [True, True, False, True, True]
     """
     rows = np.flatnonzero(fit)
     rows = rows[np.argsort(person[rows], kind="stable")]

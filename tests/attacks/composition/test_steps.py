@@ -7,7 +7,7 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 import treeaudit as ta
 from treeaudit.attacks.composition.equations import said_by_people
 from treeaudit.attacks.composition.joint import solve
-from treeaudit.people.predict.boosted_scores import column_of_each_tree
+from treeaudit.people.predict.predictions import column_of_each_tree
 from treeaudit.people.records import read_records
 
 RNG = np.random.default_rng(0)

@@ -50,9 +50,13 @@ from treeaudit.findings.report import Show
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
-from treeaudit.people.predict.boosted_scores import column_of_each_tree, told_of
-from treeaudit.people.predict.newton_steps import told_by_steps
-from treeaudit.people.predict.predictions import Answers, averages
+from treeaudit.people.predict.newton_steps import means_from_steps
+from treeaudit.people.predict.predictions import (
+    Answers,
+    averages,
+    column_of_each_tree,
+    target_values,
+)
 from treeaudit.people.records import Records
 
 _GROUPED = (1, 2, 5, 10, 20, 50, 100)
@@ -249,7 +253,9 @@ class Composition:
             said = said_by(forest, train.node, None if known else frequent(forest, train), beside)
         else:
             drawn = (
-                told_by_steps(forest, train.node, told_of(train)) if draws_samples(forest) else None
+                means_from_steps(forest, train.node, target_values(train))
+                if draws_samples(forest)
+                else None
             )
             known = drawn is None
             said = said_by_people(forest, train, column, drawn)

@@ -20,9 +20,15 @@ from treeaudit.attacks.composition.equations import Said, adds_steps, said_by, s
 from treeaudit.attacks.composition.rowspace import follow
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.boosted_scores import called, column_of_each_tree, scores_of, told_of
-from treeaudit.people.predict.newton_steps import told_by_steps
-from treeaudit.people.predict.predictions import Answers, class_shares
+from treeaudit.people.predict.newton_steps import means_from_steps
+from treeaudit.people.predict.predictions import (
+    Answers,
+    called,
+    class_shares,
+    column_of_each_tree,
+    scores_of,
+    target_values,
+)
 from treeaudit.people.records import Records
 
 _TOLERANCE, _GRADES, _WHOLE = 0.01, 20, 1_000
@@ -298,7 +304,7 @@ def _certain_by_steps(case: Case, said: Said, truth: Truth) -> Certain:
     column = column_of_each_tree(forest)
     if column is None or said.column is not None or draws_samples(forest):
         return Certain()
-    told = told_by_steps(forest, train.node, told_of(train))
+    told = means_from_steps(forest, train.node, target_values(train))
     if told is None:
         return Certain()
     return certain_of(said_by_people(forest, train, column, told), truth, case.k, train.persons)

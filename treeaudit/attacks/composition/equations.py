@@ -16,8 +16,13 @@ from treeaudit.attacks.case import Case, Need
 from treeaudit.model.forest import Forest, all_count
 from treeaudit.model.tree import Tree
 from treeaudit.people.checks.leaf_values import changed_target
-from treeaudit.people.predict.boosted_scores import adds_up, column_of_each_tree, start_of, told_of
-from treeaudit.people.predict.predictions import node_shares
+from treeaudit.people.predict.predictions import (
+    adds_up,
+    column_of_each_tree,
+    node_shares,
+    start_of,
+    target_values,
+)
 from treeaudit.people.records import Records
 
 _MOST_PAIRS = 100_000_000
@@ -110,7 +115,7 @@ def _people(case: Case) -> str | None:
 
 def _begins(case: Case) -> str | None:
     """Say why it is not known what a boosting answers."""
-    each = told_of(case.people("train"))
+    each = target_values(case.people("train"))
     told = each is not None and start_of(case.forest, each) is not None
     if told or not adds_steps(case.forest):
         return None

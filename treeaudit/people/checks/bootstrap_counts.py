@@ -15,12 +15,12 @@ _MOST_DRAWS, _ENOUGH = 50_000_000, 40
 """So many leaves that lack somebody agree less than once in 1e12 if rows are in another order."""
 
 
-def drawn_times(seed: int, n: int, draws: int) -> Wide:
+def bootstrap_draws(seed: int, n: int, draws: int) -> Wide:
     """Return how often each of some rows is drawn, as scikit-learn draws for a tree of a forest.
 
     Examples
     --------
-    >>> drawn_times(0, 4, 4).tolist()
+    >>> bootstrap_draws(0, 4, 4).tolist()
     [2, 1, 0, 1]
     """
     times: Wide = np.bincount(np.random.RandomState(seed).randint(0, n, draws), minlength=n)
@@ -48,7 +48,7 @@ def no_room(people: Wide, stated: Float, real: Wide, *, once: bool) -> Flag:
     return full
 
 
-def counted_once(people: Wide, stated: Float, real: Wide, held: Wide) -> Flag:
+def wrong_counts(people: Wide, stated: Float, real: Wide, held: Wide) -> Flag:
     """Tell where a tree of some people, each counted once, counts others than end there.
 
     It counts no more of a label than end there, and everybody of a label of which it counts as
@@ -77,7 +77,7 @@ def draws_in_order(forest: Forest, train: Records) -> bool:
         if tree.n_records is None or tree.counts is None:
             return False
         leaves, node = tree.leaves, train.node[:, i]
-        there = drawn_times(seed, n, round(float(tree.counts[leaves].sum()))) > 0
+        there = bootstrap_draws(seed, n, round(float(tree.counts[leaves].sum()))) > 0
         held = np.bincount(node[there], minlength=tree.n_nodes)[leaves]
         if not np.array_equal(held, tree.n_records[leaves]):
             return False
@@ -85,11 +85,11 @@ def draws_in_order(forest: Forest, train: Records) -> bool:
     return lacking >= _ENOUGH
 
 
-def labels_drawn(forest: Forest, train: Records, i: int) -> Wide:
+def bootstrap_labels(forest: Forest, train: Records, i: int) -> Wide:
     """Return how many of each label the seed of a tree draws into each node."""
     tree, n_classes = forest.trees[i], len(forest.schema.classes or ())
     draws = 0.0 if tree.counts is None else float(tree.counts[tree.leaves].sum())
-    times = drawn_times((forest.seeds or ())[i], len(train), round(draws))
+    times = bootstrap_draws((forest.seeds or ())[i], len(train), round(draws))
     key = train.node[:, i].astype(np.int64) * n_classes + train.known_labels
     drawn = np.bincount(key, times, minlength=tree.n_nodes * n_classes)
     return drawn.reshape(-1, n_classes).astype(np.int64)

@@ -48,7 +48,7 @@ _FEWEST_LEAVES = 3
 """Leaves beyond one a tree: with fewer, counts that agree may do so by chance."""
 
 
-def labels_not_held(forest: Forest, train: Records) -> str:
+def unverified_labels(forest: Forest, train: Records) -> str:
     """Say in one sentence why labels may not be those of the training; empty if they are.
 
     Examples
@@ -61,10 +61,10 @@ def labels_not_held(forest: Forest, train: Records) -> str:
     >>> forest = Forest(trees=(stump,), schema=Schema.numeric(1, ["no", "yes"]),
     ...                 records_are="bootstrap", n_records=20)
     >>> x, y = [[1]] * 10 + [[2]] * 10, ["no"] * 9 + ["yes"] + ["no"] + ["yes"] * 9
-    >>> labels_not_held(forest, read_records((x, y), forest))
+    >>> unverified_labels(forest, read_records((x, y), forest))
     ''
     >>> y = ["no", "yes"] * 10
-    >>> labels_not_held(forest, read_records((x, y), forest, origin="a.csv"))[:46]
+    >>> unverified_labels(forest, read_records((x, y), forest, origin="a.csv"))[:46]
     'the labels of a.csv could not be verified: not'
     """
     if train.targets is not None:
@@ -218,21 +218,8 @@ def _excess(tree: Tree, at: Int, labels: Int, n_classes: int) -> Float:
 def beyond_chance(evidence: Float, labels: Int) -> tuple[float, float]:
     """Return how far a sum over people is above that of permuted labels, and its deviation.
 
-    Parameters
-    ----------
-    evidence
-        Shape ``(n_people, n_classes)``: what is added for each, by their label.
-    labels
-        Shape ``(n_people,)``; of two at least.
-
-    Examples
-    --------
-    The six permutations of two labels each have the sums 4, four times 0, and -4:
-
-    >>> evidence = np.array([[1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0]])
-    >>> found, deviation = beyond_chance(evidence, np.array([0, 0, 1, 1], dtype=np.int32))
-    >>> found, round(deviation**2, 3), round((4**2 + 4 * 0 + 4**2) / 6, 3)
-    (4.0, 5.333, 5.333)
+    ``evidence``: shape ``(n_people, n_classes)``: what is added for each, by their label.
+    ``labels``: shape ``(n_people,)``; of two at least.
     """
     n = len(labels)
     held = np.bincount(labels, minlength=evidence.shape[1])
@@ -247,12 +234,6 @@ def _rank_correlation(one: Float, other: Float) -> float:
 
     By their ranks, or by scores that tell the largest apart (the smallest if the other numbers are
     skewed to that side): the larger of the two.
-
-    Examples
-    --------
-    >>> number = np.arange(101.0)
-    >>> round(_rank_correlation(number, number**9), 3), round(_rank_correlation(number, -number), 3)
-    (10.0, -6.645)
     """
     ranks = [_midranks(one), _midranks(other)]
     if np.mean(other) < np.median(other):

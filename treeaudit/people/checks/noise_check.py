@@ -28,7 +28,7 @@ _LEVEL = 1e-9
 _OWN_TREE = re.compile(r"leaf counts of tree (\d{1,6})\Z", re.ASCII)
 
 
-def held_against(forest: Forest, train: Records) -> Forest:
+def check_noise(forest: Forest, train: Records) -> Forest:
     """Return a private model with the reason that its counts have not the noise that it states."""
     if forest.counts_are != "noisy" or forest.schema.classes is None or train.labels is None:
         return forest
@@ -93,13 +93,7 @@ def _with_sums(tree: Tree, people: Wide) -> Float:
 
 
 def _tail(hits: int, n: int, chance: float) -> float:
-    """Return Chernoff's bound of the chance of so many hits among n, each by a chance at most.
-
-    Examples
-    --------
-    >>> _tail(3, 10, 0.5), _tail(2, 2, 0.1) <= 0.01 * (1 + 1e-12)
-    (1.0, True)
-    """
+    """Return Chernoff's bound of the chance of so many hits among n, each by a chance at most."""
     if not n or hits <= n * chance:
         return 1.0
     share = hits / n

@@ -15,10 +15,10 @@ from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
 from treeaudit.people.checks.bootstrap_counts import (
-    counted_once,
+    bootstrap_labels,
     draws_in_order,
-    labels_drawn,
     no_room,
+    wrong_counts,
 )
 from treeaudit.people.checks.leaf_values import other_value
 from treeaudit.people.coding.codes import class_apart, own_classes
@@ -45,10 +45,7 @@ def verify(forest: Forest, train: Records) -> str:
     tree has seen a sample of them, no leaf may hold more people than end there, and none of labels
     that nobody there has; if seeds draw the rows again, its counts have to be those of the sample.
 
-    Returns
-    -------
-    str
-        Why nothing could be compared, in one sentence; empty if it fits.
+    The result says why nothing could be compared, in one sentence; empty if it fits.
     """
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"
@@ -104,7 +101,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
     if whole and counted:
         wrong = stated != there
     elif again:
-        there = labels_drawn(forest, train, i)[leaves]
+        there = bootstrap_labels(forest, train, i)[leaves]
         wrong = stated != there
     else:
         # Weights tell only whether a class is there at all.
@@ -112,7 +109,7 @@ def _verify_labels(forest: Forest, train: Records, tree: Tree, i: int, *, again:
         if whole and forest.counts_are == "weighted" and not weightless:
             wrong |= (stated == 0) & (there > 0)
         if counted and tree.n_records is not None:
-            wrong |= counted_once(tree.n_records[leaves], stated, there, held)
+            wrong |= wrong_counts(tree.n_records[leaves], stated, there, held)
     if wrong.any():
         row = int(np.flatnonzero(wrong.any(axis=1))[0])
         column = int(np.flatnonzero(wrong[row])[0])

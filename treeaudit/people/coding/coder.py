@@ -52,38 +52,24 @@ class Coded:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Coder:
-    """How the rows of a table are read: the same for all of them, and for each by itself.
-
-    Attributes
-    ----------
-    source, indicates
-        For each feature the place of its column, and the value whose indicator it is, or None.
-    label
-        The place of the column with the labels or numbers to predict, or None.
-    single, knows_missing
-        Whether the model compares in single precision, and whether it says where missing values go.
-    own
-        The class that each member knows apart from others, as in one-vs-rest.
-    hashed
-        Whether categories are known by hashes.
-    numbered
-        Whether the file knows classes by numbers alone, whatever they are called.
-    blanks
-        Whether names of indicators have underscores for the blanks in values.
-    """
+    """How the rows of a table are read: the same for all of them, and for each by itself."""
 
     schema: Schema
     origin: str
     names: tuple[str, ...]
+    # For each feature the place of its column, and the value whose indicator it is, or None
     source: tuple[int, ...]
     indicates: tuple[str | None, ...]
-    label: int | None
+    label: int | None  # The place of the column with the labels or numbers to predict, or None
+    # Whether the model compares in single precision, and whether it says where missing values go
     single: bool
     knows_missing: bool
+    # The class that each member knows apart from others, as in one-vs-rest
     own: tuple[str, ...] = ()
-    hashed: bool = False
+    hashed: bool = False  # Whether categories are known by hashes
+    # Whether the file knows classes by numbers alone, whatever they are called
     numbered: bool = False
-    blanks: bool = False
+    blanks: bool = False  # Whether names of indicators have underscores for the blanks in values
     _indicators: Mapping[int, Indicators] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

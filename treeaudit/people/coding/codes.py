@@ -216,7 +216,7 @@ def _set(
     return len(rows) > 0
 
 
-def met_together(one: Mapping[str, Met], other: Mapping[str, Met]) -> dict[str, Met]:
+def merge_met(one: Mapping[str, Met], other: Mapping[str, Met]) -> dict[str, Met]:
     """Return what is known of the columns of two parts of a table."""
     both = one.keys() & other.keys()
     return {**one, **other, **{name: one[name] + other[name] for name in both}}

@@ -122,13 +122,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
 
 
 def number_in(cell: object) -> float:
-    """Return the number that a cell holds; NaN where it holds none.
-
-    Examples
-    --------
-    >>> number_in(" 1e3 "), number_in("TRUE"), number_in(2), number_in("1_0"), number_in(1 + 2j)
-    (1000.0, 1.0, 2.0, nan, nan)
-    """
+    """Return the number that a cell holds; NaN where it holds none."""
     if isinstance(cell, str):
         text = cell.strip().lower()
         if text in _TRUTH:

@@ -20,7 +20,7 @@ PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".ipc", ".feather")
 TEXTS = (".csv", ".tsv", ".txt")
 NO_TABLES = frozenset(
     ".xlsx .xls .ods .json .sav .dta .sas7bdat .rds .html .pdf "
-    ".pkl .pickle .joblib .skops .ubj .onnx .pmml".split()
+    ".pkl .pickle .joblib .skops .ubj .onnx .pmml .zst".split()
 )
 """Files that people take for tables, or give in the place of one."""
 _KINDS = {
@@ -66,7 +66,7 @@ def kind_of(path: PurePath) -> str:
         return _BEGINS.get(file.read(4), "")
 
 
-def stored_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow
+def column_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow
     """Return the columns that pandas makes of a stored table: its index is none of them."""
     index = (schema.pandas_metadata or {}).get("index_columns", [])
     return [name for name in schema.names if name not in index]

@@ -14,10 +14,10 @@ from treeaudit.errors import DataError
 from treeaudit.files import check_regular
 from treeaudit.people.input.columns import Column, frame_of
 from treeaudit.people.input.files import (
+    column_names,
     files_of,
     kind_of,
     readable,
-    stored_names,
     tables_among,
     text_table,
 )
@@ -37,21 +37,11 @@ _ANY = 1 << 60
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Batch:
-    """Some rows that follow each other in a file.
+    """Some rows that follow each other in a file."""
 
-    Attributes
-    ----------
-    frame
-        The rows.
-    first
-        How many rows of the file come before them.
-    at
-        By the place of a column in the table, its place in the frame.
-    """
-
-    frame: "pd.DataFrame"
-    first: int
-    at: Mapping[int, int]
+    frame: "pd.DataFrame"  # The rows
+    first: int  # How many rows of the file come before them
+    at: Mapping[int, int]  # By the place of a column in the table, its place in the frame
 
     def __len__(self) -> int:
         """Return how many rows there are."""
@@ -134,7 +124,7 @@ class _StoredPart:
         wanted = [self.names[i] for i in used]
         columns = [name for name in wanted if name not in keys]
         # Rows are only counted by a column that the file itself holds.
-        columns = columns or stored_names(self.fragment.physical_schema)[:1]
+        columns = columns or column_names(self.fragment.physical_schema)[:1]
         with readable(self.name):
             for rows in self.fragment.to_batches(
                 columns=columns, batch_size=ROWS, batch_readahead=1, use_threads=False
@@ -306,12 +296,12 @@ def _stored(data: Any, origin: str) -> Source:  # noqa: ANN401  # of pyarrow
     """Return the parts of a dataset: a row group of Parquet, or a file of Arrow, each."""
     from pyarrow import dataset
 
-    names = tuple(stored_names(data.schema))
+    names = tuple(column_names(data.schema))
     parts: list[Part] = []
     total = 0
     for i, piece in enumerate(data.get_fragments()):
         keys, name = dataset.get_partition_keys(piece.partition_expression), Path(piece.path).name
-        _check_same(names, [*stored_names(piece.physical_schema), *keys], name)
+        _check_same(names, [*column_names(piece.physical_schema), *keys], name)
         parquet, first = isinstance(piece, dataset.ParquetFileFragment), 0
         for group in piece.split_by_row_group() if parquet else [piece]:
             part = _StoredPart(

@@ -11,7 +11,7 @@ import numpy as np
 from treeaudit.errors import DataError
 from treeaudit.files import TABLE, check_regular
 from treeaudit.people.input.columns import frame_of
-from treeaudit.people.input.files import NO_TABLES, kind_of, readable, stored_names, text_table
+from treeaudit.people.input.files import NO_TABLES, column_names, kind_of, readable, text_table
 from treeaudit.people.input.sources import Source, source_of
 
 if TYPE_CHECKING:
@@ -19,20 +19,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sheet:
-    """Rows of data and what to call them.
-
-    Attributes
-    ----------
-    origin
-        Such as ``train.csv``.
-    paired
-        Whether the last column holds labels that were given beside the rest.
-    """
+class InputTable:
+    """Rows of data and what to call them."""
 
     frame: "pd.DataFrame"
-    origin: str
-    paired: bool = False
+    origin: str  # Such as ``train.csv``
+    paired: bool = False  # Whether the last column holds labels that were given beside the rest
 
 
 Plan = Callable[[list[str]], tuple[Sequence[int], Sequence[int]]]
@@ -41,9 +33,11 @@ Returns the places of those that are read as they stand in a file of text, and o
 every cell is read as a number by itself."""
 
 
-def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Plan = ()) -> Sheet:
+def read_table(
+    data: object, origin: str = "the data", texts: Sequence[str] | Plan = ()
+) -> InputTable:
     """Return data as rows and columns, and what to call them."""
-    if isinstance(data, Sheet):
+    if isinstance(data, InputTable):
         return data
     paired = isinstance(data, tuple) and len(data) == 2
     try:
@@ -57,7 +51,7 @@ def read_table(data: object, origin: str = "the data", texts: Sequence[str] | Pl
         ) from None
 
 
-def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bool) -> Sheet:
+def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bool) -> InputTable:
     import pandas as pd
 
     if isinstance(data, tuple) and len(data) == 2:
@@ -85,7 +79,7 @@ def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bo
     doubled = frame.columns[frame.columns.duplicated()]
     if len(doubled):
         raise DataError(f"{origin} has two columns named {str(doubled[0])!r}")
-    return Sheet(frame=frame, origin=origin, paired=paired)
+    return InputTable(frame=frame, origin=origin, paired=paired)
 
 
 def _of_arrow(data: object, origin: str) -> "pd.DataFrame | None":
@@ -132,7 +126,7 @@ def _read_parquet(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     with parquet.ParquetFile(path) as stored:
         held = stored.metadata
         if callable(texts):
-            texts(stored_names(stored.schema_arrow))
+            texts(column_names(stored.schema_arrow))
         _check_room(path.name, held.num_rows, held.num_columns)
         return frame_of(stored.read())
 

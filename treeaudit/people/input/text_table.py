@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_PIECE = 1 << 10
-"""Bytes of Zstandard that are unpacked at once: 32 MB of nothing but one letter."""
-
-
 def unpacked(file: IO[bytes], suffix: str, name: str) -> IO[bytes]:
     """Return what a file holds that is packed as its suffix says."""
     if suffix == ".gz":
@@ -37,8 +33,6 @@ def unpacked(file: IO[bytes], suffix: str, name: str) -> IO[bytes]:
         return lzma.open(file)
     if suffix == ".zip":
         return _zipped(file, name)
-    if suffix == ".zst":
-        return _Frames(file, name)  # type: ignore[return-value]
     return file
 
 
@@ -59,42 +53,6 @@ def _zipped(file: IO[bytes], name: str) -> IO[bytes]:
             else "with a password"
         )
         raise DataError(f"{name} is packed {how}; unpack it, and give the table itself") from None
-
-
-class _Frames(io.RawIOBase):
-    """What the frames of a file of Zstandard hold, one after the other."""
-
-    def __init__(self, packed: IO[bytes], name: str) -> None:
-        super().__init__()
-        try:
-            import zstandard
-        except ImportError:
-            raise DataError(f"{name}: reading it needs zstandard; pip install zstandard") from None
-        self._packed, self._wrong = packed, zstandard.ZstdError
-        self._start = zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None
-        self._at_hand, self._left = b"", memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
-        while not self._left and (piece := self._at_hand or self._packed.read(_PIECE)):
-            self._left, self._at_hand = memoryview(self._next(piece)), b""
-            if self._frame.eof:
-                self._at_hand, self._frame = self._frame.unused_data, None
-        if not self._left and self._frame is not None:
-            raise EOFError("it ends before it should")
-        n = min(len(buffer), len(self._left))
-        buffer[:n], self._left = self._left[:n], self._left[n:]
-        return n
-
-    def _next(self, piece: bytes) -> bytes:
-        self._frame = self._start() if self._frame is None else self._frame
-        try:
-            return bytes(self._frame.decompress(piece))
-        except self._wrong as error:
-            raise OSError(str(error)) from None
 
 
 def check_full(file: io.RawIOBase, names: Sequence[str], between: str, origin: str) -> None:
@@ -119,7 +77,7 @@ def check_full(file: io.RawIOBase, names: Sequence[str], between: str, origin: s
         return
 
 
-PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+PACKED = (".gz", ".bz2", ".xz", ".zip")
 """Suffixes of compressed text that can be read."""
 _HEADER = 1 << 20
 _COMMA, _POINT = re.compile(r"[+-]?\d+,\d+"), re.compile(r"[+-]?\d+\.\d+")
@@ -130,24 +88,12 @@ were seen at 5 to 30 to one; deflate reaches 1,032."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextTable:
-    """A file of text, with its columns known and its rows not yet read.
+    """A file of text, with its columns known and its rows not yet read."""
 
-    Attributes
-    ----------
-    name
-        What to call it in messages.
-    opened
-        Opens its bytes, packed as they are.
-    bytes
-        How many these are.
-    suffix
-        What it is packed with, such as ``.gz``; empty for text.
-    """
-
-    name: str
-    opened: Callable[[], IO[bytes]]
-    bytes: int
-    suffix: str = ""
+    name: str  # What to call it in messages
+    opened: Callable[[], IO[bytes]]  # Opens its bytes, packed as they are
+    bytes: int  # How many these are
+    suffix: str = ""  # What it is packed with, such as ``.gz``; empty for text
 
     @property
     def most(self) -> int:
@@ -251,16 +197,11 @@ class TextTable:
         digits: dict[str, Any] = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
         # "?" and "NA" may be categories; only an empty cell is certainly nothing.
         nothing: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
-        # Of one column, an empty line is a row without a value.
-        alone = len(names) == 1
         with self.unpacked() as file:
-            if alone:
-                file.skip_empty()
             read: Any = pd.read_csv(
                 file,
                 chunksize=size,
                 header=0,
-                skip_blank_lines=not alone,
                 names=range(len(names)),
                 index_col=False,
                 skipinitialspace=True,
@@ -269,20 +210,14 @@ class TextTable:
                 **nothing,
                 **digits,
             )
-            full = alone
-            frames = iter([read] if size is None else read)
-            frame = next(frames, None)
-            while frame is not None:
-                # Whether the file ends with an empty line is known once it is read.
-                following = next(frames, None)
+            full = False
+            for frame in [read] if size is None else read:
                 if not full and frame[len(names) - 1].isna().any():
                     with self.unpacked() as again:
                         check_full(again, names, told["sep"], self.name)
                     full = True
-                end = -1 if following is None and alone and file.ends_empty else None
-                named = frame[:end].set_axis(list(names), axis=1)
+                named = frame.set_axis(list(names), axis=1)
                 yield named if used is None else named.iloc[:, list(used)]
-                frame = following
 
     def decimal(self, between: str) -> str:
         """Return what stands before decimals in the first rows."""
@@ -303,7 +238,6 @@ class _Bounded(io.RawIOBase):
     def __init__(self, packed: IO[bytes], table: TextTable) -> None:
         super().__init__()
         self._packed, self._left, self._name = packed, table.most, table.name
-        self._first = self._end = b""
         try:
             self._file = unpacked(packed, table.suffix, table.name)
         except BaseException:
@@ -314,26 +248,14 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401  # any writable buffer
-        data = self._first[: len(buffer)] or self._file.read(len(buffer))
-        self._first = self._first[len(data) :]
+        data = self._file.read(len(buffer))
         self._left -= len(data)
         if self._left < 0:
             raise DataError(
                 f"{self._name} unpacks to more than it may; unpack it first if that is meant"
             )
         buffer[: len(data)] = data
-        self._end = (self._end + data[-4:])[-4:]
         return len(data)
-
-    def skip_empty(self) -> None:
-        """Leave out the empty lines before anything was read."""
-        while not self._first and (data := self._file.read(1 << 16)):
-            self._first = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-
-    @property
-    def ends_empty(self) -> bool:
-        """Whether an empty line is the last of what was read."""
-        return self._end.replace(b"\r\n", b"\n").replace(b"\r", b"\n").endswith(b"\n\n")
 
     def close(self) -> None:
         for file in (self._file, self._packed):

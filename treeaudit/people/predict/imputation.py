@@ -77,11 +77,8 @@ def guess(values: Float, answer: Int, n_answers: int, asked: Float, *, seed: int
     Randomised trees on at most 5,000 people (fewer where there are many
     columns): fast enough to be learnt for every column in turn.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(m, n_answers)``: probabilities. Every code keeps a small one:
-        that nobody had a value does not mean that nobody has it.
+    They are probabilities, shape ``(m, n_answers)``. Every code keeps a small one: that nobody had
+    a value does not mean that nobody has it.
 
     Examples
     --------

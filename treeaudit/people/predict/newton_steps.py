@@ -18,7 +18,7 @@ import numpy as np
 from treeaudit.arrays import Float, Int
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.boosted_scores import (
+from treeaudit.people.predict.predictions import (
     begins_with,
     column_of_each_tree,
     rate_apart,
@@ -43,28 +43,14 @@ _PENALTIES = (0.0, *np.geomspace(0.01, 100, 121).tolist())
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Newton:
-    """How steps follow from labels.
+    """How steps follow from labels."""
 
-    Attributes
-    ----------
-    start
-        Shape ``(n_columns,)``: the scores before the first round.
-    shifted
-        Whether the trees of the first round hold them too.
-    rate, penalty
-        As above.
-    apart
-        What values are multiplied with before they are added to the scores.
-    squared
-        Whether a number is predicted, by squared errors.
-    """
-
-    start: Float
-    shifted: bool
+    start: Float  # Shape ``(n_columns,)``: the scores before the first round
+    shifted: bool  # Whether the trees of the first round hold them too
     rate: float
     penalty: float
-    apart: float
-    squared: bool
+    apart: float  # What values are multiplied with before they are added to the scores
+    squared: bool  # Whether a number is predicted, by squared errors
 
     def wanted(self, each: Float | Int | None) -> Float:
         """Return the perfect scores, shape ``(n_people, n_columns)``."""
@@ -92,12 +78,8 @@ class Newton:
     ) -> Float:
         """Return the value of each node by the people in it; 0 if nobody is.
 
-        Parameters
-        ----------
-        off
-            Shape ``(n_nodes,)``: what is added to the gradients.
-        least
-            Shape ``(n_nodes,)``: the least curvature that a step is divided by.
+        ``off``: shape ``(n_nodes,)``: what is added to the gradients. ``least``: shape
+        ``(n_nodes,)``: the least curvature that a step is divided by.
         """
         g = np.bincount(node, gradient, n_nodes) + off
         h = np.maximum(np.bincount(node, curvature, n_nodes) + self.penalty, least)
@@ -108,14 +90,8 @@ class Newton:
 def newton_of(forest: Forest, node: Int, each: Float | Int | None) -> Newton:
     """Return how the steps of a model follow from all people it was trained on.
 
-    Parameters
-    ----------
-    forest
-        As it was trained.
-    node
-        Shape ``(n_people, n_trees)``: where each ends.
-    each
-        Labels as positions, or the number that is predicted.
+    ``forest``: as it was trained. ``node``: shape ``(n_people, n_trees)``: where each ends.
+    ``each``: labels as positions, or the number that is predicted.
     """
     newton, share = _of_everybody(forest, node, each)
     if newton is None or share < _MOST:
@@ -143,7 +119,7 @@ def newton_of_people(forest: Forest, node: Int, each: Float | Int | None) -> New
         return newton
 
 
-def told_by_steps(forest: Forest, node: Int, each: Float | Int | None) -> list[Float] | None:
+def means_from_steps(forest: Forest, node: Int, each: Float | Int | None) -> list[Float] | None:
     """Return the average label of the people in each node by the steps, per tree.
 
     Steps of samples are off by the people who were left out. Rate and penalty are those that fit
@@ -163,7 +139,7 @@ def told_by_steps(forest: Forest, node: Int, each: Float | Int | None) -> list[F
     return means
 
 
-def drawn_anew(forest: Forest, node: Int, each: Float | Int | None, share: float) -> bool:
+def resampled_steps(forest: Forest, node: Int, each: Float | Int | None, share: float) -> bool:
     """Tell whether steps are of samples that were drawn once the trees stood.
 
     Their squared scores are 1 on average. Those of trees that were grown on their samples are about
@@ -314,13 +290,6 @@ def _sums_of_samples(each: Float, most: int) -> Float | None:
     """Return the sums of all samples of people; None if there are none, or too many.
 
     Of people who add the same, only the number that is drawn matters.
-
-    Examples
-    --------
-    >>> _sums_of_samples(np.array([[1.0, 0.5], [1.0, 0.5], [-1.0, 0.5]]), 10).tolist()
-    [[1.0, 0.5], [2.0, 1.0], [-1.0, 0.5], [0.0, 1.0], [1.0, 1.5]]
-    >>> _sums_of_samples(np.eye(9, 2), 10) is None
-    True
     """
     if not len(each) or len(each) > most:
         return None
