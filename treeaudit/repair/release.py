@@ -9,7 +9,7 @@ from treeaudit.errors import ReadError, SeveralModelsError, UnsafeModelError, Un
 from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load
-from treeaudit.writers import content_by, is_written_whole, suffixes_of, writer_for
+from treeaudit.writers import is_written_whole, suffixes_of, writer_for
 
 _MOST_NAMED = 40
 _INDEX = re.compile(r"\[\d[\d, ]*\]")
@@ -124,7 +124,7 @@ def own_suffix(forest: Forest) -> str | None:
     named = "." + (source.path or "").rpartition(".")[2].lower()
     suffix = named if named in known else ".pkl" if ".pkl" in known else known[0]
     try:
-        content_by(writer_for(forest, suffix), forest)
+        writer_for(forest, suffix)(forest)
     except UnsupportedModelError:
         return None
     return suffix
