@@ -8,7 +8,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, grid, progress_bar
-from treeaudit.cli.options import check_kept, settings
+from treeaudit.cli.options import protect_inputs, settings
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report
@@ -111,7 +111,7 @@ def defend(
     max_bytes: opt.MaxBytes = None,
     output: opt.Output = None,
     force: opt.Force = False,
-    quiet: opt.Quiet = False,
+    quiet: opt.VerdictOnly = False,
 ) -> None:
     """Repair a model before release, and audit it before and after.
 
@@ -152,7 +152,7 @@ def defend(
     )
     console = Console()
     forest = ta.load(model, select=select, max_bytes=max_bytes)
-    check_kept(output or [], {"MODEL": model, "--train": train, "--test": test}, policy)
+    protect_inputs(output or [], {"MODEL": model, "--train": train, "--test": test}, policy)
     if sweep is not None:
         _sweep_sizes(console, forest, sweep, wanted, test=test, output=output or [], force=force)
         return

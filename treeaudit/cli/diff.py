@@ -7,7 +7,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page, progress_bar
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
 
 _RELEASE = {"show_default": False}
 
@@ -52,7 +52,7 @@ def diff(
     for path in outputs:
         if same_file(path, old) or same_file(path, new):
             raise DataError(f"{path} is one of the two files; choose another name")
-    check_kept(outputs, {"--schema": schema})
+    protect_inputs(outputs, {"--schema": schema})
     for path in (old, new):
         if not path.exists():
             raise DataError(f"there is no file {path}")

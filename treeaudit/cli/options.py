@@ -73,15 +73,15 @@ def distinct(paths: list[Path] | None) -> list[Path] | None:
     return paths
 
 
-def check_kept(
+def protect_inputs(
     output: Iterable[Path], read: Mapping[str, Path | str | None], policy: str | None = None
 ) -> None:
     """Refuse to write over a file that is read, by whatever name either is given.
 
     Examples
     --------
-    >>> check_kept([Path("report.html")], {"--train": "people.csv", "--test": None})
-    >>> check_kept([Path("people.csv")], {"--train": "people.csv"})
+    >>> protect_inputs([Path("report.html")], {"--train": "people.csv", "--test": None})
+    >>> protect_inputs([Path("people.csv")], {"--train": "people.csv"})
     Traceback (most recent call last):
     treeaudit.errors.DataError: people.csv is read, as --train; choose another name for the output
     """
@@ -166,7 +166,7 @@ Output = Annotated[
     ),
 ]
 Force = Annotated[bool, _OUTPUT("--force", help="Replace files that exist.")]
-Quiet = Annotated[bool, _OUTPUT("--quiet", "-q", help="Print the verdict only.")]
+VerdictOnly = Annotated[bool, _OUTPUT("--quiet", "-q", help="Print the verdict only.")]
 Verbose = Annotated[
     bool,
     _OUTPUT(

@@ -9,7 +9,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, frame_grid, width_of
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ def reconstruct(
     _check_ways([way for way, given in ways.items() if given], output, beside, of_table)
     for path in output or []:
         _check_output(path, model, expand=expand, force=force)
-    check_kept(output or [], {"--known": known, "--test": test, "--schema": schema})
+    protect_inputs(output or [], {"--known": known, "--test": test, "--schema": schema})
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     console = Console()
     if people:

@@ -8,7 +8,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def release(
     max_bytes: opt.MaxBytes = None,
     form: opt.Form = "text",
     force: opt.Force = False,
-    quiet: opt.Quiet = False,
+    quiet: opt.VerdictOnly = False,
 ) -> None:
     """Write a model again from what was audited, and audit what was written.
 
@@ -70,7 +70,7 @@ def release(
         before = one_of(model, error, output.suffix, max_bytes)
         every = load_all(model, max_bytes=max_bytes)
     check_target(before, output, force=force)
-    check_kept([output], {"--train": train}, policy)
+    protect_inputs([output], {"--train": train}, policy)
     written = ta.save(ta.release(before), output, force=force)
     found = Reports(
         reports=audit_all(

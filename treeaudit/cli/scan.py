@@ -10,7 +10,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page, progress_bar
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report, Reports
@@ -34,7 +34,7 @@ def scan(
     form: opt.Form = "text",
     release_safe: opt.ReleaseSafe = False,
     force: opt.Force = False,
-    quiet: opt.Quiet = False,
+    quiet: opt.VerdictOnly = False,
     verbose: opt.Verbose = False,
     known: opt.Known = None,
     prior: opt.PriorShares = None,
@@ -74,7 +74,7 @@ def scan(
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)
     read = {"--train": train, "--test": test, "--known": known, "--prior": prior}
-    check_kept(output or [], read | {"--baseline": baseline}, policy)
+    protect_inputs(output or [], read | {"--baseline": baseline}, policy)
     if acro is not None:
         from treeaudit.reports.acro import check_folder, write_acro
 

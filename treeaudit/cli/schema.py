@@ -7,7 +7,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
 
 
 def schema(
@@ -58,7 +58,7 @@ def schema(
     from treeaudit.people.input.table_input import read_table
     from treeaudit.reports.plain_text import plain
 
-    check_kept([] if output is None else [output], {"DATA": data})
+    protect_inputs([] if output is None else [output], {"DATA": data})
     bounds = None
     if target_low is not None and target_high is not None:
         bounds = target_low, target_high

@@ -9,7 +9,7 @@ from typer import Context
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import algorithms, check_kept, distinct, settings
+from treeaudit.cli.options import algorithms, distinct, protect_inputs, settings
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger, Query
@@ -164,7 +164,7 @@ def train(
 
     for path in output:
         check_place(path, force=force)
-    check_kept(output, {"DATA": data, "--schema": schema, "--budget": budget})
+    protect_inputs(output, {"DATA": data, "--schema": schema, "--budget": budget})
     parameters = {"neighbours": neighbours, "variant": variant, "outside": outside}
     own = settings(setting, _RESERVED, "max_depth=6")
     given: dict[str, Any] = {**own, **parameters, "person": person, "random_state": seed}

@@ -9,7 +9,7 @@ from treeaudit.errors import ReadError, SeveralModelsError, UnsafeModelError, Un
 from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load
-from treeaudit.writers import is_written_whole, suffixes_of, writer_for
+from treeaudit.writers import keeps_whole_record, suffixes_of, writer_for
 
 _MOST_NAMED = 40
 _INDEX = re.compile(r"\[\d[\d, ]*\]")
@@ -69,7 +69,7 @@ def one_of(
             raise
         except ReadError:
             continue
-        if is_written_whole(forest, suffix or own_suffix(forest) or "") and own_suffix(forest):
+        if keeps_whole_record(forest, suffix or own_suffix(forest) or "") and own_suffix(forest):
             return forest
     raise error
 

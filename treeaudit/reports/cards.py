@@ -53,7 +53,7 @@ def _memorised(found: Estimate) -> str:
     return f"{said[:1].upper()}{said[1:]}"
 
 
-def held_against(report: Report) -> list[_Held]:
+def control_claims(report: Report) -> list[_Held]:
     """Return what the verdict card says of memory and fact, claim by claim.
 
     Where no unseen people were given, that nobody can tell; nothing where there

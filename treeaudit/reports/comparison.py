@@ -10,7 +10,7 @@ from treeaudit.files import check_free, suffix_of, write_file
 from treeaudit.reports.comparison_cells import advice, cells, verdict, within
 from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.severity_styles import VERDICT
-from treeaudit.reports.to_json import HEAD, as_json, asked
+from treeaudit.reports.to_json import HEAD, as_json, judged_by
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,7 @@ def to_dict(comparison: Comparison) -> dict[str, Any]:
     """Return the comparison as plain data, one entry per model."""
     return {
         **HEAD,
-        **asked(comparison.policy, comparison.people),
+        **judged_by(comparison.policy, comparison.people),
         "best": None if comparison.best is None else comparison.best.name,
         "advice": " ".join(advice(comparison)),
         "models": [_model(model, comparison) for model in comparison.models],

@@ -135,7 +135,7 @@ def suffixes_of(forest: Forest) -> list[str]:
     return list(WRITERS) if live else [".json"]
 
 
-def is_written_whole(forest: Forest, suffix: str) -> bool:
+def keeps_whole_record(forest: Forest, suffix: str) -> bool:
     """Tell whether a file of a suffix holds a model with all that it was read with, as a pickle."""
     writer = _writers_of(forest).get(suffix.lower())
     if writer is in_place.to_pickle:

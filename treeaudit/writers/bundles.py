@@ -38,7 +38,7 @@ _DATES = frozenset("date datetime time timedelta timezone".split())
 _REMOVED = object()
 
 
-def found_of(forest: Forest) -> Found | None:
+def model_ref_of(forest: Forest) -> Found | None:
     """Return the record that a model was read from, of whatever library; None without one."""
     stored = forest.source.stored
     stored = stored.found if isinstance(stored, StoredBooster) else stored
@@ -52,7 +52,7 @@ def is_bundle(root: object) -> bool:
 
 def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object:
     """Return the record of a file with the repaired trees of a model."""
-    found = found_of(forest)
+    found = model_ref_of(forest)
     if found is None:
         raise TypeError("no record to write into")
     model, changes = found.holder or found.estimator, changes_of(forest)
@@ -67,7 +67,7 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
                 _join(every, changes_of(without_extras(other)))
     names = forest.schema.names if forest.schema.named else ()
     copier = RecordCopier(every)
-    made = _Bundle(copier, model, tuple(map(str, names))).written(found.root)
+    made = _Bundle(copier, model, tuple(map(str, names))).copied(found.root)
     # Inside of a class that is not written back, it is written alone.
     return made if copier.has(changes) else copier(model)
 
@@ -97,7 +97,7 @@ class _Bundle:
         self._names = names
         self._room = _MOST_NOTES
 
-    def written(self, value: object, depth: int = 0) -> object:
+    def copied(self, value: object, depth: int = 0) -> object:
         """Return what is written for a value of the bundle, `_REMOVED` for nothing."""
         value = arrived(value)
         if depth > _DEEPEST:
@@ -115,13 +115,13 @@ class _Bundle:
         if depth and not _holds_objects(value):
             return _REMOVED
         if isinstance(value, list | tuple):
-            parts = [self.written(one, depth + 1) for one in value]
+            parts = [self.copied(one, depth + 1) for one in value]
             parts = [None if one is _REMOVED else one for one in parts]
             return parts if isinstance(value, list) else tuple(parts)
         pairs = value.pairs if isinstance(value, Inert) else value
         if not isinstance(pairs, dict):
             return _REMOVED
-        made = {key: self.written(one, depth + 1) for key, one in pairs.items()
+        made = {key: self.copied(one, depth + 1) for key, one in pairs.items()
                 if _is_key(key)}  # fmt: skip
         made = {key: one for key, one in made.items() if one is not _REMOVED}
         if isinstance(value, Inert) and not value.kind.startswith("default"):

@@ -186,7 +186,7 @@ def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  
         nodes["missing_go_to_left"][splits.inner] = splits.missing_left
     value = answers.value
     if value.shape[1] > 1 and state["values"][0].sum() > 1.5:
-        value = value * stored_weight(answers)[:, None]
+        value = value * legacy_weight(answers)[:, None]
     made = type(example)(n_features, np.array([value.shape[1]], dtype=np.intp), 1)
     made.__setstate__(
         {
@@ -199,7 +199,7 @@ def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  
     return made
 
 
-def stored_weight(answers: Answers) -> Float:
+def legacy_weight(answers: Answers) -> Float:
     """Turn shares into the weights that scikit-learn before 1.4 stores."""
     if not answers.weight.any():
         return np.ones(len(answers.weight))

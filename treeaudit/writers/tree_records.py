@@ -15,7 +15,7 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.node_table import read_nodes
 from treeaudit.readers.types import Table
-from treeaudit.writers.node_tables import JSON, Answers, impurity_of, stored_weight
+from treeaudit.writers.node_tables import JSON, Answers, impurity_of, legacy_weight
 
 
 def origins(forest: Forest, whole: Forest, numbers: Sequence[int]) -> list[int]:
@@ -245,7 +245,7 @@ def tree_record(
     else:
         value = answers.value[:, None, :]
         if as_weights:
-            value = value * stored_weight(answers)[:, None, None]
+            value = value * legacy_weight(answers)[:, None, None]
     weight, value = _over_leaves(tree, weight, value, as_weights=as_weights)
     new["impurity"] = np.nan
     if value.shape[1] == 1 and not np.isnan(answers.impurity).any():
