@@ -13,8 +13,7 @@ import treeaudit as ta
 from tests.contracts.test_attacks import MODELS
 from tests.reports.sarif_schema import SCHEMA
 from treeaudit.findings.baseline import accepted_report
-from treeaudit.reports.fleet import to_html
-from treeaudit.reports.fleet_rows import Row, row_of
+from treeaudit.reports.fleet import Row, row_of, to_html
 from treeaudit.reports.formats import render
 from treeaudit.reports.junit import to_junit
 from treeaudit.reports.sarif import to_sarif

@@ -11,8 +11,7 @@ from treeaudit.findings.view import Figure, View
 from treeaudit.model.words import number_of
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.plots import Chart, Drawing, Row, draw_curve, draw_plot, share_row
-from treeaudit.reports.severity_styles import SEVERITY
-from treeaudit.reports.wording import in_words, rate
+from treeaudit.reports.wording import SEVERITY, in_words, rate
 from treeaudit.stats import Estimate
 
 

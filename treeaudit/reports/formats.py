@@ -78,7 +78,7 @@ def _safe_markdown(report: Report) -> str:
 
 def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) -> str:
     """Return reports as SARIF or JUnit XML."""
-    from treeaudit.reports.fleet_rows import row_of
+    from treeaudit.reports.fleet import row_of
     from treeaudit.reports.junit import to_junit
     from treeaudit.reports.sarif import to_sarif
 

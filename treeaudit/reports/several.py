@@ -15,11 +15,11 @@ from treeaudit.reports.html import environment, framed
 from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import made_from, model_name, shown_name
 from treeaudit.reports.release_safe import statement, verdict_word
-from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.reports.to_json import to_dict as report_to_dict
+from treeaudit.reports.wording import VERDICT
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ class Answers:
         self._answers = np.zeros(n_records)
 
     def add(self, i: int, tree: Tree, held: Wide, place: Index) -> None:
-        """Add what a tree says, as `occupied_nodes` tells; every one of them once, in their order."""
+        """Add what a tree says, each node of `occupied_nodes` once, in their order."""
         answered = tree.is_leaf[held].take(place)
         said = said_by_nodes(self._forest, tree, i, held).take(place, axis=0)
         self._total += said if answered.all() else said * answered[:, None]
