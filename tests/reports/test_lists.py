@@ -38,13 +38,6 @@ def test_every_kind_of_model_fits_the_standard(name) -> None:
     assert int(suite.get("failures")) == sum(check.status == "fail" for check in report.checks)
 
 
-def test_a_line_is_the_json_report() -> None:
-    report = ta.scan(MODELS["tree"]) if "tree" in MODELS else ta.scan(next(iter(MODELS.values())))
-    line = render(report, "jsonl")
-    assert line.count("\n") == 1
-    assert json.loads(line) == report.to_dict()
-
-
 def test_what_an_accepted_report_excuses_is_told(tmp_path) -> None:
     model = next(iter(MODELS.values()))
     data = accepted_report(
