@@ -41,7 +41,7 @@ class TestStrip:
     def test_only_shares_of_leaves_stay(self, figure_3) -> None:
         full = dataclasses.replace(
             figure_3,
-            leftovers=Extras(
+            extras=Extras(
                 found=(Extra(kind="seeds", where="random_state", n=1, says="…"),),
                 looked_for=frozenset({"seeds"}),
             ),

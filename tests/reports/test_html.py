@@ -75,7 +75,7 @@ def flat(sizes, counts=None, classes=("no", "yes"), name="age", **more) -> Fores
     )
     schema = Schema.numeric([name], classes)
     looked = Extras(looked_for=KINDS)
-    return Forest(trees=(tree,), schema=schema, n_records=sum(sizes), leftovers=looked, **more)
+    return Forest(trees=(tree,), schema=schema, n_records=sum(sizes), extras=looked, **more)
 
 
 def page_of(model, policy="default", **options) -> Page:

@@ -97,7 +97,7 @@ def test_a_private_model_is_held_against_its_epsilon() -> None:
         schema=schema,
         counts_are="label-only",
         privacy=ledger_of(0.5),
-        leftovers=Extras(looked_for=KINDS),
+        extras=Extras(looked_for=KINDS),
     )
     text = " ".join(str(ta.scan(model)).split())
     assert "REVIEW" in text
