@@ -138,13 +138,7 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def save(comparison: Comparison, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write the comparison in the format that the suffix of the path tells.
-
-    Raises
-    ------
-    DataError
-        If the suffix is unknown or the file exists already.
-    """
+    """Write the comparison in the format that the suffix of the path tells."""
     form = suffix_of(path, _FORMATS, "the comparison")
     if form == "html":
         from treeaudit.reports.comparison_html import to_html

@@ -137,13 +137,7 @@ def render(report: Report, form: str, *, release_safe: bool = False) -> str:
 def save(
     report: Report, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
 ) -> Path:
-    """Write the report in the format that the suffix of the path tells.
-
-    Raises
-    ------
-    DataError
-        If the suffix is unknown, the file exists already, or it is the model.
-    """
+    """Write the report in the format that the suffix of the path tells."""
     form = suffix_of(path)
     model = report.forest.source.path
     if model is not None and same_file(path, model):

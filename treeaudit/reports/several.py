@@ -109,13 +109,7 @@ def _frame(report: Report, *, release_safe: bool) -> Markup:
 def save(
     found: Reports, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
 ) -> Path:
-    """Write the reports in the format that the suffix of the path tells.
-
-    Raises
-    ------
-    DataError
-        If the suffix is unknown, the file exists already, or it is the model.
-    """
+    """Write the reports in the format that the suffix of the path tells."""
     form = suffix_of(path)
     model = found.worst.forest.source.path
     if model is not None and same_file(path, model):

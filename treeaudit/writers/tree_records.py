@@ -101,14 +101,6 @@ _OF_PREDICTORS = (
     "value count feature_idx num_threshold threshold missing_go_to_left left right gain depth "
     "is_leaf bin_threshold is_categorical bitset_idx"
 ).split()
-_OF_TREES = (
-    "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
-    "missing_go_to_left"
-).split()
-_OF_PREDICTORS = (
-    "value count feature_idx num_threshold threshold missing_go_to_left left right gain depth "
-    "is_leaf bin_threshold is_categorical bitset_idx"
-).split()
 _QUESTIONS = frozenset(
     "feature_idx threshold num_threshold missing_go_to_left is_categorical".split()
 )
@@ -137,18 +129,10 @@ class Rows:
 
 
 def rows_of(tree: Tree, whole: Tree, left: Wide, *, exact: bool) -> Rows:
-    """Return where the nodes of a repaired tree stood.
+    """Return where the nodes of a repaired tree stood in the tree as it was read, ``whole``.
 
-    Parameters
-    ----------
-    tree
-        What became of it.
-    whole
-        The tree as it was read.
-    left
-        Shape ``(n_nodes,)``: the left child of every node of ``whole``, below 0 at leaves.
-    exact
-        Whether the table has the questions of the tree, and not encoded ones.
+    ``left`` is the left child of every node of ``whole``, below 0 at leaves; ``exact`` is whether
+    the table has the questions of the tree, and not encoded ones.
     """
     start, child = tree.children()
     fan = np.diff(start)
@@ -195,21 +179,9 @@ def tree_record(
 ) -> Inert:
     """Return the record of a ``tree_`` with the nodes and answers of a repaired tree.
 
-    Parameters
-    ----------
-    stored
-        The record as it was read.
-    tree, whole
-        What became of the tree, and the tree as it was read.
-    answers
-        Of its nodes; values of shape ``(n_nodes, width)``, or ``(n_nodes, 0)`` where the numbers
-        of several outputs, which no `Tree` holds, are those of the table.
-    exact
-        As in `rows_of`.
-    criterion
-        Of the impurities.
-    anew
-        Whether the answers take the place of those of the table in a tree that was not changed.
+    ``answers`` has values of shape ``(n_nodes, width)``, or ``(n_nodes, 0)`` if the numbers of
+    several outputs, which no `Tree` holds, are those of the table. With ``anew`` they replace
+    those of the table in an unchanged tree, too. ``exact`` is as in `rows_of`.
     """
     table = read_nodes(stored)
     nodes, values = _table(stored), np.asarray(arrived(stored.get("values")), dtype=np.float64)
