@@ -252,9 +252,6 @@ def _weights(found: Found) -> list[float] | None:
     return weights
 
 
-_ENOUGH = 1 << 62
-
-
 def encoded(forest: Forest, found: Found) -> Forest:
     """Return the forest over the columns that its estimator saw."""
     budget = Budget(_ENOUGH)
