@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 from treeaudit.audit.paths import (
     MatchedFiles,
@@ -101,8 +102,6 @@ def _registered(path: Path, text: str, root: str) -> Iterator[tuple[str, Place]]
 
 def _of_address(where: str) -> str:
     """Return where an address really leads on this machine; nothing where it does not."""
-    from urllib.parse import unquote, urlparse
-
     try:
         url = urlparse(where)
         here = url.path and url.scheme in ("", "file")

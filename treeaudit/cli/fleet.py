@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any
 
 from rich.console import Console as Plain
@@ -200,7 +201,5 @@ def _print_list(rows: Sequence[Row], found: MatchedFiles, console: Plain, most: 
 
 
 def _next(rows: Sequence[Row]) -> str:
-    from shlex import quote
-
     failed = (row.path for row in rows if row.verdict == "fail" and row.path.isprintable())
     return next((f"next    treeaudit scan {quote(path)}" for path in failed), "")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from treeaudit.errors import DataError
-from treeaudit.files import same_file
+from treeaudit.files import parse_toml, same_file
 
 
 def _policies() -> list[str]:
@@ -106,8 +106,6 @@ def _is_read(path: Path, one: Path) -> bool:
 
 def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true, false, a table as in TOML, or text."""
-    from treeaudit.files import parse_toml
-
     read: dict[str, Any] = {}
     for pair in given or ():
         name, equals, text = pair.partition("=")

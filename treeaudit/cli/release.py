@@ -9,6 +9,8 @@ import typer
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
 from treeaudit.cli.options import protect_inputs
+from treeaudit.errors import SeveralModelsError
+from treeaudit.reports.plain_text import plain, printed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +56,6 @@ def release(
     """
     import treeaudit as ta
     from treeaudit.audit.scan import audit_all
-    from treeaudit.errors import SeveralModelsError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.readers import load_all
@@ -96,7 +97,6 @@ def release(
 
 def _print(before: "Sequence[Forest]", found: "Reports", written: Path, *, quiet: bool) -> None:
     from treeaudit.repair.release import left_out
-    from treeaudit.reports.plain_text import plain, printed
     from treeaudit.reports.several import print_worst
     from treeaudit.reports.terminal import print_verdict
 

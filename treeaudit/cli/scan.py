@@ -11,6 +11,8 @@ import typer
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page, progress_bar
 from treeaudit.cli.options import protect_inputs
+from treeaudit.errors import DataError
+from treeaudit.files import same_file
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report, Reports
@@ -66,7 +68,6 @@ def scan(
     """
     from treeaudit.audit.paths import is_several
     from treeaudit.audit.scan import audit_all
-    from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.inference.budget import stop_on_interrupt
@@ -142,8 +143,6 @@ def scan(
 
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
-    from treeaudit.errors import DataError
-    from treeaudit.files import same_file
     from treeaudit.reports.formats import check_output
 
     for path in output:

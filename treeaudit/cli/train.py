@@ -1,5 +1,6 @@
 """``treeaudit train DATA``."""
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,6 +11,8 @@ from typer import Context
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
 from treeaudit.cli.options import algorithms, distinct, protect_inputs, settings
+from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
+from treeaudit.reports.plain_text import plain
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger, Query
@@ -152,14 +155,10 @@ def train(
 
     treeaudit train people.csv --epsilon 1 --schema schema.toml -o model.json
     """
-    import warnings
-
     from treeaudit import trainers
     from treeaudit.dp.budget import Budget
     from treeaudit.dp.claims import unbounded_because
-    from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.input.table_input import read_table
-    from treeaudit.reports.plain_text import plain
     from treeaudit.trainers.train import cells_of, check_place
 
     for path in output:
