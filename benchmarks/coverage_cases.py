@@ -29,6 +29,7 @@ from treeaudit.stats import (
     fact,
     paired,
     residual,
+    summed,
     wilson,
 )
 
