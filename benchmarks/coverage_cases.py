@@ -29,7 +29,7 @@ from treeaudit.stats import (
     fact,
     paired,
     residual,
-    together,
+    summed,
     wilson,
 )
 
@@ -140,7 +140,7 @@ def _memory(n: int, m: int, q: float) -> Draw:
 
 def _sum(rng: np.random.Generator) -> tuple[Estimate, float]:
     parts = [_memory(200, 90, 0.7)(rng), _memory(900, 400, 0.9)(rng)]
-    return together([one for one, _ in parts]), sum(truth for _, truth in parts)
+    return summed([one for one, _ in parts]), sum(truth for _, truth in parts)
 
 
 def _paired(n: int, p: float, q: float) -> Draw:

@@ -31,7 +31,7 @@ def renderer_of(kind: type) -> ModuleType:
     raise LookupError(f"nothing renders {kind.__name__}")
 
 
-class Told:
+class NotebookText:
     """What is shown in a notebook by its short text."""
 
     __slots__ = ()

@@ -160,13 +160,13 @@ def largest_of(found: Estimate, several: int) -> Estimate:
     return Estimate(value=found.value, low=low, high=high, n=found.n)
 
 
-def together(parts: Sequence[Estimate]) -> Estimate:
+def summed(parts: Sequence[Estimate]) -> Estimate:
     """Return the sum of independent numbers, with the interval that follows from theirs.
 
     Examples
     --------
     >>> ten = Estimate(value=10, low=7, high=14, n=50)
-    >>> together([ten, ten]).n, round(together([ten, ten]).low, 2)
+    >>> summed([ten, ten]).n, round(summed([ten, ten]).low, 2)
     (100, 15.76)
     """
     value = math.fsum(one.value for one in parts)

@@ -7,7 +7,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from jsonschema import Draft202012Validator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -18,7 +17,6 @@ from treeaudit.audit.preparation import prepare
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.findings.request import Request
-from treeaudit.reports.to_json import json_schema
 
 FEATURES = ["p", "q", "r"]
 
@@ -63,30 +61,6 @@ def test_ten_rows_of_one_person_pass_no_policy(rows, policy) -> None:
         assert report["TA101"].details.min_leaf == 1
         assert report.unit.persons == persons
     assert ta.scan(tree)["TA101"].details.min_leaf == 10
-
-
-def test_the_page_says_what_is_counted(rows) -> None:
-    tree, plain = tree_of(rows), rows.drop(columns="who")
-    told = {
-        "records; one record a person is assumed": ta.scan(tree),
-        "200 persons, 2,000 records": ta.scan(tree, train=rows, person="who"),
-        "distinct records, 200 of 2,000": ta.scan(tree, train=plain),
-        "persons, at least, with at most 10 records a person": ta.scan(tree, rows_per_person=10),
-        "records; each is another person, as was said (--repeats people)": ta.scan(
-            tree, train=plain, repeats="people"
-        ),
-    }
-    for sentence, report in told.items():
-        data = report.to_dict()
-        Draft202012Validator(json_schema()).validate(data)
-        assert data["unit"]["sentence"] == sentence
-        assert data["model"]["n_records"] == 2000
-    copies = told["distinct records, 200 of 2,000"]
-    assert copies.warnings[-1].startswith(
-        "200 of 2,000 records are distinct: they look like copies"
-    )
-    people = told["records; each is another person, as was said (--repeats people)"]
-    assert people["TA101"].details.min_leaf == 10
 
 
 def test_visits_of_sixty_patients() -> None:
@@ -165,43 +139,6 @@ def test_a_repair_is_judged_in_persons(rows) -> None:
     assert ta.scan(safer, rows_per_person=5).verdict == "pass"
     plain = rows.drop(columns="who")
     assert ta.scan(ta.defend(tree_of(rows), train=plain), train=plain).verdict == "pass"
-
-
-def test_labels_that_are_given_beside_the_rows(rows) -> None:
-    pair = (rows[FEATURES], rows.label.rename("ill"))
-    report = ta.scan(tree_of(rows), train=pair)
-    assert report.unit.sentence == "distinct records, 200 of 2,000"
-    found = ta.compare(tree_of(rows), train=pair)
-    assert found.models[0].report.unit == report.unit
-
-
-def test_nullable_columns(rows) -> None:
-    gaps = rows.convert_dtypes().assign(place=pd.array([None, *range(1, 2000)], dtype="Int64"))
-    report = ta.scan(tree_of(rows), train=gaps, target="label", person="who")
-    assert report.unit.persons == 200
-    assert ta.scan(tree_of(rows), train=gaps, target="label").unit.by == "record"
-
-
-def test_a_comparison_counts_persons(rows) -> None:
-    safer = ta.defend(tree_of(rows), rows_per_person=5)
-    found = ta.compare(tree_of(rows), safer, train=rows, person="who")
-    assert [one.report.verdict for one in found.models] == ["fail", "pass"]
-    assert {one.report.unit.persons for one in found.models} == {200}
-
-
-def test_a_page_shows_groups_in_persons(rows, tmp_path) -> None:
-    """Leaves of 30 to 40 records, three or four persons: none may leave the room."""
-    tree = tree_of(rows, leaf=30)
-    report = ta.scan(tree, train=rows, person="who")
-    small = report.table.size < 5
-    assert small.sum() > 10
-    page = report.save(tmp_path / "all.html").read_text(encoding="utf-8")
-    safe = report.save(tmp_path / "safe.html", release_safe=True).read_text(encoding="utf-8")
-    leaves = report.table.leaf[small].tolist()
-    assert sum(f"Leaf {leaf}: 3 people" in page for leaf in leaves) > 5
-    assert not any(f"Leaf {leaf}: 30 people" in page for leaf in leaves)
-    assert not any(f"Leaf {leaf}:" in safe for leaf in leaves)
-    assert "3 people, label is 0 or 1" in report.save(tmp_path / "all.txt").read_text()
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from treeaudit.audit.fleet import attempt, find, no_model
-from treeaudit.audit.paths import is_several
+from treeaudit.audit.fleet import attempt, find
 from treeaudit.errors import DataError, ReadError
 from treeaudit.findings.request import Request
 
@@ -68,42 +67,6 @@ def test_nothing_leads_out_of_a_folder_or_round_in_it(folder) -> None:
         "b/up": "a link out of the folder",
     }
     assert paths("b") == paths("b/")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links")
-def test_a_link_hides_no_damaged_model(folder) -> None:
-    inside = folder / "b"
-    for link in ("a.txt", "z.txt"):
-        (inside / link).symlink_to("two.pkl")
-    (inside / "plain").write_text("x")
-    (inside / "model.pkl").symlink_to("plain")
-    (inside / "of_git.txt").symlink_to(".git/three.pkl")
-    expected = ["b/model.pkl", "b/note.txt", "b/of_git.txt", "b/two.pkl"]
-    assert paths("b") == expected
-    assert paths("b/a.txt", "b/two.pkl") == paths("b/two.pkl", "b/z.txt") == ["b/two.pkl"]
-    told = [attempt_of(path) for path in expected]
-    assert told == ["damaged", "a text file", "damaged", "damaged"]
-
-
-def attempt_of(path: str) -> str:
-    try:
-        return str(attempt(Request(model=path), named=False))
-    except ReadError:
-        return "damaged"
-
-
-def test_a_path_that_cannot_be_looked_at_ends_nothing(folder, monkeypatch) -> None:
-    long, real = "x" * 300 + ".pkl", os.stat
-
-    def refused(path, *more, **given):
-        if isinstance(path, str | os.PathLike) and "locked" in os.fspath(path):
-            raise PermissionError(13, "Permission denied", path)
-        return real(path, *more, **given)
-
-    monkeypatch.setattr(os, "stat", refused)
-    assert paths("a.pkl", long, "locked/b.pkl") == ["a.pkl", "locked/b.pkl", long]
-    assert paths(long, long) == [long]
-    assert [is_several(one) for one in (long, "locked/b.pkl", "b")] == [False, False, True]
 
 
 def test_what_is_named_is_audited_whatever_mlflow_says_of_it(folder) -> None:
@@ -212,16 +175,3 @@ def test_what_calls_itself_a_model_and_cannot_be_read_is_an_error(tmp_path, name
     path.write_bytes(content)
     with pytest.raises(ReadError):
         attempt(Request(model=path), named=False)
-
-
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        b"N0cos\nsystem\n(S'echo'\ntR.",
-        b"K\x010cos\nsystem\nX\x04\x00\x00\x00echo\x85R.",
-        b"\x8c\x02os\x8c\x06system\x93\x8c\x04echo\x85R.",
-    ],
-)
-def test_a_pickle_that_does_not_say_that_it_is_one_is_no_other_file(hostile, tmp_path) -> None:
-    (tmp_path / "notes.dat").write_bytes(hostile)
-    assert no_model(str(tmp_path / "notes.dat")) == ""

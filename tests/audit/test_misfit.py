@@ -54,12 +54,6 @@ def test_people_who_do_not_fit_the_first_model_are_refused(folder) -> None:
     assert "is not the training data: it has 300 rows" in done.stderr
 
 
-def test_asked_for_by_name_it_is_refused(folder) -> None:
-    done = run("scan", "two.pkl", "--train", "t.csv", "--select", "beside_", cwd=folder)
-    assert done.returncode == 2
-    assert "is not the training data: it has 300 rows" in done.stderr
-
-
 def test_what_passes_without_people_is_a_review(folder) -> None:
     X, y = RNG.normal(size=(400, 1)), RNG.integers(0, 2, 400)
     main, other = (DecisionTreeClassifier(max_depth=1).fit(X[:n], y[:n]) for n in (400, 300))

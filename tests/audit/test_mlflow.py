@@ -17,15 +17,6 @@ def said(folder: Path, name: str, text: str) -> dict[str, str]:
     return {place.path: place.wrong for place in find([folder]).places}
 
 
-@pytest.mark.parametrize(
-    ("name", "line"), [("MLmodel", "    data: "), ("version-1/meta.yaml", "source: ")]
-)
-def test_a_line_of_blanks_is_read_once(tmp_path, name, line) -> None:
-    told = said(tmp_path, name, f"{line}x{' ' * (CONFIG - 50)}y\n")
-    assert told[str(tmp_path / "good.pkl")] == ""
-    assert len(told) == 3
-
-
 @pytest.mark.parametrize("name", ["MLmodel", "version-1/meta.yaml"])
 def test_a_file_that_is_too_large_is_a_line(tmp_path, name) -> None:
     told = said(tmp_path, name, " " * (CONFIG + 1))
@@ -33,13 +24,6 @@ def test_a_file_that_is_too_large_is_a_line(tmp_path, name) -> None:
     assert "which model is meant cannot be told" in wrong
     assert "larger than the 1,048,576 bytes" in wrong
     assert told[str(tmp_path / "good.pkl")] == ""
-
-
-def test_blanks_quotes_and_ends_of_lines_belong_to_no_name(tmp_path) -> None:
-    told = said(tmp_path, "MLmodel", "flavors:\r\n\t data:  'good.pkl' \t\r\n  model_path:\r\n")
-    assert told == {str(tmp_path / "MLmodel"): "", str(tmp_path / "good.pkl"): ""}
-    (place,) = (one for one in find([tmp_path]).places if one.named)
-    assert place.path == str(tmp_path / "good.pkl")
 
 
 @pytest.mark.parametrize(
@@ -57,14 +41,3 @@ def test_what_is_no_path_is_a_line_for_the_folder(tmp_path, name, text, why) -> 
     assert why in told[str((tmp_path / name).parent)]
     assert told[str(tmp_path / "good.pkl")] == ""
     assert str(tmp_path / name) in told
-
-
-def test_a_name_that_no_file_can_have_is_a_line(tmp_path) -> None:
-    told = said(tmp_path, "MLmodel", f"    data: {'a' * 300}\n")
-    assert "file name too long" in told[str(tmp_path / ("a" * 300))]
-    assert told[str(tmp_path / "good.pkl")] == ""
-
-
-def test_each_name_that_is_no_path_is_a_line(tmp_path) -> None:
-    (tmp_path / "MLmodel").write_text("    data: a\0b\n    model_path: c\0d\n    data: a\0b\n")
-    assert sum(bool(place.wrong) for place in find([tmp_path]).places) == 2

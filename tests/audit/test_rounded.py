@@ -12,7 +12,6 @@ import treeaudit as ta
 from tests.strategies import examples
 from treeaudit.audit.counts_from_people import counted_if_rounded
 from treeaudit.defenses import MergeSiblings, RoundCounts
-from treeaudit.people.checks.training_data import MisfitError
 from treeaudit.people.records import read_records
 
 MODELS = [
@@ -68,23 +67,6 @@ def test_other_people_make_no_small_leaf_larger() -> None:
     report = ta.scan(tree, train=(others, np.tile([0, 1], 8)))
     assert report["TA101"].details.min_leaf == 4
     assert report.verdict != "pass"
-
-
-def test_other_people_are_still_refused(tmp_path) -> None:
-    table = people(0)
-    tree = RoundCounts(base=5).apply(ta.load(MODELS[0].fit(table[["a", "b", "c"]], table["y"])))
-    path = ta.save(tree, tmp_path / "rounded.pkl")
-    with pytest.raises(MisfitError, match="is not the training data"):
-        ta.scan(path, train=people(1, 400), target="y")
-    assert ta.scan(path, train=table, target="y").forest.counts_are == "noisy"
-
-
-def test_a_tree_that_was_not_rounded_stays_as_it_is() -> None:
-    # Every row twice: one number divides all counts, and they are those of its people.
-    table = pd.concat([people(0)] * 2)
-    forest = ta.load(MODELS[0].fit(table[["a", "b", "c"]], table["y"]))
-    train = read_records(table, forest, target="y")
-    assert counted_if_rounded(forest, train) == (forest, "")
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))

@@ -225,30 +225,6 @@ def test_the_target_names_the_label_without_tables(figure_3) -> None:
     assert leaf.says.startswith("vote = ")
 
 
-def test_progress_is_told(cancer_tree) -> None:
-    told = []
-    ta.scan(cancer_tree, progress=lambda *step: told.append(step))
-    assert told[0] == ("reading leaves", 1, 1)
-    assert told[-1][1] == told[-1][2]
-
-
-def test_a_single_leaf() -> None:
-    model = DecisionTreeClassifier().fit([[0], [1]], [1, 1])
-    report = ta.scan(model)
-    assert report["TA101"].details.min_leaf == 2
-    assert report["TA102"].people == 2
-
-
-def test_reports_as_files(cancer_tree, tmp_path) -> None:
-    report = ta.scan(cancer_tree)
-    assert report.save(tmp_path / "a.json").read_text().startswith("{")
-    assert str(report) == report.save(tmp_path / "a.txt").read_text()
-    with pytest.raises(ta.DataError, match="exists already"):
-        report.save(tmp_path / "a.json")
-    with pytest.raises(ta.DataError, match="can be written as"):
-        report.save(tmp_path / "a.pdf")
-
-
 def test_the_hash_is_of_the_file_that_was_scanned(cancer_file, tmp_path) -> None:
     import hashlib
 

@@ -3,7 +3,6 @@
 import pickle
 
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -35,13 +34,6 @@ def test_the_written_file_is_what_is_audited(cancer_file) -> None:
     assert ["verdict", "FAIL", "REVIEW"] in [line.split() for line in done.stdout.splitlines()]
     assert "not told" in done.stdout
     assert run("scan", folder / "bare.pkl", "--quiet").returncode == 3
-
-
-def test_a_verdict_alone(cancer_file) -> None:
-    done = run("defend", cancer_file, "--quiet")
-    assert done.returncode == 0
-    assert done.stdout.startswith("PASS  all ")
-    assert done.stdout.endswith(" checks of policy default passed\n")
 
 
 def test_nothing_is_written_where_the_unseen_people_do_not_fit(cancer_file, cancer) -> None:
@@ -135,13 +127,6 @@ def test_one_sentence(cancer_file, options, says) -> None:
     assert done.stderr.startswith("treeaudit: ")
     assert done.stderr.count("\n") == 1
     assert says in done.stderr
-
-
-def test_a_model_without_trees(tmp_path) -> None:
-    (tmp_path / "line.pkl").write_bytes(pickle.dumps(LogisticRegression()))
-    done = run("defend", tmp_path / "line.pkl", "-o", tmp_path / "safe.pkl")
-    assert done.returncode == 2
-    assert "LogisticRegression" in done.stderr
 
 
 class Mine(DecisionTreeClassifier):

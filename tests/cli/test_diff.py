@@ -60,21 +60,6 @@ def test_five_people_gone_are_named(people, released, tmp_path) -> None:
     assert "came" in run("diff", new, old, "--exit-zero").stdout
 
 
-def test_a_page_and_markdown_name_the_same_people(people, released, tmp_path) -> None:
-    old, new = released("old.pkl", slice(0, 300)), released("new.pkl", slice(5, 300))
-    page, text = tmp_path / "page.html", tmp_path / "page.md"
-    assert run("diff", old, new, "-o", page, "-o", text).returncode == 1
-    html, markdown = page.read_text(), text.read_text()
-    for who in ta.difference(old, new).named:
-        assert who.says in html
-    assert markdown.startswith("## NAMED: old.pkl → new.pkl\n")
-    assert markdown.count("| left | ") == html.count('<tr><th scope="row">left') == 5
-    same = tmp_path / "same.html"
-    assert run("diff", old, old, "-o", same).returncode == 0
-    assert "NOBODY NAMED" in same.read_text()
-    assert "Who moved" not in same.read_text()
-
-
 def test_a_page_shows_hostile_names_as_text(people) -> None:
     names = [f"<script>alert({i})</script>|`" for i in range(8)]
     table = people[COLUMNS].set_axis(names, axis=1)
@@ -107,22 +92,6 @@ def test_the_erasure_publishes_the_record(people, released) -> None:
     assert found._repr_html_().startswith("<iframe")
 
 
-def test_a_repair_beside_what_was_repaired(released, tmp_path) -> None:
-    old = released("plain.pkl", slice(0, 300))
-    safe = ta.save(ta.defend(old, method="merge-siblings", min_leaf=20), tmp_path / "safe.pkl")
-    done = run("diff", old, safe, "--seconds", 3)
-    assert done.returncode == 1
-    assert "Nobody who moved is named" in done.stdout
-    assert "whom the new one alone does not" in done.stdout
-
-
-def test_the_same_twice_names_nobody(released) -> None:
-    one = released("one.pkl", slice(0, 300), n_estimators=1)
-    done = run("diff", one, one)
-    assert done.returncode == 0
-    assert "The files do not show that anybody moved." in done.stdout
-
-
 def test_what_cannot_be_held_against_each_other(released, tmp_path) -> None:
     one = released("two.pkl", slice(0, 300), n_estimators=1)
     drawn = released("drawn.pkl", slice(0, 300), bootstrap=True)
@@ -133,7 +102,3 @@ def test_what_cannot_be_held_against_each_other(released, tmp_path) -> None:
     )
     assert run("diff", one, one, "-o", tmp_path / "page.pdf").returncode == 2
     assert run("diff", one, one, "-o", one, "--force").returncode == 2
-
-
-def test_it_is_explained() -> None:
-    assert "differ by nobody else" in " ".join(run("explain", "TA107").stdout.split())

@@ -10,19 +10,16 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
-from sklearn.tree import DecisionTreeClassifier
 
 from tests.cli.run import run
-from tests.cli.test_release import LEAKY, TREE, X, Y
+from tests.cli.test_release import LEAKY, TREE
 from tests.cli.test_scan import Payload
 from treeaudit.audit.paths import Place
 from treeaudit.cli import workers
 from treeaudit.cli.workers import answers
-from treeaudit.errors import TreeauditError
 from treeaudit.findings.request import Request
 from treeaudit.reports.to_json import json_schema
 
-STUMP = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, Y)
 ODD = "b <i>&\u202e\n\x1b[31m'.pkl"
 
 
@@ -164,12 +161,6 @@ def test_a_process_that_is_killed_is_a_line(folder, monkeypatch) -> None:
     assert [found[0].rows[0].verdict, found[1].rows[0].verdict] == ["unread", "pass"]
 
 
-def test_processes_that_do_not_start_are_an_error(folder, monkeypatch) -> None:
-    monkeypatch.setattr(workers, "_PROGRAM", "import sys; sys.exit(7)  # {}")
-    with pytest.raises(TreeauditError, match=r"could not be started \(exit code 7\)"):
-        list(answers([Place(path="models/good.pkl")], asked(), 2))
-
-
 @pytest.mark.slow
 def test_what_lies_beside_a_model_is_not_imported(folder) -> None:
     for name in ("json", "numpy", "treeaudit", "random"):
@@ -210,67 +201,6 @@ def test_the_hook_for_pre_commit_stops_a_model_that_fails(folder) -> None:
     assert run(*words, "models/good.pkl").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["MLmodel", "version-1/meta.yaml"])
-def test_what_mlflow_wrote_ends_no_scan(folder, name) -> None:
-    path = folder / "models" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("    data: a\0b.pkl\nsource: http://[x\n")
-    done = run("scan", "models", "--jobs", 1)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "8 models: 3 fail" in done.stdout
-    assert f"NOT AUDITED  {Path('models', name).parent}  " in done.stdout
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links")
-def test_a_link_beside_a_damaged_model_takes_no_line_from_it(folder) -> None:
-    (folder / "two").mkdir()
-    (folder / "two" / "b.pkl").write_bytes(b"damaged")
-    (folder / "two" / "c.pkl").write_bytes((folder / "models" / "good.pkl").read_bytes())
-    (folder / "two" / "a.txt").symlink_to("b.pkl")
-    done = run("scan", "two", "--jobs", 1)
-    assert done.returncode == 2
-    assert "NOT AUDITED  two/b.pkl" in done.stdout
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="other words")
-def test_a_path_that_no_file_can_have_is_a_line(folder) -> None:
-    long = "x" * 300 + ".pkl"
-    done = run("scan", "models/good.pkl", long, "--jobs", 1)
-    assert (done.returncode, done.stderr) == (2, "")
-    assert "PASS         models/good.pkl" in done.stdout
-    assert "2 models: 1 could not be audited, 1 pass" in done.stdout
-    assert run("scan", long).stderr == f"treeaudit: {long} cannot be opened: file name too long\n"
-
-
-def test_a_file_that_cannot_be_looked_at_is_named(folder, monkeypatch) -> None:
-    def refused(path, *_, **__):
-        raise PermissionError(13, "Permission denied", path)
-
-    monkeypatch.setattr(os, "open", refused)
-    monkeypatch.setattr(Path, "is_dir", refused)
-    done = run("scan", "models/good.pkl")
-    assert done.returncode == 2
-    said = "treeaudit: models/good.pkl could not be read or written: permission denied\n"
-    assert done.stderr == said
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links")
-def test_a_link_to_nothing_is_said_to_be_one(folder) -> None:
-    (folder / "models" / "dang.pkl").symlink_to("nowhere")
-    done = run("scan", "models/dang.pkl")
-    assert done.returncode == 2
-    gone = "dang.pkl is a link to nowhere, which is not there"
-    assert done.stderr == f"treeaudit: there is no file models/dang.pkl; {gone}\n"
-    done = run("scan", "models/d*.pkl", "models/good.pkl", "--jobs", 1)
-    assert done.returncode == 2
-    assert "models/dang.pkl  it is a link to 'nowhere', which is not there" in done.stdout
-    (folder / "models" / "round.pkl").symlink_to("round.pkl")
-    assert "symbolic links" in run("scan", "models/round.pkl", "models/good.pkl").stdout
-
-
-FORMS = ("json", "jsonl", "sarif", "xml", "html", "md", "txt")
-
-
 def shown(form: str, text: str) -> str:
     """Return what a strict reader makes of a file."""
     if form in ("json", "jsonl", "sarif"):
@@ -279,20 +209,3 @@ def shown(form: str, text: str) -> str:
         text = text.replace("\\\\", "\\")
     text.encode()
     return text.replace("<wbr>", "").replace("&#92;", "\\")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names that are no text")
-def test_a_name_that_is_no_text_is_one_everywhere(folder) -> None:
-    odd, other = map(os.fsdecode, (b"models/o\xff\xc3\xa9.pkl", b"models/\xfe.txt"))
-    Path("models/bad.pkl").rename(odd)
-    Path(other).write_text("x")
-    for name, path in {"all": "models", "one": odd}.items():
-        outputs = [word for form in FORMS for word in ("-o", f"{name}.{form}")]
-        done = run("scan", path, *outputs)
-        assert (done.returncode, done.stderr) == (1, "")
-        for form in FORMS:
-            told = shown(form, Path(f"{name}.{form}").read_text(encoding="utf-8"))
-            assert ("o%FF%C3%A9.pkl" if form == "sarif" else "o\\xffé.pkl") in told, (name, form)
-    assert "\\xfe.txt" in shown("json", Path("all.json").read_text())
-    assert run("verify", "one.json", odd).returncode == 0
-    assert "o\\xffé.pkl" in shown("json", run("inspect", odd, "--format", "json").stdout)

@@ -55,10 +55,6 @@ def test_types_are_told_in_words_that_one_writes(command) -> None:
                if line.rstrip().endswith((",", " and", " the"))), prose  # fmt: skip
 
 
-def test_it_is_said_that_an_acceptance_has_no_key() -> None:
-    assert "can sign it again in any name" in words("accept")
-
-
 def test_rare_options_of_scan_come_last() -> None:
     shown = run("scan", "--help", COLUMNS="100", TERMINAL_WIDTH="100").stdout
     panels = re.findall(r"╭─ (.*?) ─", shown)
@@ -91,12 +87,6 @@ def complete(line: str) -> list[str]:
 )
 def test_the_shell_completes(line, offered) -> None:
     assert complete(line) == offered
-
-
-def test_no_words_show_the_help() -> None:
-    done = run()
-    assert (done.returncode, done.stderr, done.stdout) == (2, "", run("--help").stdout)
-    assert "Usage: treeaudit" in done.stdout
 
 
 def test_every_command_is_there(cancer_file) -> None:

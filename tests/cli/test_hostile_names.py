@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.cli.run import run
-from treeaudit.cli.console import Console, echo, page
+from treeaudit.cli.console import echo
 
 # Clears a line, goes up, rings, turns the reading direction round, and says something of its own.
 STEERS = "\x1b[2K\x1b[1A\x9b2J\x07\u202e[red]\nTRUE  all is well"
@@ -117,16 +117,6 @@ def test_a_line_stays_a_line(capsys) -> None:
     assert capsys.readouterr().out == "of a␛[2K␊TRUE\\x9b\\u202e\n"
     echo("a\r", err=True)
     assert capsys.readouterr().err == "a␍\n"
-
-
-def test_lines_of_a_page_stay_and_steer_nothing(capsys) -> None:
-    page("a\n\n\x1b[1Ab\n")
-    assert capsys.readouterr().out == "a\n\n␛[1Ab\n"
-
-
-def test_a_console_takes_no_text_for_orders(capsys) -> None:
-    Console().print("[b]:smile: a\n\x1b[2Kb\x9b", soft_wrap=True)
-    assert capsys.readouterr().out == "[b]:smile: a␊␛[2Kb\\x9b\n"
 
 
 def test_verbose_errors_steer_nothing(folder) -> None:

@@ -5,11 +5,7 @@ import os
 import pickle
 
 import pytest
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -51,26 +47,6 @@ def test_a_forest(forest_file) -> None:
     assert all(len(line) <= 80 and line == line.rstrip() for line in done.stdout.splitlines())
 
 
-def test_the_estimators_hang_on_each_other(cancer, tmp_path) -> None:
-    columns = make_column_transformer((StandardScaler(), ["mean radius", "mean area"]))
-    model = make_pipeline(columns, DecisionTreeClassifier(max_depth=2)).fit(*cancer)
-    outline = run("inspect", dump(model, tmp_path / "pipe.pkl")).stdout.split("holds")[1]
-    assert outline.index("columntransformer: ColumnTransformer") < outline.index(
-        "standardscaler: StandardScaler  2 features"
-    )
-    assert "decisiontreeclassifier: DecisionTreeClassifier  1 tree" in " ".join(
-        outline.replace("\n", " ").split()
-    ).replace("DecisionTreeClassifier 1", "DecisionTreeClassifier  1")
-
-
-def test_joblib_and_its_compression(cancer, tmp_path) -> None:
-    joblib = pytest.importorskip("joblib")
-    path = tmp_path / "tree.joblib"
-    joblib.dump(DecisionTreeClassifier(max_depth=2).fit(*cancer), path, compress=("zlib", 3))
-    assert "sklearn-joblib · pickle protocol" in run("inspect", path).stdout
-    assert run("inspect", path).stdout.splitlines()[1].count("zlib") == 1
-
-
 def test_what_would_run_is_said_and_not_run(tmp_path) -> None:
     path = dump(Payload(), tmp_path / "evil.pkl")
     done = run("inspect", path, cwd=tmp_path)
@@ -102,13 +78,6 @@ def test_what_is_no_model_is_shown_all_the_same(tmp_path, content, says) -> None
     assert "no model" in done.stdout
 
 
-def test_models_that_no_audit_reads(cancer, tmp_path) -> None:
-    path = dump(KNeighborsClassifier().fit(*cancer), tmp_path / "knn.pkl")
-    done = run("inspect", path)
-    assert done.returncode == 0
-    assert "_fit_X: the records among which neighbours are looked up: 569" in done.stdout
-
-
 @pytest.mark.parametrize("content", [b"", pickle.dumps([1] * 99, protocol=4)[:-20]])
 def test_what_is_damaged_is_one_sentence(tmp_path, content) -> None:
     path = tmp_path / "file.pkl"
@@ -117,14 +86,6 @@ def test_what_is_damaged_is_one_sentence(tmp_path, content) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert run("inspect", tmp_path / "nowhere").returncode == 2
-
-
-def test_our_own_form(figure_3, tmp_path) -> None:
-    done = run("inspect", ta.save(figure_3, tmp_path / "model.json"))
-    assert done.returncode == 0
-    assert "treeaudit-json" in done.stdout
-    text = " ".join(done.stdout.split())
-    assert "1 tree · 7 nodes · 4 leaves · 3 features · 2 classes: yes, no" in text
 
 
 def test_json(forest_file) -> None:

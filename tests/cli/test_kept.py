@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.run import run
 from tests.cli.test_release import TREE
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
 from treeaudit.errors import DataError
 
 FILES = ("known.csv", "acc.json", "p.toml", "schema.toml", "part/a.csv")
@@ -99,6 +99,6 @@ def test_a_link_is_another_name_of_it(folder, line, read, link) -> None:
 
 def test_a_report_may_stand_beside_tables(folder) -> None:
     Path("report.json").write_text("old")
-    check_kept([Path("report.json"), Path("new.csv")], {"--train": "."})
+    protect_inputs([Path("report.json"), Path("new.csv")], {"--train": "."})
     with pytest.raises(DataError, match=r"a\.csv is read, as --train"):
-        check_kept([Path("part/a.csv")], {"--train": "."})
+        protect_inputs([Path("part/a.csv")], {"--train": "."})

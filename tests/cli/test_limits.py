@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from treeaudit.cli.limits import limited, memory_for, seconds_for
-from treeaudit.errors import DataError, TreeauditError
+from treeaudit.errors import TreeauditError
 
 resource = pytest.importorskip("resource")
 signal = pytest.importorskip("signal")
@@ -50,25 +50,6 @@ def test_nothing_is_limited_where_that_is_asked_for(monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv(f"TREEAUDIT_MAX_{name}", "0")
     with limited(["scan"]):
         assert [resource.getrlimit(kind) for kind in KINDS] == before
-
-
-@pytest.mark.parametrize("text", ["many", "-1", "1e9", "", "9" * 30])
-def test_a_limit_that_is_no_number_is_named(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TREEAUDIT_MAX_MEMORY", text)
-    with pytest.raises(DataError, match="TREEAUDIT_MAX_MEMORY"), limited(["scan"]):
-        pass
-
-
-@LINUX
-def test_what_the_shell_has_set_stays() -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    less = 3 << 30
-    resource.setrlimit(resource.RLIMIT_AS, (less, hard))
-    try:
-        with limited(["scan"]):
-            assert resource.getrlimit(resource.RLIMIT_AS) == (less, hard)
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def test_the_limits_follow_the_files_and_the_command(tmp_path: Path) -> None:

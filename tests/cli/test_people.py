@@ -5,17 +5,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import (
-    ExtraTreesClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.cli import people
-from treeaudit.cli.console import Console
 
 COLUMNS = ["colour", "size", "age", "label"]
 
@@ -66,28 +62,3 @@ def test_boosted_trees_give_back_the_table(table, tmp_path) -> None:
     false = run("reconstruct", "model.pkl", "--people", "--known", "known.csv", cwd=tmp_path)
     assert (false.returncode, false.stdout) == (2, "")
     assert false.stderr == "treeaudit: known.csv holds people who were not in the training data\n"
-
-
-def test_no_proof_is_made_unless_one_is_asked_for(tmp_path, monkeypatch) -> None:
-    """It can take many times what the search does, which --seconds ends."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.integers(0, 50, (40, 2)), columns=["age", "visits"])
-    forest = ta.load(ExtraTreesClassifier(10, random_state=0).fit(X, rng.integers(0, 2, 40)))
-    asked = []
-    monkeypatch.setattr(people, "proof_of", lambda *_, **__: asked.append(1) or {"steps": []})
-    knows = people.Knowledge(known=None, test=None, target=None, schema=None, seconds=60)
-    for output, n in (([], 0), ([tmp_path / "people.csv"], 0), ([tmp_path / "proof.json"], 1)):
-        people.show_people(Console(width=80), forest, knows, output, 5, force=False)
-        assert len(asked) == n
-    assert (tmp_path / "proof.json").read_text() == '{"steps":[]}'
-
-
-def test_people_of_many_columns_are_told_in_one(table, tmp_path) -> None:
-    wide = table.assign(**{f"a_long_name_{i}": table.colour for i in range(6)})
-    model = make_pipeline(OrdinalEncoder(), RandomForestClassifier(60, random_state=1))
-    joblib.dump(model.fit(wide.drop(columns="label"), wide.label), tmp_path / "model.pkl")
-    done = run("reconstruct", "model.pkl", "--people", "--rows", "1", cwd=tmp_path)
-    assert "…" not in done.stdout
-    said = " ".join(done.stdout.split())
-    first = table.iloc[int(said.split(" rule ")[1].split()[3]) - 1]
-    assert f"colour = {first.colour} · size = {first['size']} · age = {first.age}" in said

@@ -73,12 +73,3 @@ def test_a_pipe_carries_utf_8_unless_somebody_chose_otherwise(folder, chosen, sh
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert shown in done.stdout
-
-
-@pytest.mark.slow
-def test_a_demo_and_a_private_model_from_nothing(folder, tmp_path) -> None:
-    assert spawn("demo", cwd=tmp_path).returncode == 0
-    assert (tmp_path / "treeaudit-demo" / "report.html").is_file()
-    private = "--target ill --epsilon 1 --schema from-data -o"
-    done = spawn("train", "people.csv", *private.split(), tmp_path / "private.json", cwd=folder)
-    assert (done.returncode, "NOT PRIVATE" in done.stdout) == (0, True)

@@ -34,28 +34,6 @@ def test_every_format(cancer_file, tmp_path) -> None:
     assert records[0]["rule"][0].keys() == {"feature", "low", "high"}
 
 
-def test_exact_bounds_lead_to_the_leaf(cancer, cancer_tree, tmp_path) -> None:
-    from treeaudit.reports.table_files import to_records
-
-    columns, _ = cancer
-    ends = cancer_tree.apply(columns)
-    for record in to_records(ta.reconstruct(ta.load(cancer_tree))):
-        inside = pd.Series(data=True, index=columns.index)
-        for rule in record["rule"]:
-            x = columns[rule["feature"]].astype("float32").astype("float64")
-            inside &= (x > (rule["low"] if rule["low"] is not None else -float("inf"))) & (
-                x <= (rule["high"] if rule["high"] is not None else float("inf"))
-            )
-        assert inside.tolist() == (ends == record["leaf"]).tolist()
-
-
-def test_one_leaf_in_words(figure_3_file) -> None:
-    done = run("reconstruct", figure_3_file, "--leaf", "6")
-    assert done.stdout == "leaf 6, 3 people: Height ≥ 170 · Age ≥ 15\n"
-    assert run("reconstruct", figure_3_file, "--leaf", "0").returncode == 2
-    assert run("reconstruct", figure_3_file, "--leaf", "6", "--number", "1").returncode == 2
-
-
 def test_the_tree_is_drawn(figure_3_file, golden) -> None:
     golden("figure3_tree.txt", run("reconstruct", figure_3_file, "--tree").stdout)
 
@@ -66,14 +44,6 @@ def test_the_table_is_printed(figure_3_file, golden) -> None:
 
 def test_the_people_are_printed(figure_3_file, golden) -> None:
     golden("figure3_people.txt", run("reconstruct", figure_3_file, "--expand").stdout)
-
-
-@pytest.mark.parametrize("width", ["60", "80", "200"])
-def test_it_fits_the_terminal(cancer_file, width) -> None:
-    done = run("reconstruct", cancer_file, "--rows", "5", COLUMNS=width)
-    assert done.returncode == 0
-    assert all(len(line.rstrip()) <= int(width) for line in done.stdout.splitlines())
-    assert "…" not in done.stdout.split("nothing said")[0]
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,9 @@
 import copy
 import json
 import pickle
-import re
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -86,12 +84,6 @@ def test_a_repair_of_one_model_names_the_others(folder) -> None:
     assert run("defend", "two.pkl", "-o", "other.pkl").returncode == 2
 
 
-def test_the_report_as_json(folder) -> None:
-    done = run("release", "m.pkl", "-o", "clean.pkl", "--format", "json")
-    data = json.loads(done.stdout)
-    assert (data["verdict"], data["model"]["path"]) == ("pass", "clean.pkl")
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -118,35 +110,3 @@ def test_a_model_without_a_form_of_its_own_names_the_way_that_works(folder) -> N
     assert "(-o model.treeaudit.json)" in run("release", "s.pkl", "-o", "c.pkl").stderr
     assert run("release", "s.pkl", "-o", "model.treeaudit.json").returncode in (0, 1, 3)
     assert ta.load("model.treeaudit.json").n_trees == 1
-
-
-@pytest.mark.parametrize("last", [LogisticRegression(), DecisionTreeClassifier(max_depth=2)])
-def test_a_stack_is_released_in_its_place(folder, last) -> None:
-    from sklearn.ensemble import StackingClassifier
-
-    tree = DecisionTreeClassifier(max_depth=2)
-    stack = StackingClassifier([("a", tree)], last, cv=2).fit(X, Y)
-    (folder / "s.pkl").write_bytes(pickle.dumps(stack))
-    assert run("release", "s.pkl", "-o", "c.pkl").returncode in (0, 1, 3)
-    again = pickle.loads((folder / "c.pkl").read_bytes())
-    assert np.array_equal(again.predict_proba(X), stack.predict_proba(X))
-
-
-def test_a_setting_without_end_is_no_internal_error(tmp_path) -> None:
-    path = tmp_path / "m.json"
-    assert run("release", *(_saved(tmp_path), "-o", path), "-q").returncode in (0, 1)
-    text = path.read_text()
-    assert '"max_depth":' in text
-    (tmp_path / "inf.json").write_text(re.sub(r'"max_depth":[^,}]*', '"max_depth":1e400', text))
-    for done in (
-        run("release", "inf.json", "-o", "y.json", cwd=tmp_path),
-        run("scan", "inf.json", "-o", "z.json", cwd=tmp_path),
-        run("scan", "inf.json", "inf.json", "-o", "zz.json", cwd=tmp_path),
-    ):
-        assert (done.returncode, done.stderr) == (0, "")
-    assert '"max_depth":null' in (tmp_path / "y.json").read_text()
-
-
-def _saved(folder):
-    (folder / "m.pkl").write_bytes(pickle.dumps(TREE))
-    return folder / "m.pkl"

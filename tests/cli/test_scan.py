@@ -22,14 +22,6 @@ class Payload:
         return os.system, ("touch marker",)
 
 
-@pytest.fixture
-def safe_file(cancer, tmp_path):
-    model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(*cancer)
-    path = tmp_path / "stump.pkl"
-    path.write_bytes(pickle.dumps(model))
-    return path
-
-
 @pytest.mark.parametrize(
     ("options", "code"),
     [
@@ -54,13 +46,6 @@ def test_exit_codes(cancer_file, tmp_path, options, code) -> None:
     if code == 2:
         assert done.stdout == ""
         assert done.stderr
-
-
-def test_a_model_that_passes(safe_file) -> None:
-    done = run("scan", safe_file)
-    assert done.returncode == 0
-    assert "PASS" in done.stdout
-    assert "all 15 checks of policy default passed" in done.stdout
 
 
 def test_the_same_exit_code_for_every_format(cancer_file, tmp_path) -> None:
@@ -137,32 +122,6 @@ def test_what_is_no_model_is_named_in_one_sentence(tmp_path, content, says) -> N
     assert done.stderr.count("\n") == 1
 
 
-def test_a_file_that_is_not_there(tmp_path) -> None:
-    done = run("scan", tmp_path / "nowhere.pkl")
-    assert done.returncode == 2
-    assert "there is no file" in done.stderr
-
-
-def test_quiet_prints_the_verdict_only(cancer_file) -> None:
-    done = run("scan", cancer_file, "--quiet")
-    assert done.stdout == "FAIL  4 of 15 checks of policy default failed\n"
-    assert done.stderr == ""
-
-
-def test_observing_is_not_passing(cancer_file) -> None:
-    done = run("scan", cancer_file, "-q", "--policy", "observe")
-    assert done.stdout == "OBSERVED  policy observe makes no checks: this is no pass\n"
-
-
-def test_pipes_get_plain_text(cancer_file) -> None:
-    done = run("scan", cancer_file)
-    assert "\x1b" not in done.stdout
-    # A command is whole, or it could not be copied.
-    lines = [x for x in done.stdout.splitlines() if not x.startswith("next  treeaudit defend ")]
-    assert all(len(line) <= 80 for line in lines)
-    assert done.stdout == run("scan", cancer_file, NO_COLOR="1").stdout
-
-
 @pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_verdict(cancer_file) -> None:
     import subprocess
@@ -194,27 +153,6 @@ def test_a_bug_is_no_verdict(cancer_file, monkeypatch, capsys) -> None:
     assert "internal error (RuntimeError: the sky)" in said
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     assert f"report it at {project['urls']['Issues']}" in said
-
-
-@pytest.mark.parametrize("where", [0, 1, 2, 3])
-def test_the_place_of_an_error_is_told_to_who_asks(monkeypatch, capsys, where) -> None:
-    import treeaudit.cli
-
-    words = ["treeaudit", "scan", "nowhere-v.pkl"]
-    for verbose in ("-v", "--verbose"):
-        asked = [*words[:where], verbose, *words[where:]] if where else [*words, "--quiet"]
-        monkeypatch.setattr("sys.argv", asked)
-        with pytest.raises(SystemExit) as stopped:
-            treeaudit.cli.main()
-        assert stopped.value.code == 2
-        shown = capsys.readouterr().err
-        assert shown.endswith("treeaudit: there is no file nowhere-v.pkl\n")
-        assert ("Traceback" in shown) == bool(where)
-
-
-def test_verbose_means_the_same_before_the_command(cancer_file) -> None:
-    behind = run("scan", cancer_file, "-v").stdout
-    assert run("-v", "scan", cancer_file).stdout == behind != run("scan", cancer_file).stdout
 
 
 def test_an_accepted_report(cancer_file, tmp_path) -> None:
@@ -261,12 +199,6 @@ def test_a_share_of_the_population(cancer_file, tmp_path) -> None:
     for wrong in ("0", "1.5", "-1"):
         refused = run("scan", cancer_file, "--sampling-fraction", wrong)
         assert (refused.returncode, refused.stdout) == (2, "")
-
-
-def test_a_sensitive_column_needs_people(cancer_file) -> None:
-    done = run("scan", cancer_file, "--sensitive", "diagnosis")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--train" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

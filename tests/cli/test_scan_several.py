@@ -52,31 +52,12 @@ def test_the_worst_verdict_decides(files, name, verdicts, code) -> None:
         jsonschema.validate(one, json_schema())
 
 
-def test_a_model_at_an_attribute_is_audited_too(files) -> None:
-    done = run("scan", "backup.pkl", "--format", "json")
-    reports = json.loads(done.stdout)["reports"]
-    assert [one["model"]["inside"] for one in reports] == [None, "backup_"]
-    assert [one["checks"][0]["status"] for one in reports] == ["pass", "fail"]
-    assert done.returncode == 1
-
-
 def test_what_is_chosen_names_the_others(files) -> None:
     done = run("scan", "mild.pkl", "--select", "old", "--format", "json")
     data = json.loads(done.stdout)
     assert (data["verdict"], done.returncode) == ("review", 3)
     left = next(one for one in data["findings"] if one["id"] == "TA206")["details"]["leftovers"]
     assert [(one["kind"], one["where"]) for one in left] == [("unseen", "['new']")]
-
-
-def test_the_terminal_names_each(files) -> None:
-    done = run("scan", "two.pkl")
-    for told in ("two.pkl [old]", "two.pkl [new]", "holds 2 models: 1 pass, 1 fail"):
-        assert told in done.stdout
-    step = next(line for line in done.stdout.splitlines() if "treeaudit defend" in line)
-    assert step == "next  treeaudit defend two.pkl --select \"['new']\" -o safer.pkl"
-    assert run("scan", "two.pkl", "-q").stdout == (
-        " FAIL   the file holds 2 models: 1 pass, 1 fail\n"
-    )
 
 
 def test_files_of_all_forms(files) -> None:
@@ -89,13 +70,6 @@ def test_files_of_all_forms(files) -> None:
         assert told in (files / "r.txt").read_text(encoding="utf-8")
     assert run("scan", "backup.pkl", "-o", "safe.html", "--release-safe").returncode == 1
     assert "Release-safe copy" in (files / "safe.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("option", ["--baseline", "--acro"])
-def test_what_takes_one_model_says_so(files, option) -> None:
-    assert run("scan", "two.pkl", "--select", "new", "-o", "old.json").returncode == 1
-    done = run("scan", "two.pkl", option, "old.json" if option == "--baseline" else "folder")
-    assert "choose it with --select NAME" in done.stderr
 
 
 def test_bytes_behind_the_model_are_left_out_by_the_printed_line(files) -> None:

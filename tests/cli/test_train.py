@@ -8,10 +8,7 @@ import pytest
 import treeaudit as ta
 from tests.cli.run import run
 from tests.trainers.people import CLASSIFIERS, REGRESSORS, people
-from treeaudit.errors import DataError
-from treeaudit.trainers import save_trained, train
 from treeaudit.trainers.algorithms import ALGORITHMS
-from treeaudit.trainers.train import trainer_named
 
 
 @pytest.fixture
@@ -155,42 +152,6 @@ def test_nothing_is_overwritten(confirmed) -> None:
     assert run(*arguments, "--force", cwd=confirmed).returncode == 0
 
 
-def test_in_python(tmp_path) -> None:
-    from tests.trainers.people import SCHEMA
-
-    frame, y = people(100)
-    model = train(frame.assign(ill=y, id=1), epsilon=1, schema=SCHEMA)
-    for suffix in (".json", ".pkl", ".joblib"):
-        path = save_trained(model, tmp_path / f"model{suffix}")
-        assert ta.load(path).schema == model.forest_.schema
-        with pytest.raises(DataError, match="exists already"):
-            save_trained(model, path)
-    with pytest.raises(DataError, match="no column 'dose', which the schema describes"):
-        train(frame.assign(ill=y).drop(columns="dose"), epsilon=1, schema=SCHEMA)
-    with pytest.raises(DataError, match=f"did you mean {ALGORITHMS[0].algorithm}"):
-        trainer_named(ALGORITHMS[0].algorithm[:-1])
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--target", "ill", "--set", "max_depth=abc"], "max_depth is 'abc'"),
-        (["--target", "height"], "continuous"),
-    ],
-)
-def test_what_the_estimator_refuses_is_no_bug_of_treeaudit(folder, options, says) -> None:
-    path = folder / "heights.csv"
-    head, *rows = (folder / "people.csv").read_text().splitlines()
-    high = [f"{row},{150 + i / 8}" for i, row in enumerate(rows)]
-    path.write_text("\n".join([f"{head},height", *high]))
-    private = ("--epsilon", 1, "--schema", "from-data", "-o", folder / "never.json")
-    done = run("train", path, *options, *private)
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert "internal error" not in done.stderr
-    assert not (folder / "never.json").exists()
-
-
 @pytest.mark.parametrize(
     ("algorithm", "setting", "says"),
     [
@@ -224,17 +185,6 @@ def test_a_setting_is_refused_before_it_is_paid_for(confirmed, algorithm, settin
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert "1 of 1 left" in run("budget", "a.budget", cwd=confirmed).stdout
-
-
-def test_a_sampling_rate_is_a_share(confirmed) -> None:
-    one = "train people.csv --schema schema.toml --epsilon 1 -o m.json".split()
-    more = "--algorithm threshold-forest --set sampling_rate=x".split()
-    done = run(*one, *more, cwd=confirmed)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert (
-        "sampling_rate is 'x': it must be above 0 and at most 1 - exp(-epsilon / tau)"
-        in done.stderr
-    )
 
 
 def test_models_of_one_account_cost_what_it_holds(confirmed) -> None:

@@ -30,9 +30,3 @@ def test_the_parameters_of_a_trainer(trainer) -> None:
         told = {line[2:].split("=")[0] for line in done.stdout.split("\n") if line[2:3].strip()}
         assert set(trainer().get_params()) <= told
     assert run(*"train --set help".split()).stdout.startswith("A decision tree that asks")
-
-
-def test_no_algorithm_of_that_name() -> None:
-    done = run(*"train --algorithm dpfd --set help".split())
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "did you mean dpdf?" in done.stderr

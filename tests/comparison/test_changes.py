@@ -22,12 +22,6 @@ def ways(before, after):
     return {row.id: row.way for row in changes(before, after).rows if row.way != "same"}
 
 
-def test_nothing_changed(old) -> None:
-    found = changes(old, old)
-    assert (found.exit_code, ways(old, old)) == (0, {})
-    assert "nothing changed" in to_text(found)
-
-
 def changed(old, of, name, **values):
     new = copy.deepcopy(old)
     row = next(one for one in new[of] if one["id" if of == "findings" else "name"] == name)
@@ -60,23 +54,6 @@ def test_nothing_found_got_better_where_its_check_got_worse(old) -> None:
     new = changed(old, "findings", "TA102", people=1)
     new = changed(new, "checks", "max-certain-share", measured=1.0)
     assert ways(old, new) == {"TA102": "changed", "max-certain-share": "worse"}
-
-
-def test_checks_below_another_k_are_changed_and_no_worse(figure_3) -> None:
-    def report(k: int):
-        policy = ta.Policy(name="p", values={"min-leaf": k, "max-small-leaf-people": 0})
-        return json.loads(json.dumps(ta.scan(figure_3, policy=policy).to_dict()))
-
-    assert ways(report(2), report(4))["max-small-leaf-people"] == "changed"
-    assert "The policies differ" in to_text(changes(report(2), report(4)))
-
-
-def test_what_is_not_comparable_is_said(old, cancer_file) -> None:
-    other = json.loads(json.dumps(ta.scan(cancer_file).to_dict()))
-    assert "not of one line" in to_text(changes(old, other))
-    assert "Both reports are of the same file" in to_text(changes(other, other))
-    people = {**old, "people": {"train": {"name": "a.csv", "records": 3}}}
-    assert "made with no people, the new one with --train" in to_text(changes(old, people))
 
 
 def test_texts_of_a_report_steer_nothing(old) -> None:
@@ -145,17 +122,3 @@ def test_numbers_that_rest_on_other_things_are_not_as_before() -> None:
         "number is nine tenths of the total of a leaf', as --tolerance was 50 and is not given."
     ) in to_text(found)
     assert (ways(old, old), changes(old, old).exit_code) == ({}, 0)
-
-
-def test_what_passed_by_another_number_and_fails_is_new(figure_3) -> None:
-    def report(k: int):
-        values = {"min-leaf": k, "max-small-leaf-people": 2 if k == 2 else 0}
-        return plain(ta.scan(figure_3, policy=ta.Policy(name="p", values=values)))
-
-    assert ways(report(2), report(4))["max-small-leaf-people"] == "new"
-    assert ways(report(4), report(2))["max-small-leaf-people"] == "changed"
-
-
-def test_attacks_that_did_not_run_make_nothing_better(old, figure_3) -> None:
-    part = plain(ta.scan(figure_3, attacks=["TA101"]))
-    assert ways(old, part)["max-certain-share"] == "unknown"

@@ -15,7 +15,7 @@ from treeaudit.comparison.compare import choose, dominates
 from treeaudit.comparison.measures import Leakage
 from treeaudit.people.predict.predictions import explained
 from treeaudit.people.records import read_records
-from treeaudit.reports.comparison_cells import advice, cells, claimed, verdict
+from treeaudit.reports.comparison import advice, cells, claimed, verdict
 from treeaudit.stats import Estimate
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier
@@ -162,12 +162,3 @@ def test_the_interval_of_explained_variance_covers() -> None:
         one = explained(forest, read_records((x[rows], y[rows]), forest))
         held += one.low <= truth <= one.high
     assert held >= 0.92 * 300
-
-
-def test_of_two_that_are_as_accurate_neither_is_the_most() -> None:
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
-    one = DecisionTreeClassifier(min_samples_leaf=60, random_state=0).fit(x, y)
-    two = DecisionTreeClassifier(min_samples_leaf=60, random_state=0).fit(x, y)
-    said = advice(ta.compare(one, two, test=(x, y)))[0]
-    assert "as accurate as any of those that pass" in said

@@ -1,7 +1,5 @@
 """Claims of noisy counts: how likely they are, by formula and by enumeration."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,15 +45,6 @@ def test_claims_by_enumeration() -> None:
     assert claims.certain_expected == pytest.approx(1 * p[0][0] + 8 * p[0][0])
 
 
-def test_noise_that_is_not_stated_is_not_guessed() -> None:
-    stump = noisy_stump(None)
-    query = {"name": "leaf counts", "mechanism": "discrete Laplace", "epsilon": "1/2"}
-    private = {"epsilon": 0.5, "queries": [{**query, "sensitivity": "1"}]}
-    for forest in (stump, replace(stump, privacy=private)):
-        assert forest.noise is None
-        assert claims_of(ta.reconstruct(forest)).alone_expected is None
-
-
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("variant", ["sound", "published"])
 @pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
@@ -87,16 +76,6 @@ def test_every_trainer_states_the_noise_that_it_drew(
         assert float(forest.noise.rate) == max(drawn)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"rate": 0.0}, {"rate": np.nan}, {"rate": np.inf}, {"counts": "people"},
-     {"mechanism": "Gauss"}, {"afterwards": ("guessed",)}],
-)  # fmt: skip
-def test_noise_of_an_unknown_kind_is_refused(wrong) -> None:
-    with pytest.raises(ta.DataError, match="noise"):
-        Noise(**{"rate": 1.0, "counts": "leaves", **wrong})
-
-
 @given(
     noisy=st.floats(-1e15, 1e15),
     rate=st.floats(2.0**-60, 2.0**20),
@@ -106,9 +85,3 @@ def test_chances_are_chances_however_far_the_count_is_off(noisy, rate, n) -> Non
     with np.errstate(all="raise", under="ignore"):
         (chance,) = true_counts(np.array([noisy]), rate, n)
     assert 0 <= chance <= 1
-
-
-def test_a_count_far_below_zero_tells_what_one_just_below_does() -> None:
-    found = true_counts(np.array([-1.0, -40000.0]), 0.3, 1)
-    # Of all numbers from 0, n has the chance exp(-0.3 n) (1 - exp(-0.3)).
-    assert found.tolist() == pytest.approx(2 * [0.7408182 * 0.2591818], rel=1e-6)

@@ -1,7 +1,5 @@
 """Models side by side: claims against the truth, and the page that shows them."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
@@ -52,27 +50,10 @@ def test_what_each_is_good_for(found) -> None:
     assert found.best is merged
 
 
-def test_a_repaired_model_still_fits_the_people_it_was_trained_on(found) -> None:
-    assert all(model.notes == () for model in found.models)
-
-
 def test_other_people_are_noted_and_not_believed() -> None:
     model = ta.load(DecisionTreeClassifier(max_depth=2).fit(*people(300, 0)))
     found = ta.compare(model, train=people(300, 1), attacks=["TA101"])
     assert "is not the training data" in found.models[0].notes[0]
-
-
-def test_texts(found, tmp_path) -> None:
-    text = str(found)
-    assert all(len(line) <= 80 for line in text.splitlines())
-    assert "Take merged: the most accurate of those that pass policy default." in text
-    data = json.loads(found.save(tmp_path / "c.json").read_text())
-    assert [m["verdict"] for m in data["models"]] == ["fail", "pass", "fail"]
-    page = found.save(tmp_path / "c.html").read_text()
-    assert "1 OF 3 PASSES" in page
-    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
-    with pytest.raises(ta.DataError, match="exists"):
-        found.save(tmp_path / "c.html")
 
 
 def test_claims_that_are_not_true() -> None:
@@ -86,13 +67,6 @@ def test_claims_that_are_not_true() -> None:
     claims = claims_of(ta.reconstruct(forest), read_records((x, y), forest))
     assert (claims.alone, claims.alone_true) == (1, 0)
     assert (claims.certain, claims.certain_true) == (9, 1 + 5)
-
-
-def test_nothing_to_compare() -> None:
-    with pytest.raises(ta.DataError, match="nothing to compare"):
-        ta.compare()
-    with pytest.raises(ta.DataError, match="1 names for 2 models"):
-        ta.compare("a.pkl", "b.pkl", names=["a"])
 
 
 def test_files_keep_their_names(tmp_path) -> None:

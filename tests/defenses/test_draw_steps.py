@@ -79,22 +79,6 @@ def test_no_count_is_left_and_the_model_says_that_its_steps_are_of_draws() -> No
     assert "nobody tells who was drawn" in check.reason
 
 
-def test_draws_differ_each_time() -> None:
-    forest = ta.load(boosted(3))
-    one, other = (DrawSteps(values=X, labels=Y).apply(forest) for _ in range(2))
-    assert not np.array_equal(one.trees[0].value, other.trees[0].value)
-
-
-def test_a_tree_that_answers_everybody_alike_stays_so() -> None:
-    from treeaudit.repair.candidates import MendFirst
-
-    forest = MendFirst().apply(ta.load(boosted(4)))
-    made = DrawSteps(values=X, labels=Y, newton=_newton()).apply(forest)
-    first = made.trees[0]
-    assert np.ptp(first.value[first.is_leaf]) == 0
-    assert np.ptp(made.trees[1].value) > 0
-
-
 def _newton():
     from treeaudit.people.predict.newton_steps import newton_of
 
@@ -117,14 +101,6 @@ def test_what_cannot_be_drawn_anew_is_refused(model, says) -> None:
 def test_it_asks_for_people() -> None:
     with pytest.raises(DataError, match="give it with --train"):
         ta.defend(boosted(3), method="draw-steps")
-
-
-def test_a_first_round_alone_that_was_changed_is_not_clear() -> None:
-    from treeaudit.repair.candidates import MendFirst
-
-    changed = MendFirst().apply(ta.load(boosted()))
-    checks = {one.name: one for one in ta.scan(changed, train=(X, Y)).checks}
-    assert checks["max-certified-people"].status in ("skipped", "fail")
 
 
 def test_a_file_that_only_says_so_is_found_out() -> None:
@@ -186,15 +162,6 @@ def cases_that_fit() -> int:
 
 def safe_of(model, x, y):
     return to_estimator(DrawSteps(values=x, labels=y).apply(ta.load(model)))
-
-
-def test_no_case_of_few_people_explains_the_digits_of_a_step(monkeypatch) -> None:
-    from treeaudit.defenses import draw_steps
-
-    assert cases_that_fit() == 0
-    # Draws alone would be told by them.
-    monkeypatch.setattr(draw_steps, "_typical", lambda node, gradient, n: np.zeros(n))
-    assert cases_that_fit() > 5
 
 
 def test_no_cover_of_xgboost_tells_what_steps_were(tmp_path) -> None:

@@ -42,13 +42,6 @@ def test_uniform_leaves_are_merged() -> None:
     assert tree.n_nodes == 1
 
 
-def test_the_leaves_dearest_to_merge_may_stay() -> None:
-    # Merging {yes: 20} and {no: 2} costs 2 answers for 22 people; merging {no: 10}
-    # costs 28 + 20 + 2 + … for 10 people.
-    tree = MergeDiverse(allowed=0.1).apply(CHAIN).trees[0]
-    assert tree.counts.tolist() == [[50, 50], [10, 0], [40, 50], [38, 30], [2, 20]]
-
-
 def test_dominated_leaves_are_merged() -> None:
     tree = MergeDominated(most=0.95).apply(chain([10, 10], [9, 1], [1, 9])).trees[0]
     assert tree.n_nodes == 3

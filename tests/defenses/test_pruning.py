@@ -75,12 +75,6 @@ def test_a_tree_that_does_not_tell_its_sizes_is_refused() -> None:
             list(defense.apply(forest).trees)
 
 
-def test_the_tree_is_named_in_a_forest(figure_3) -> None:
-    both = Forest(trees=figure_3.trees * 2, schema=figure_3.schema)
-    with pytest.raises(DataError, match="tree 1: no leaf"):
-        _ = PruneLeaves(min_leaf=4, unanswered="reject").apply(both).trees[1]
-
-
 def test_noisy_counts_are_added_up_as_they_are() -> None:
     noisy = Tree(
         parent=[-1, 0, 0],
@@ -106,19 +100,6 @@ def regression(inner: float) -> Forest:
         value=[5.0, inner, 6.0, 1.0, 4.0],
     )
     return Forest(trees=(tree,), schema=Schema.numeric(2), counts_are="absent")
-
-
-def test_a_node_of_numbers_keeps_its_own_mean() -> None:
-    assert MergeSiblings(min_leaf=2).apply(regression(3.0)).trees[0].value.tolist() == [5, 3, 6]
-
-
-def test_inner_nodes_of_a_boosting_are_no_answers() -> None:
-    assert MergeSiblings(min_leaf=2).apply(regression(70.0)).trees[0].value[1] == 1.75
-
-
-def test_the_mean_forgets_who_was_taken_out() -> None:
-    tree = PruneLeaves(min_leaf=2, unanswered="reject").apply(regression(1.75)).trees[0]
-    assert tree.value.tolist() == pytest.approx([(6 * 6 + 3 * 1) / 9, 1, 6, 1])
 
 
 @THOUSAND

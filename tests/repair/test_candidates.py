@@ -7,7 +7,6 @@ from sklearn.ensemble import GradientBoostingClassifier
 import treeaudit as ta
 from treeaudit.repair.candidates import MendFirst, first_round_shows_labels
 from treeaudit.repair.defend import RepairRequest, repair
-from treeaudit.writers import to_estimator
 
 
 @pytest.fixture(scope="module")
@@ -70,17 +69,6 @@ def test_nothing_of_the_first_round_is_left_in_the_weights_of_xgboost(people, tm
     assert not any(first["loss_changes"])
 
 
-def test_scikit_learn_is_left_no_impurity(people, tmp_path) -> None:
-    x, y = people
-    model, path = fitted("scikit-learn", x, y, tmp_path)
-    made = to_estimator(MendFirst().apply(ta.load(path)))
-    for k in range(3):
-        tree = made.estimators_[0, k].tree_
-        assert np.ptp(tree.value) < 1e-12
-        assert not np.isfinite(tree.impurity).any()
-    assert np.mean(made.predict(x) == model.predict(x)) > 0.95
-
-
 def test_the_class_counts_of_a_written_lightgbm_model_are_found(people, tmp_path) -> None:
     """Its text does not say where boosting starts: the mean of the leaves does."""
     x, y = people
@@ -110,11 +98,3 @@ def test_each_tree_of_the_round_is_mended_told_or_not(people, tmp_path) -> None:
         for a, b in zip(level.trees[3:], forest.trees[3:], strict=True)
     )
     assert np.array_equal(level.apply(x), forest.apply(x))
-
-
-def test_others_have_no_first_round(people) -> None:
-    from sklearn.tree import DecisionTreeClassifier
-
-    x, y = people
-    with pytest.raises(ta.DataError, match="first round"):
-        MendFirst().apply(ta.load(DecisionTreeClassifier(max_depth=2).fit(x, y)))

@@ -60,13 +60,6 @@ def test_who_the_people_are_changes_no_repair_of_a_private_model(
         assert ta.save(made, tmp_path / f"{name}.json").read_bytes() == alone
 
 
-def test_a_model_that_promises_nothing_is_repaired_by_its_people(people) -> None:
-    model = PrivateForestClassifier(schema=SCHEMA, max_depth=2, random_state=0)
-    forest = model.fit(people[["age", "dose"]], people["ill"]).forest_
-    made = ta.defend(forest, method="intersect-k", min_leaf=3, train=people, target="ill")
-    assert "random_state was set" in made.privacy["reasons"][0]
-
-
 def test_the_command_says_that_people_decide_nothing(forest, people, tmp_path) -> None:
     model, train = ta.save(forest, tmp_path / "private.json"), tmp_path / "people.csv"
     people.to_csv(train, index=False)

@@ -135,16 +135,6 @@ def test_nothing_smuggled_survives(tmp_path, name) -> None:
     assert np.array_equal(elsewhere(clean, rows), model.predict_proba(rows))
 
 
-def test_the_marks_can_be_found() -> None:
-    found = {
-        mark
-        for made in SMUGGLED.values()
-        for mark, form in MARKS.items()
-        if form in pickle.dumps(made)
-    }
-    assert found == {*MARKS}
-
-
 @pytest.mark.parametrize("suffix", [".json", ".joblib"])
 def test_other_forms(tmp_path, suffix) -> None:
     clean = ta.save(ta.release(attribute(CSV)), tmp_path / f"clean{suffix}")
@@ -173,41 +163,6 @@ def test_what_was_left_out_is_said_in_one_line(tmp_path) -> None:
     assert left_out(after, after) == "nothing"
 
 
-def test_the_output_of_set_output_stays() -> None:
-    model = make_pipeline(StandardScaler().set_output(transform="pandas"), copy.deepcopy(TREE)).fit(
-        TABLE, Y
-    )
-    again = ta.writers.to_estimator(ta.release(model))
-    assert isinstance(again[:-1].transform(TABLE), pd.DataFrame)
-
-
-def test_bytes_behind_a_model_point_to_release(tmp_path) -> None:
-    path = tmp_path / "m.pkl"
-    path.write_bytes(pickle.dumps(TREE) + b"33,yes;54,no")
-    report = with_fix(ta.scan(path))
-    assert report.verdict in ("fail", "review")
-    assert report.fix is not None
-    assert (report.fix.by, report.fix.passed, report.fix.suffix) == ("release", True, ".pkl")
-    assert report.to_dict()["fix"]["by"] == "release"
-    assert f"treeaudit release {path} -o clean.pkl" in str(report)
-    assert "no leaf changes" in " ".join(str(report).split())
-
-
-def test_a_model_in_memory_is_released_from_python() -> None:
-    assert "treeaudit.save(treeaudit.release(model), 'clean.pkl')" in str(
-        with_fix(ta.scan(attribute(X)))
-    )
-
-
-def test_a_failure_of_leftovers_alone_points_to_release() -> None:
-    report = with_fix(ta.scan(attribute(X)))
-    assert report.verdict == "fail"
-    assert (report.fix.by, report.fix.passed) == ("release", True)
-    leaky = copy.deepcopy(OTHER)
-    leaky.note_ = X[:300]
-    assert with_fix(ta.scan(leaky)).fix.by == "defend"
-
-
 @pytest.mark.libraries
 def test_a_booster_is_released_in_its_pickle(tmp_path) -> None:
     xgb = pytest.importorskip("xgboost")
@@ -225,14 +180,6 @@ def test_what_cannot_be_written_promises_nothing() -> None:
     report = with_fix(ta.scan(model))
     assert report.fix is None
     assert own_suffix(report.forest) is None
-
-
-def test_a_step_that_is_not_rebuilt_promises_nothing() -> None:
-    from sklearn.impute import KNNImputer
-
-    model = make_pipeline(KNNImputer(), copy.deepcopy(TREE)).fit(X, Y)
-    model.note_ = copy.deepcopy(TREE)
-    assert with_fix(ta.scan(model)).fix is None
 
 
 FOLDER = Path(os.environ.get("TREEAUDIT_MODELS", ""))

@@ -6,7 +6,6 @@ import json
 import multiprocessing
 import stat
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 import pytest
@@ -72,16 +71,6 @@ def test_a_new_folder(report, cancer_file, tmp_path) -> None:
     ]
 
 
-def test_acro_reads_the_outcome_as_a_table(report, tmp_path) -> None:
-    import pandas as pd
-
-    write_acro(report, tmp_path / "outputs")
-    (entry,) = as_the_viewer(tmp_path / "outputs").values()
-    table = pd.DataFrame.from_dict(entry["outcome"])
-    assert table.loc["min-leaf"].tolist() == ["Smallest group", "at least 5 people", "1", "fail"]
-    assert json.loads((tmp_path / "outputs" / "config.json").read_text())["safe_threshold"] == 5
-
-
 def test_other_entries_are_kept(report, tmp_path) -> None:
     folder = tmp_path / "outputs"
     (folder / "checksums").mkdir(parents=True)
@@ -112,15 +101,6 @@ def test_an_entry_is_not_replaced_by_accident(report, tmp_path) -> None:
     assert (folder / "results.json").read_bytes() == before
     write_acro(report, folder, force=True, created=THEN)
     assert len(as_the_viewer(folder)) == 1
-
-
-def test_a_file_of_that_name_is_not_replaced_either(report, tmp_path) -> None:
-    folder = tmp_path / "outputs"
-    folder.mkdir()
-    (folder / "treeaudit_cancer.pkl.html").write_text("mine")
-    with pytest.raises(ta.DataError, match=r"cancer.pkl.html exists already"):
-        write_acro(report, folder)
-    assert [p.name for p in folder.iterdir()] == ["treeaudit_cancer.pkl.html"]
 
 
 def test_the_model_in_the_folder_is_the_one_that_was_audited(report, cancer_file, tmp_path) -> None:
@@ -167,15 +147,6 @@ def test_no_record_is_lost_where_fifty_processes_write(report, tmp_path) -> None
     assert not list(folder.glob(".*"))
 
 
-def test_one_of_several_writers_has_the_name(report, tmp_path) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        done = [pool.submit(write_acro, report, tmp_path / "outputs") for _ in range(8)]
-    failed = [str(one.exception()) for one in done if one.exception()]
-    assert len(failed) == 7
-    assert all("already; use --force" in message for message in failed)
-    assert len(as_the_viewer(tmp_path / "outputs")) == 1
-
-
 @POSIX
 def test_records_are_for_their_owner(report, tmp_path) -> None:
     write_acro(report, tmp_path / "outputs")
@@ -190,14 +161,6 @@ def test_the_lock_is_no_way_out_of_the_folder(report, tmp_path) -> None:
     with pytest.raises(ta.DataError, match="cannot be written"):
         write_acro(report, tmp_path / "outputs")
     assert not (tmp_path / "elsewhere").exists()
-
-
-def test_a_place_that_is_no_folder(report, tmp_path) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(ta.DataError, match="is no folder"):
-        write_acro(report, tmp_path / "file")
-    with pytest.raises(ta.DataError, match="there is no folder"):
-        write_acro(report, tmp_path / "a" / "b")
 
 
 def test_a_model_in_memory_and_a_name_that_is_hostile(figure_3, cancer_tree, tmp_path) -> None:

@@ -1,7 +1,6 @@
 """The HTML report: what it says, what it escapes, what it leaves out."""
 
 import base64
-import datetime
 import hashlib
 import json
 import re
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import given
 
 from tests.strategies import examples, forests
-from treeaudit import Feature, Forest, Policy, Schema, Source, Tree, compare, scan
+from treeaudit import Feature, Forest, Schema, Source, Tree, compare, scan
 from treeaudit.findings.baseline import accepted_report
 from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.tree import CategorySets
@@ -105,19 +104,6 @@ def test_one_person_alone():
     assert pill(flat([1, 20, 30])) == "✕ FAIL · HIGH RISK"
 
 
-def test_small_groups_without_anybody_alone():
-    assert headline(flat([3, 20])) == (
-        "Anyone who can read this file can narrow 3 people down to groups of fewer than 5."
-    )
-
-
-def test_only_labels_are_certain():
-    model = flat([40, 30], counts=[[40, 0], [10, 20]])
-    assert headline(model) == (
-        "Anyone who can read this file knows the label of 40 people for certain."
-    )
-
-
 def test_nothing_found():
     model = flat([8, 30], counts=[[3, 5], [12, 18]])
     assert headline(model) == (
@@ -158,14 +144,6 @@ def test_no_headline_joins_numbers_of_two_trees():
         "In one tree alone, anyone who can read this file can single out 2 people, and knows the "
         "label of 2 people for certain."
     )
-
-
-def test_a_tree_that_tells_no_sizes_among_others_that_do():
-    silent = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF, -INF, 1], high=[INF, 1, INF])
-    model = Forest(trees=(silent, flat([1, 9]).trees[0]), schema=Schema.numeric(1, ["no", "yes"]))
-    page = page_of(model)
-    assert sum("data-icicle" in attrs for attrs in page.named("div")) == 1
-    assert [attrs["id"] for attrs in page.named("tr") if "id" in attrs] == ["t1-1", "t1-2"]
 
 
 def test_labels_that_differ_from_tree_to_tree_are_named():
@@ -249,16 +227,6 @@ def test_the_verdict_tells_how_many_are_memory():
     assert "Fact of the population" not in said
 
 
-def test_every_control_is_told_word_by_word():
-    model, train, test = small_and_large()
-    report = scan(model, train=train, test=test)
-    text = Page(to_html(report)).text
-    told = [control.sentence for finding in report.findings for control in finding.controls]
-    assert len(told) > 3
-    for sentence in told:
-        assert re.sub(r"\s+", " ", sentence) in text
-
-
 def test_without_unseen_people_the_card_says_what_to_give():
     model, train, _ = small_and_large()
     assert "give people who were not in the training data with --test" in page_of(model).text
@@ -286,12 +254,6 @@ def test_words_of_the_field_are_explained_where_they_stand_first():
         assert told is not None
         assert text.index(word) == told.start()
     assert "who knows that the person is in the data (prosecutor risk)" in text
-
-
-def test_what_was_not_checked_is_listed_with_the_reason():
-    text = page_of(flat([8, 30])).text.split("What was not checked")[1]
-    assert "no unseen people were given (--test)" in text
-    assert "Membership inference (TA105): needs" in text
 
 
 def test_the_command_repeats_the_tables(tmp_path):
@@ -379,10 +341,6 @@ def test_hostile_text_is_shown_as_text(safe):
     assert not [a for _, attrs in page.tags for a in attrs if a.startswith("on")]
 
 
-def test_long_names_do_not_make_a_long_page():
-    assert len(to_html(scan(hostile()))) < 120_000
-
-
 @examples(25)
 @given(forests())
 def test_every_model_gives_a_well_formed_page(forest):
@@ -416,25 +374,11 @@ def test_a_safe_copy_does_not_tell_small_groups_apart():
     assert len(set(pages)) == 1
 
 
-def test_a_safe_copy_does_not_tell_what_a_group_is_like():
-    model = flat([2, 40, 60], counts=[[2, 0], [20, 20], [30, 30]])
-    page = page_of(model, release_safe=True)
-    assert not page.named("tr")
-    assert "≤" not in page.text.split("Policy")[0]
-
-
 def test_a_safe_copy_rounds_so_that_nothing_can_be_subtracted():
     text = page_of(flat([2, 41, 58]), release_safe=True).text
     assert not re.search(r"\b101\b", text)
     assert "about 100 people" in text
     assert " 41 " not in text
-
-
-def test_the_date_is_printed_only_if_told():
-    report = scan(flat([8, 30]))
-    assert "21 November 2026" in to_html(report, created=datetime.date(2026, 11, 21))
-    assert to_html(report) == to_html(report)
-    assert not re.search(r"\b20\d\d\b(?!\))", Page(to_html(report)).text.split("Attacks")[0])
 
 
 def test_a_page_is_one_file_without_a_network():
@@ -472,14 +416,6 @@ def test_a_page_allows_its_own_style_and_script_by_their_hashes(tmp_path):
         ]
 
 
-def test_custom_thresholds_are_shown():
-    policy = Policy(name="mine", values={"min-leaf": 12, "max-epsilon": 1.0})
-    text = page_of(flat([8, 30]), policy).text
-    assert "at least 12 people" in text
-    assert policy.sha256 in text
-    assert "mine: min-leaf = 12, max-epsilon = 1" in text
-
-
 def test_an_attack_that_was_not_asked_for_is_not_a_pass():
     report = scan(flat([1, 30]), attacks=["TA102"])
     text = Page(to_html(report)).text
@@ -495,19 +431,3 @@ def test_what_is_in_the_report_is_in_the_page(cancer_tree):
         assert f"{finding.people:,}" in text
         for leaf in finding.evidence:
             assert f"Leaf {leaf.leaf}" in text
-
-
-def test_nothing_found_on_people_is_not_said_to_be_of_the_file_alone(tmp_path) -> None:
-    people = pd.DataFrame({"age": np.repeat([20, 40], 100), "ill": np.tile([0, 1], 100)})
-    stump = Tree(
-        parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-INF, -INF, 30], high=[INF, 30, INF],
-        n_records=[200, 100, 100], counts=[[100, 100], [50, 50], [50, 50]],
-    )  # fmt: skip
-    forest = Forest(trees=(stump,), schema=Schema.numeric(["age"], (0, 1)), counts_are="exact",
-                    records_are="all", n_records=200)  # fmt: skip
-    alone, held = (
-        to_html(scan(forest, policy="observe", attacks=["TA101"], **given))
-        for given in ({}, {"train": people, "target": "ill"})
-    )
-    assert "This is what the file alone says, not a proof" in alone
-    assert "This is what these attacks on the file and the people say, not a proof" in held

@@ -13,8 +13,7 @@ import treeaudit as ta
 from tests.contracts.test_attacks import MODELS
 from tests.reports.sarif_schema import SCHEMA
 from treeaudit.findings.baseline import accepted_report
-from treeaudit.reports.fleet import to_html
-from treeaudit.reports.fleet_rows import Row, row_of
+from treeaudit.reports.fleet import Row, row_of, to_html
 from treeaudit.reports.formats import render
 from treeaudit.reports.junit import to_junit
 from treeaudit.reports.sarif import to_sarif
@@ -37,13 +36,6 @@ def test_every_kind_of_model_fits_the_standard(name) -> None:
     (suite,) = Xml.fromstring(render(report, "xml"))
     assert len(suite) == len(report.checks)
     assert int(suite.get("failures")) == sum(check.status == "fail" for check in report.checks)
-
-
-def test_a_line_is_the_json_report() -> None:
-    report = ta.scan(MODELS["tree"]) if "tree" in MODELS else ta.scan(next(iter(MODELS.values())))
-    line = render(report, "jsonl")
-    assert line.count("\n") == 1
-    assert json.loads(line) == report.to_dict()
 
 
 def test_what_an_accepted_report_excuses_is_told(tmp_path) -> None:

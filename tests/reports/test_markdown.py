@@ -4,10 +4,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 import treeaudit as ta
-from tests.reports.test_html import flat, small_and_large
-from treeaudit.reports.formats import FORMATS, render
-from treeaudit.reports.markdown import escaped, fenced, to_markdown
-from treeaudit.reports.release_safe import released
+from tests.reports.test_html import flat
+from treeaudit.reports.formats import FORMATS
+from treeaudit.reports.markdown import escaped, to_markdown
 
 HOSTILE = [
     "# heading",
@@ -54,14 +53,6 @@ def test_it_says_who_is_exposed_and_what_to_do() -> None:
     assert "| ✕ | People alone in a leaf, TA101 | 1 | at most 0 |" in text
     assert "treeaudit.save(" in text
     assert len(text.split()) < 400
-
-
-def test_a_safe_copy_is_the_statement_as_it_stands() -> None:
-    model, train, test = small_and_large()
-    report = ta.scan(model, train=train, test=test)
-    text = render(report, "md", release_safe=True)
-    assert text == fenced(released(report, "txt"))
-    assert text.startswith("```text\n")
 
 
 def test_every_format_is_written(tmp_path) -> None:

@@ -1,13 +1,10 @@
 """What reports say of a differentially private model."""
 
-from dataclasses import replace
-
 import numpy as np
 
 import treeaudit as ta
 from treeaudit.model.tree import Tree
 from treeaudit.reports.formats import render
-from treeaudit.reports.provenance import spent
 
 LEDGER = {
     "epsilon": 1.0,
@@ -65,17 +62,3 @@ def test_what_is_not_private_is_not_said_to_be_bounded() -> None:
     assert "not private: a seed was given (epsilon 1 for one record more or less" in page
     assert "No differential privacy follows from it" in page
     assert "bounded by" not in page
-
-
-def test_a_long_ledger_is_cut_and_adds_up() -> None:
-    queries = [{**LEDGER["queries"][1], "name": f"level {i}", "epsilon": "1/40"} for i in range(40)]
-    rows = spent(private(queries=queries))
-    assert rows[-1] == ("0.7", "28 more questions")
-    assert sum(float(cost) for cost, _ in rows) == 1
-
-
-def test_a_plain_model_says_nothing_of_epsilon() -> None:
-    plainly = replace(private(), privacy=None, counts_are="exact", counts_reason="")
-    report = ta.scan(plainly)
-    assert "epsilon" not in render(report, "text")
-    assert "No differential privacy follows from it" in render(report, "html")

@@ -5,7 +5,6 @@ import io
 import numpy as np
 import pytest
 from rich.console import Console
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
@@ -52,14 +51,6 @@ def test_a_regressor_of_large_leaves(golden) -> None:
 def test_a_forest(golden, figure_3) -> None:
     twice = ta.Forest(trees=figure_3.trees * 2, schema=figure_3.schema)
     golden("forest_scan.txt", stable(to_text(ta.scan(twice))))
-
-
-def test_a_model_of_random_numbers_fits_eighty_columns() -> None:
-    rng = np.random.default_rng(0)
-    model = RandomForestClassifier(3, random_state=0).fit(
-        rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
-    )
-    assert all(len(line) <= 80 for line in to_text(ta.scan(model)).splitlines())
 
 
 @pytest.mark.parametrize(
@@ -113,17 +104,6 @@ def test_a_private_model_is_held_against_its_epsilon() -> None:
     assert "--policy private was tried and passes" in text
     assert "its epsilon of 0.5 bounds what it tells of anybody" in text
     assert ta.scan(model, policy="private").verdict == "pass"
-
-
-def test_what_was_measured_on_people_is_not_called_a_claim_of_the_file() -> None:
-    """No control fits or fails a stump, yet membership was measured on two halves of people."""
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
-    model = DecisionTreeClassifier(min_samples_leaf=150).fit(x[:200], y[:200])
-    held = to_text(ta.scan(model, train=(x[:200], y[:200]), test=(x[200:], y[200:])))
-    assert "AUC" in held
-    assert "what the file alone claims" not in held
-    assert "what the file alone claims" in to_text(ta.scan(model))
 
 
 def test_every_next_step_can_turn_the_verdict() -> None:

@@ -4,7 +4,7 @@ import pytest
 from markupsafe import Markup
 
 from treeaudit.findings.numbers import Agreeing, Count, People, Score, Share, Strong, say
-from treeaudit.reports.wording import LEVELS, in_bold, in_words
+from treeaudit.reports.wording import in_bold, in_words
 from treeaudit.stats import Estimate
 
 FOUND = Estimate(value=0.61, low=0.42, high=0.76, n=28)
@@ -48,9 +48,3 @@ def test_in_markup_people_are_bold_and_texts_of_the_model_are_escaped() -> None:
     phrase = say("the {} of {}: {}", "<job>", People(3), Strong("<all>"))
     assert in_bold(phrase) == "the &lt;job&gt; of <b>3 people</b>: <b>&lt;all&gt;</b>"
     assert isinstance(in_bold(phrase), Markup)
-
-
-def test_every_group_has_one_level() -> None:
-    assert LEVELS[0].low == 1
-    assert [level.high for level in LEVELS[:-1]] == [level.low - 1 for level in LEVELS[1:]]
-    assert LEVELS[-1].high is None

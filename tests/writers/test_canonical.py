@@ -38,7 +38,7 @@ from tests.writers.kinds import CANCER, DIABETES, IRIS
 from treeaudit.errors import TreeauditError
 from treeaudit.readers import load_all
 from treeaudit.repair.release import left_out
-from treeaudit.writers import content_by, suffixes_of, writer_for
+from treeaudit.writers import suffixes_of, writer_for
 from treeaudit.writers.canonical import canonical
 
 PLACE = "steps['genericunivariateselect']"
@@ -157,7 +157,7 @@ MODELS |= {
 
 def content(forest: ta.Forest, suffix: str) -> bytes:
     """Return what a release of a model writes."""
-    made = content_by(writer_for(forest, suffix), ta.release(forest))
+    made = writer_for(forest, suffix)(ta.release(forest))
     return made.encode() if isinstance(made, str) else made
 
 

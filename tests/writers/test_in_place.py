@@ -470,7 +470,7 @@ def test_lightgbm_in_its_pickle(tmp_path) -> None:
 
 def test_whole_numbers_of_ubjson_are_written_as_xgboost_writes_them() -> None:
     from treeaudit.readers.xgboost.ubjson import parse
-    from treeaudit.writers.ubjson_bytes import dumps
+    from treeaudit.writers.xgboost import to_ubjson as dumps
 
     every = [0, 1, 127, 128, 255, 256, 40_000, 1 << 30, 1 << 40, -1, -128, -129, -70_000]
     assert parse(dumps({"each": every}))["each"] == every

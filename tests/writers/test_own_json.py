@@ -12,18 +12,11 @@ from hypothesis import strategies as st
 
 from tests.strategies import examples
 from tests.systems import LINKS
-from tests.trainers.people import CLASSIFIERS
 from treeaudit import DataError, Feature, Forest, Schema, Source, Tree, load, save
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Answers, Noise
 from treeaudit.model.tree import CategorySets
 from treeaudit.writers.native_json import to_dict
-
-OF_OLD = {
-    *("PrivateTreeClassifier", "PrivateForestClassifier", "DPDFClassifier", "DiffPID3Classifier"),
-    "SmoothSensitivityForestClassifier",
-}
-"""The trainers whose files were once written without the fields."""
 
 ARRAYS = ("parent", "feature", "low", "high", "missing", "n_records", "counts", "label", "value")
 
@@ -142,12 +135,6 @@ def test_any_forest_comes_back(tmp_path_factory: pytest.TempPathFactory, forest:
     _same(load(save(forest, path)), forest)
 
 
-def test_noisy_counts_may_be_negative(tmp_path: Path) -> None:
-    tree = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], counts=[[-1.5, 3.0]])
-    noisy = Forest(trees=(tree,), schema=Schema.numeric(1, ["a", "b"]), counts_are="noisy")
-    _same(load(save(noisy, tmp_path / "model.json")), noisy)
-
-
 def test_answers_and_noise_come_back(tmp_path: Path) -> None:
     noise = Noise(rate=0.25, counts="leaves", afterwards=("shrunk", "clipped"))
     for i, answers in enumerate(get_args(Answers)):
@@ -166,44 +153,6 @@ def test_an_answer_or_a_noise_of_no_known_kind_is_refused(tmp_path: Path, wrong:
     path.write_text(json.dumps(to_dict(replace(FULL, counts_are="noisy")) | wrong))
     with pytest.raises(ReadError):
         load(path)
-
-
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
-@pytest.mark.parametrize(
-    "trainer",
-    [t for t in CLASSIFIERS if t.__name__ in OF_OLD],
-    ids=lambda t: t.algorithm,
-)
-def test_a_private_file_without_the_fields_is_read_as_before(
-    tmp_path: Path, trainer: Any, neighbours: str
-) -> None:
-    x = np.random.default_rng(0).uniform(0, 1, (500, 2))
-    features = tuple(Feature(name=name, low=0, high=1) for name in "ab")
-    schema = Schema(features=features, classes=(0, 1))
-    model = trainer(epsilon=1.0, schema=schema, neighbours=neighbours).fit(x, x[:, 0] > 0.5)
-    path = tmp_path / "model.json"
-    path.write_text(json.dumps(_old(model.forest_)))
-    _same(load(path), model.forest_)
-
-
-@pytest.mark.parametrize(
-    ("estimator", "library", "answers"),
-    [("Tree", "", "mean"), ("RandomForestClassifier", "scikit-learn", "mean"),
-     ("BaggingRegressor", "scikit-learn", "mean"), ("OtherClassifier", "treeaudit", "mean"),
-     ("AdaBoostClassifier", "scikit-learn", "unknown"), ("XGBClassifier", "XGBoost", "unknown")],
-)  # fmt: skip
-def test_a_file_without_the_fields_answers_as_before(
-    tmp_path: Path, estimator: str, library: str, answers: str
-) -> None:
-    path = tmp_path / "model.json"
-    source = Source(estimator=estimator, library=library)
-    path.write_text(json.dumps(_old(replace(FULL, source=source))))
-    assert load(path).answers == answers
-    assert load(path).noise is None
-
-
-def _old(forest: Forest) -> dict[str, Any]:
-    return {k: v for k, v in to_dict(forest).items() if k not in ("answers", "noise")}
 
 
 def test_an_existing_file_is_kept(tmp_path: Path) -> None:
@@ -234,20 +183,6 @@ def test_a_link_is_not_followed(force: bool, tmp_path: Path) -> None:
     assert target.read_text() == "mine"
 
 
-@LINKS
-def test_a_dangling_link_is_not_followed(tmp_path: Path) -> None:
-    link = tmp_path / "model.json"
-    link.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(DataError, match="exists already"):
-        save(FULL, link)
-    assert not (tmp_path / "elsewhere").exists()
-
-
-def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be written: no such file or directory"):
-        save(FULL, tmp_path / "no" / "model.json")
-
-
 def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object) -> None:
         raise OSError(28, "No space left on device")
@@ -257,12 +192,6 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(DataError, match="no space left on device"):
         save(FULL, tmp_path / "model.json")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_plain_form_needs_no_numpy() -> None:
-    assert json.loads(json.dumps(to_dict(FULL), allow_nan=False)) == to_dict(FULL) | {
-        "schema": json.loads(json.dumps(to_dict(FULL)["schema"]))
-    }
 
 
 def _regressor(value: list[float], **parameters: object) -> Forest:

@@ -4,12 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
-import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     BaggingClassifier,
     GradientBoostingClassifier,
@@ -19,17 +18,15 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.strategies import examples
 from tests.writers.kinds import (
     AVERAGING,
-    CANCER,
     DIABETES,
     IRIS,
     NAMED,
@@ -42,7 +39,6 @@ from tests.writers.kinds import (
 )
 from treeaudit.defenses import (
     Coarsen,
-    KeepTrees,
     LabelsOnly,
     MergeDiverse,
     MergeSiblings,
@@ -84,35 +80,6 @@ def test_several_outputs(model) -> None:
     x, y = IRIS
     with pytest.raises(ta.UnsupportedModelError, match=r"of 2 outputs .*-o model\.treeaudit\.json"):
         to_estimator(ta.load(fit(model, (x, np.column_stack([y, y % 2])))))
-
-
-def test_the_best_of_a_search() -> None:
-    search = GridSearchCV(make_pipeline(StandardScaler(), TREE), {"decisiontreeclassifier": [TREE]})
-    fitted = fit(search, IRIS)
-    forest = MergeSiblings(min_leaf=8).apply(ta.load(fitted))
-    made = to_estimator(forest)
-    assert [name for name, _ in made.steps] == ["standardscaler", "decisiontreeclassifier"]
-    shares, _ = class_shares(forest, read_records(others(IRIS), forest))
-    assert np.array_equal(made.predict_proba(others(IRIS)), shares)
-
-
-def test_a_changed_target() -> None:
-    changed = TransformedTargetRegressor(
-        DecisionTreeRegressor(max_depth=3), func=np.log1p, inverse_func=np.expm1
-    )
-    with pytest.raises(ta.UnsupportedModelError, match="units of the changed target"):
-        to_estimator(ta.load(fit(changed, DIABETES)))
-
-
-def test_a_threshold_around_it() -> None:
-    import sklearn.model_selection as selection
-
-    if not hasattr(selection, "FixedThresholdClassifier"):
-        pytest.skip("scikit-learn before 1.5 has no thresholds around models")
-    x, y = CANCER
-    fitted = fit(selection.FixedThresholdClassifier(TREE, threshold=0.9), (x, y))
-    with pytest.raises(ta.UnsupportedModelError, match="from a threshold of its own"):
-        to_estimator(ta.load(fitted))
 
 
 REPAIRS = [
@@ -159,12 +126,6 @@ def test_leaves_of_numbers_tell_nobody_s(model) -> None:
     assert ta.load(made).extras.found == ()
     if hasattr(made, "feature_importances_"):
         assert np.isnan(made.feature_importances_).any()
-
-
-def test_fewer_trees() -> None:
-    forest = ta.load(fit(AVERAGING[3], IRIS))
-    made = to_estimator(KeepTrees(trees=2).apply(forest))
-    assert len(made.estimators_) == made.n_estimators == 2
 
 
 def frame():
@@ -322,21 +283,6 @@ def test_trees_that_scikit_learn_does_not_know(figure_3) -> None:
         to_estimator(gap)
 
 
-def test_a_forest_of_json_is_a_tree_again(figure_3, tmp_path) -> None:
-    from dataclasses import replace
-
-    schema = replace(figure_3.schema, classes=("no", "yes"))
-    named = replace(figure_3, schema=schema, source=ta.Source(estimator="DecisionTreeClassifier"))
-    pd = pytest.importorskip("pandas")
-    made = to_estimator(ta.load(ta.save(named, tmp_path / "model.json")))
-    person = pd.DataFrame([[165.0, 50.0, 20.0]], columns=["Height", "Weight", "Age"])
-    assert made.predict(person).tolist() == ["no"]
-    assert made.feature_names_in_.tolist() == ["Height", "Weight", "Age"]
-    unsorted = replace(named, schema=figure_3.schema)
-    with pytest.raises(ta.UnsupportedModelError, match="not sorted"):
-        to_estimator(unsorted)
-
-
 @examples(40)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40))
 def test_any_tree_any_k(seed: int, k: int) -> None:
@@ -350,7 +296,3 @@ def test_any_tree_any_k(seed: int, k: int) -> None:
     assert np.array_equal(made.apply(x), node)
     assert np.array_equal(made.predict(x), made.classes_[tree.counts[node].argmax(axis=1)])
     assert made.tree_.n_node_samples[made.tree_.children_left < 0].min() >= k
-
-
-def test_the_version_that_runs() -> None:
-    assert tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 2)

@@ -48,7 +48,7 @@ from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, Rung, View
 from treeaudit.model.tree import Tree
-from treeaudit.stats import together
+from treeaudit.stats import summed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ def _memory(controls: Sequence[Control]) -> Phrase | str:
     """Say how many of the certain labels are beyond what unseen people would show."""
     known = [control.memorised for control in controls if control.memorised is not None]
     open_ = sum(control.claim.n for control in controls if control.excess is None)
-    told = [memory(together(known))] if known else []
+    told = [memory(summed(known))] if known else []
     if open_:
         told.append(say("no unseen person like {} of them", People.alone(open_)))
     return say(f" ({', '.join('{}' for _ in told)})", *told) if told else ""

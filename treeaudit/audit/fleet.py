@@ -10,8 +10,17 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
-from treeaudit.audit.paths import Found, Place, is_folder, is_link, is_pattern, matched, why_not
+from treeaudit.audit.paths import (
+    MatchedFiles,
+    Place,
+    is_folder,
+    is_link,
+    is_pattern,
+    matched,
+    why_not,
+)
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError
 from treeaudit.files import CONFIG, read_bytes
@@ -94,8 +103,6 @@ def _registered(path: Path, text: str, root: str) -> Iterator[tuple[str, Place]]
 
 def _of_address(where: str) -> str:
     """Return where an address really leads on this machine; nothing where it does not."""
-    from urllib.parse import unquote, urlparse
-
     try:
         url = urlparse(where)
         here = url.path and url.scheme in ("", "file")
@@ -132,7 +139,7 @@ _TEXT = "a text file"
 _TEXTS = frozenset(".txt .in .lock .yaml .yml .toml .cfg .ini .md .rst .csv .tsv".split())
 
 
-def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
+def find(paths: Sequence[str | os.PathLike[str]]) -> MatchedFiles:
     r"""Return the files that paths stand for, each once, by name.
 
     Examples
@@ -144,7 +151,7 @@ def find(paths: Sequence[str | os.PathLike[str]]) -> Found:
     >>> [(Path(one.path).name, one.named) for one in find([folder]).places]
     [('MLmodel', False), ('a.json', False), ('b.pkl', True)]
     """
-    found, each, entered = Found(), dict[str, Place](), set[str]()
+    found, each, entered = MatchedFiles(), dict[str, Place](), set[str]()
     for given in map(Path, paths):
         for path, wrong in matched(given) if is_pattern(given) else [(given, "")]:
             for key, place in _at(Path(path), wrong, found, entered):
@@ -176,7 +183,9 @@ def _says_model(path: str) -> bool:
     )
 
 
-def _at(path: Path, wrong: str, found: Found, entered: set[str]) -> Iterator[tuple[str, Place]]:
+def _at(
+    path: Path, wrong: str, found: MatchedFiles, entered: set[str]
+) -> Iterator[tuple[str, Place]]:
     """Yield the files at a path, by where they really are."""
     if not wrong and is_link(path) and not os.path.lexists(os.path.realpath(path)):
         wrong = f"it is a link to {show(str(path.readlink()), 200)}, which is not there"
@@ -186,7 +195,7 @@ def _at(path: Path, wrong: str, found: Found, entered: set[str]) -> Iterator[tup
         yield from _below(path, found, entered)
 
 
-def _below(folder: Path, found: Found, entered: set[str]) -> Iterator[tuple[str, Place]]:
+def _below(folder: Path, found: MatchedFiles, entered: set[str]) -> Iterator[tuple[str, Place]]:
     """Yield the regular files of a folder and the folders in it, by where they really are."""
     root, todo = os.path.realpath(folder), [(folder, os.path.realpath(folder))]
     while todo:

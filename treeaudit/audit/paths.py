@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class Found:
+class MatchedFiles:
     """The files to audit, and what was left aside: its path and what it is. Both by name."""
 
     places: list[Place] = field(default_factory=list)

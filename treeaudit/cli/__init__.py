@@ -34,6 +34,7 @@ from treeaudit.cli.schema import schema
 from treeaudit.cli.train import train
 from treeaudit.cli.verify import verify
 from treeaudit.errors import TreeauditError
+from treeaudit.reports.plain_text import plain
 from treeaudit.version import __version__
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -185,8 +186,6 @@ def _write_utf8() -> None:
 
 
 def _fail(message: str, code: int = 2) -> None:
-    from treeaudit.reports.plain_text import plain
-
     if VERBOSE.get():
         import traceback
 

@@ -1,6 +1,7 @@
 """``treeaudit accept REPORT``."""
 
 import shlex
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,9 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo
+from treeaudit.errors import DataError
+from treeaudit.files import check_free, well_formed, write_file
+from treeaudit.reports.plain_text import plain
 
 _SAYS = {"rich_help_panel": "Who accepts it", "show_default": False}
 
@@ -44,13 +48,8 @@ def accept(
 
     treeaudit scan next.pkl --baseline accepted.json
     """
-    from datetime import date
-
-    from treeaudit.errors import DataError
-    from treeaudit.files import check_free, well_formed, write_file
     from treeaudit.findings.baseline import accepted_report
     from treeaudit.findings.report_file import read_report
-    from treeaudit.reports.plain_text import plain
     from treeaudit.reports.to_json import as_json
 
     try:

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from treeaudit.cli.console import echo
+from treeaudit.errors import PrivacyError
+from treeaudit.reports.plain_text import plain
 
 
 def budget(
@@ -24,8 +26,6 @@ def budget(
     treeaudit budget people.budget --epsilon 2
     """
     from treeaudit.dp.budget import Budget
-    from treeaudit.errors import PrivacyError
-    from treeaudit.reports.plain_text import plain
 
     if epsilon is not None and os.path.lexists(file):
         raise PrivacyError(

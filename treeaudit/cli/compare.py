@@ -7,7 +7,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page, progress_bar
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
 
 
 def compare(
@@ -43,7 +43,7 @@ def compare(
     for path in output or []:
         check_output(path, force=force)
     read = {f"model {i}": model for i, model in enumerate(models, start=1)}
-    check_kept(output or [], read | {"--train": train, "--test": test}, policy)
+    protect_inputs(output or [], read | {"--train": train, "--test": test}, policy)
     with progress_bar(models[0], quiet=False) as progress:
         found = ta.compare(
             *models,

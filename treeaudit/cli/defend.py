@@ -1,5 +1,6 @@
 """``treeaudit defend MODEL``."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -8,7 +9,9 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, grid, progress_bar
-from treeaudit.cli.options import check_kept, settings
+from treeaudit.cli.options import protect_inputs, settings
+from treeaudit.errors import DataError, SeveralModelsError
+from treeaudit.reports.plain_text import plain
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report
@@ -111,7 +114,7 @@ def defend(
     max_bytes: opt.MaxBytes = None,
     output: opt.Output = None,
     force: opt.Force = False,
-    quiet: opt.Quiet = False,
+    quiet: opt.VerdictOnly = False,
 ) -> None:
     """Repair a model before release, and audit it before and after.
 
@@ -152,7 +155,7 @@ def defend(
     )
     console = Console()
     forest = ta.load(model, select=select, max_bytes=max_bytes)
-    check_kept(output or [], {"MODEL": model, "--train": train, "--test": test}, policy)
+    protect_inputs(output or [], {"MODEL": model, "--train": train, "--test": test}, policy)
     if sweep is not None:
         _sweep_sizes(console, forest, sweep, wanted, test=test, output=output or [], force=force)
         return
@@ -210,8 +213,6 @@ def _by_suffix(output: list[Path]) -> tuple[list[Path], list[Path]]:
 
 def _audited(done: "Repair", path: Path | None, wanted: "RepairRequest") -> "Report":
     """Return the whole audit of what was written, or else of what came of the repair."""
-    from dataclasses import replace
-
     import treeaudit as ta
 
     report = ta.scan(
@@ -241,7 +242,6 @@ def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
 def _again(path: Path, forest: "Forest") -> "Forest":
     """Read the model again that was written; beside it may stand the others of its file."""
     import treeaudit as ta
-    from treeaudit.errors import SeveralModelsError
 
     try:
         return ta.load(path)
@@ -300,7 +300,6 @@ def _print_end(
     from treeaudit.defenses import IntersectK
     from treeaudit.readers.choice import listed_names
     from treeaudit.repair.attempts import nearest_miss
-    from treeaudit.reports.plain_text import plain
 
     if failed:
         echo(f"nothing written: {nearest_miss(done)}")
@@ -336,7 +335,6 @@ def _sweep_sizes(
 ) -> None:
     """Repair once for each k, print what it costs, and write the pages asked for."""
     import treeaudit as ta
-    from treeaudit.errors import DataError
     from treeaudit.repair.defend import sweep, utility_on
     from treeaudit.reports.comparison import check_output
     from treeaudit.reports.repairs import curve

@@ -1,5 +1,6 @@
 """``treeaudit demo``."""
 
+import webbrowser
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo
+from treeaudit.files import write_file
 
 
 def demo(
@@ -22,13 +24,11 @@ def demo(
     them: the tree that its example code gives away singles patients out.
     """
     import pickle
-    import webbrowser
 
     from sklearn.datasets import load_breast_cancer
     from sklearn.tree import DecisionTreeClassifier
 
     import treeaudit as ta
-    from treeaudit.files import write_file
     from treeaudit.repair.suggestion import with_fix
     from treeaudit.reports.terminal import print_report
 

@@ -7,7 +7,9 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page, progress_bar
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
+from treeaudit.errors import DataError
+from treeaudit.files import same_file
 
 _RELEASE = {"show_default": False}
 
@@ -44,15 +46,13 @@ def diff(
 
     treeaudit diff model.pkl repaired.pkl -o people.csv -o report.json
     """
-    from treeaudit.errors import DataError
-    from treeaudit.files import same_file
     from treeaudit.findings.report_file import is_report
 
     outputs = output or []
     for path in outputs:
         if same_file(path, old) or same_file(path, new):
             raise DataError(f"{path} is one of the two files; choose another name")
-    check_kept(outputs, {"--schema": schema})
+    protect_inputs(outputs, {"--schema": schema})
     for path in (old, new):
         if not path.exists():
             raise DataError(f"there is no file {path}")
@@ -74,7 +74,6 @@ def _reports(
     old: Path, new: Path, outputs: list[Path], *, form: str, force: bool, **_: object
 ) -> int:
     from treeaudit.comparison.changes import changes
-    from treeaudit.errors import DataError
     from treeaudit.findings.report_file import read_report
     from treeaudit.reports.changes import check_output, dumps, lines
 

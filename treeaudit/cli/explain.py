@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from treeaudit.cli.console import Console
+from treeaudit.errors import PolicyError
 
 _LISTED = 8
 
@@ -45,7 +46,6 @@ def explain(
     from treeaudit.attacks import Attack, all_attacks
     from treeaudit.attacks.differencing import Differencing
     from treeaudit.defenses import DEFENSES, Defense
-    from treeaudit.errors import PolicyError
 
     every: list[type[Attack] | type[Differencing] | type[Defense]]
     every = [*all_attacks(), Differencing, *DEFENSES]

@@ -7,21 +7,32 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any
 
 from rich.console import Console as Plain
 from rich.text import Text
 
 from treeaudit.audit.fleet import find, no_model
-from treeaudit.audit.paths import Found
+from treeaudit.audit.paths import MatchedFiles
 from treeaudit.cli.console import Console, echo, page
 from treeaudit.cli.limits import restore_limits
 from treeaudit.cli.workers import answers
 from treeaudit.errors import DataError, ReadError
 from treeaudit.files import same_file, write_file
 from treeaudit.findings.request import Request
-from treeaudit.reports.fleet import counted, json_lines, line, others, to_markdown, whole_json
-from treeaudit.reports.fleet_rows import Row, exit_code, worst_first
+from treeaudit.reports.fleet import (
+    Row,
+    counted,
+    exit_code,
+    json_lines,
+    line,
+    others,
+    to_html,
+    to_markdown,
+    whole_json,
+    worst_first,
+)
 from treeaudit.reports.formats import suffix_of
 from treeaudit.reports.plain_text import printed
 
@@ -93,7 +104,7 @@ def _check(request: Request) -> None:
     read_policy(os.fspath(request.policy))  # type: ignore[arg-type]
 
 
-def _without(output: Sequence[Path], found: Found) -> Found:
+def _without(output: Sequence[Path], found: MatchedFiles) -> MatchedFiles:
     """Leave out what is written again; a model is never overwritten."""
     mine = [path for path in output if path.exists()]
     for place in list(found.places) if mine else ():
@@ -112,7 +123,7 @@ def _plain(request: Request) -> dict[str, Any]:
 
 
 def _audited(
-    found: Found, asked: dict[str, Any], jobs: int, lines: IO[str], *, quiet: bool
+    found: MatchedFiles, asked: dict[str, Any], jobs: int, lines: IO[str], *, quiet: bool
 ) -> list[Row]:
     """Return the rows of all files by name; what is no model is put aside."""
     console = Console(stderr=True)
@@ -143,11 +154,9 @@ def _again(lines: IO[str]) -> IO[str]:
 
 
 def _content(
-    form: str, rows: Sequence[Row], found: Found, lines: IO[str], *, release_safe: bool
+    form: str, rows: Sequence[Row], found: MatchedFiles, lines: IO[str], *, release_safe: bool
 ) -> str | Iterator[bytes]:
     if form == "html":
-        from treeaudit.reports.fleet import to_html
-
         today = datetime.date.today()
         return to_html(rows, found.aside, release_safe=release_safe, created=today)
     if form == "sarif":
@@ -168,7 +177,7 @@ def _content(
 
 
 def _print(
-    rows: Sequence[Row], found: Found, written: Sequence[Path], *, quiet: bool, verbose: bool
+    rows: Sequence[Row], found: MatchedFiles, written: Sequence[Path], *, quiet: bool, verbose: bool
 ) -> None:
     console = Console()
     if quiet:
@@ -180,7 +189,7 @@ def _print(
         echo(f"report  {path}")
 
 
-def _print_list(rows: Sequence[Row], found: Found, console: Plain, most: int) -> None:
+def _print_list(rows: Sequence[Row], found: MatchedFiles, console: Plain, most: int) -> None:
     for row in rows[:most]:
         console.print(line(row), soft_wrap=True)
     if len(rows) > most:
@@ -192,7 +201,5 @@ def _print_list(rows: Sequence[Row], found: Found, console: Plain, most: int) ->
 
 
 def _next(rows: Sequence[Row]) -> str:
-    from shlex import quote
-
     failed = (row.path for row in rows if row.verdict == "fail" and row.path.isprintable())
     return next((f"next    treeaudit scan {quote(path)}" for path in failed), "")

@@ -1,5 +1,6 @@
 """``treeaudit inspect FILE``."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,6 +8,7 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page
+from treeaudit.reports.plain_text import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,8 +45,6 @@ def inspect(
 
 
 def _as_json(contents: "Contents") -> str:
-    from dataclasses import asdict
-
     from treeaudit.reports.to_json import as_json
 
     return as_json({"schema_version": 1, **asdict(contents)})
@@ -67,8 +67,6 @@ def _page(contents: "Contents") -> "Table":
     """Put every section beside its name."""
     from rich.table import Table
     from rich.text import Text
-
-    from treeaudit.reports.plain_text import plain
 
     page = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     page.add_column(style="dim", no_wrap=True)
@@ -126,8 +124,6 @@ def _outline(part: "Part") -> "Branches":
 def _line(part: "Part") -> "RenderableType":
     from rich.text import Text
 
-    from treeaudit.reports.plain_text import plain
-
     name = f"{plain(part.name, 60)}: " if part.name else ""
     facts = f"  {plain(' · '.join(part.facts), 200)}" if part.facts else ""
     return Text.assemble(name, (plain(part.kind, 80), "bold"), (facts, "dim"))
@@ -141,8 +137,6 @@ def _grid() -> "Table":
 
 def _arrays(contents: "Contents") -> "Table":
     from rich.text import Text
-
-    from treeaudit.reports.plain_text import plain
 
     grid = _grid()
     grid.add_column(justify="right", no_wrap=True)
@@ -161,8 +155,6 @@ def _arrays(contents: "Contents") -> "Table":
 def _extras(contents: "Contents") -> "Table":
     from rich.text import Text
 
-    from treeaudit.reports.plain_text import plain
-
     grid = _grid()
     grid.add_column(overflow="fold")
     for one in contents.leftovers:
@@ -172,8 +164,6 @@ def _extras(contents: "Contents") -> "Table":
 
 def _names(contents: "Contents") -> "Table":
     from rich.text import Text
-
-    from treeaudit.reports.plain_text import plain
 
     grid = _grid()
     grid.add_column(overflow="fold")

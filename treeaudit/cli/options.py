@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from treeaudit.errors import DataError
-from treeaudit.files import same_file
+from treeaudit.files import parse_toml, same_file
 
 
 def _policies() -> list[str]:
@@ -73,15 +73,15 @@ def distinct(paths: list[Path] | None) -> list[Path] | None:
     return paths
 
 
-def check_kept(
+def protect_inputs(
     output: Iterable[Path], read: Mapping[str, Path | str | None], policy: str | None = None
 ) -> None:
     """Refuse to write over a file that is read, by whatever name either is given.
 
     Examples
     --------
-    >>> check_kept([Path("report.html")], {"--train": "people.csv", "--test": None})
-    >>> check_kept([Path("people.csv")], {"--train": "people.csv"})
+    >>> protect_inputs([Path("report.html")], {"--train": "people.csv", "--test": None})
+    >>> protect_inputs([Path("people.csv")], {"--train": "people.csv"})
     Traceback (most recent call last):
     treeaudit.errors.DataError: people.csv is read, as --train; choose another name for the output
     """
@@ -106,8 +106,6 @@ def _is_read(path: Path, one: Path) -> bool:
 
 def settings(given: Iterable[str] | None, reserved: AbstractSet[str], such: str) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true, false, a table as in TOML, or text."""
-    from treeaudit.files import parse_toml
-
     read: dict[str, Any] = {}
     for pair in given or ():
         name, equals, text = pair.partition("=")
@@ -166,7 +164,7 @@ Output = Annotated[
     ),
 ]
 Force = Annotated[bool, _OUTPUT("--force", help="Replace files that exist.")]
-Quiet = Annotated[bool, _OUTPUT("--quiet", "-q", help="Print the verdict only.")]
+VerdictOnly = Annotated[bool, _OUTPUT("--quiet", "-q", help="Print the verdict only.")]
 Verbose = Annotated[
     bool,
     _OUTPUT(

@@ -9,7 +9,10 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, frame_grid, width_of
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
+from treeaudit.errors import DataError
+from treeaudit.files import check_free, same_file
+from treeaudit.reports.plain_text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +83,6 @@ def reconstruct(
     """
     import treeaudit as ta
     from treeaudit.cli.people import Knowledge, show_people
-    from treeaudit.errors import DataError
     from treeaudit.reports.table_files import save_table
 
     ways = {"--people": people, "--leaf": leaf is not None, "--tree": tree}
@@ -89,7 +91,7 @@ def reconstruct(
     _check_ways([way for way, given in ways.items() if given], output, beside, of_table)
     for path in output or []:
         _check_output(path, model, expand=expand, force=force)
-    check_kept(output or [], {"--known": known, "--test": test, "--schema": schema})
+    protect_inputs(output or [], {"--known": known, "--test": test, "--schema": schema})
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     console = Console()
     if people:
@@ -122,8 +124,6 @@ def _check_ways(
     of_table: Mapping[str, bool],
 ) -> None:
     """Refuse what would be left out of account."""
-    from treeaudit.errors import DataError
-
     way = ways[0] if ways else ""
     if len(ways) > 1:
         raise DataError(f"{' and '.join(ways)} show different things: ask for one of them")
@@ -142,8 +142,6 @@ def _check_ways(
 
 def _check_output(path: Path, model: Path, *, expand: bool, force: bool) -> None:
     """Refuse what cannot be written before anything is."""
-    from treeaudit.errors import DataError
-    from treeaudit.files import check_free, same_file
     from treeaudit.reports.table_files import table_format
 
     if table_format(path) == "json" and expand:
@@ -157,7 +155,6 @@ def _check_output(path: Path, model: Path, *, expand: bool, force: bool) -> None
 
 def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> None:
     from treeaudit.model.words import number_of
-    from treeaudit.reports.plain_text import plain
     from treeaudit.table.reconstruction import rule_text
 
     text = rule_text(forest, tree, leaf)
@@ -169,8 +166,6 @@ def _print_leaf(console: "Console", forest: "Forest", tree: int, leaf: int) -> N
 
 def _print_table(console: "Console", table: "Table", rows: int, *, expand: bool) -> None:
     import numpy as np
-
-    from treeaudit.reports.plain_text import plain
 
     order = np.arange(len(table))
     if table.tells_people and not expand:

@@ -8,7 +8,9 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
+from treeaudit.errors import SeveralModelsError
+from treeaudit.reports.plain_text import plain, printed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +42,7 @@ def release(
     max_bytes: opt.MaxBytes = None,
     form: opt.Form = "text",
     force: opt.Force = False,
-    quiet: opt.Quiet = False,
+    quiet: opt.VerdictOnly = False,
 ) -> None:
     """Write a model again from what was audited, and audit what was written.
 
@@ -54,7 +56,6 @@ def release(
     """
     import treeaudit as ta
     from treeaudit.audit.scan import audit_all
-    from treeaudit.errors import SeveralModelsError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.readers import load_all
@@ -70,7 +71,7 @@ def release(
         before = one_of(model, error, output.suffix, max_bytes)
         every = load_all(model, max_bytes=max_bytes)
     check_target(before, output, force=force)
-    check_kept([output], {"--train": train}, policy)
+    protect_inputs([output], {"--train": train}, policy)
     written = ta.save(ta.release(before), output, force=force)
     found = Reports(
         reports=audit_all(
@@ -96,7 +97,6 @@ def release(
 
 def _print(before: "Sequence[Forest]", found: "Reports", written: Path, *, quiet: bool) -> None:
     from treeaudit.repair.release import left_out
-    from treeaudit.reports.plain_text import plain, printed
     from treeaudit.reports.several import print_worst
     from treeaudit.reports.terminal import print_verdict
 

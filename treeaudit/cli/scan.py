@@ -10,7 +10,9 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page, progress_bar
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
+from treeaudit.errors import DataError
+from treeaudit.files import same_file
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report, Reports
@@ -34,7 +36,7 @@ def scan(
     form: opt.Form = "text",
     release_safe: opt.ReleaseSafe = False,
     force: opt.Force = False,
-    quiet: opt.Quiet = False,
+    quiet: opt.VerdictOnly = False,
     verbose: opt.Verbose = False,
     known: opt.Known = None,
     prior: opt.PriorShares = None,
@@ -66,7 +68,6 @@ def scan(
     """
     from treeaudit.audit.paths import is_several
     from treeaudit.audit.scan import audit_all
-    from treeaudit.errors import DataError
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.inference.budget import stop_on_interrupt
@@ -74,7 +75,7 @@ def scan(
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)
     read = {"--train": train, "--test": test, "--known": known, "--prior": prior}
-    check_kept(output or [], read | {"--baseline": baseline}, policy)
+    protect_inputs(output or [], read | {"--baseline": baseline}, policy)
     if acro is not None:
         from treeaudit.reports.acro import check_folder, write_acro
 
@@ -142,8 +143,6 @@ def scan(
 
 def _check_outputs(model: Path, output: list[Path], *, force: bool) -> None:
     """Refuse what cannot be written before a long audit begins."""
-    from treeaudit.errors import DataError
-    from treeaudit.files import same_file
     from treeaudit.reports.formats import check_output
 
     for path in output:

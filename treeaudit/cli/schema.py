@@ -7,7 +7,10 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import check_kept
+from treeaudit.cli.options import protect_inputs
+from treeaudit.errors import DataError
+from treeaudit.files import write_file
+from treeaudit.reports.plain_text import plain
 
 
 def schema(
@@ -51,14 +54,11 @@ def schema(
 
     treeaudit schema people.csv --target ill -o schema.toml
     """
-    from treeaudit.errors import DataError
-    from treeaudit.files import write_file
     from treeaudit.model.schema import Schema
     from treeaudit.model.schema_file import schema_text
     from treeaudit.people.input.table_input import read_table
-    from treeaudit.reports.plain_text import plain
 
-    check_kept([] if output is None else [output], {"DATA": data})
+    protect_inputs([] if output is None else [output], {"DATA": data})
     bounds = None
     if target_low is not None and target_high is not None:
         bounds = target_low, target_high

@@ -1,5 +1,6 @@
 """``treeaudit train DATA``."""
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -9,7 +10,9 @@ from typer import Context
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, page
-from treeaudit.cli.options import algorithms, check_kept, distinct, settings
+from treeaudit.cli.options import algorithms, distinct, protect_inputs, settings
+from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
+from treeaudit.reports.plain_text import plain
 
 if TYPE_CHECKING:
     from treeaudit.dp.ledger import Ledger, Query
@@ -152,19 +155,15 @@ def train(
 
     treeaudit train people.csv --epsilon 1 --schema schema.toml -o model.json
     """
-    import warnings
-
     from treeaudit import trainers
     from treeaudit.dp.budget import Budget
     from treeaudit.dp.claims import unbounded_because
-    from treeaudit.errors import DataError, PrivacyWarning, TreeauditError
     from treeaudit.people.input.table_input import read_table
-    from treeaudit.reports.plain_text import plain
     from treeaudit.trainers.train import cells_of, check_place
 
     for path in output:
         check_place(path, force=force)
-    check_kept(output, {"DATA": data, "--schema": schema, "--budget": budget})
+    protect_inputs(output, {"DATA": data, "--schema": schema, "--budget": budget})
     parameters = {"neighbours": neighbours, "variant": variant, "outside": outside}
     own = settings(setting, _RESERVED, "max_depth=6")
     given: dict[str, Any] = {**own, **parameters, "person": person, "random_state": seed}

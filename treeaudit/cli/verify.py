@@ -8,6 +8,9 @@ import typer
 
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import echo, progress_bar
+from treeaudit.errors import DataError, PolicyError
+from treeaudit.reports.plain_text import plain
+from treeaudit.version import __version__
 
 _MOST = 1 << 30
 _WORST_FIRST = ("fail", "review", "accepted", "pass")
@@ -50,7 +53,6 @@ def verify(
 
     treeaudit verify proof.json model.pkl
     """
-    from treeaudit.errors import DataError, PolicyError
     from treeaudit.findings.report_file import checked_reports, is_report, read_json
 
     try:
@@ -100,8 +102,6 @@ def _run_again(
 ) -> int:
     from treeaudit.comparison.verify import verify as run_again
     from treeaudit.readers import load_all
-    from treeaudit.reports.plain_text import plain
-    from treeaudit.version import __version__
 
     real = load_all(model)[0].source.sha256
     for stated in (one["model"]["sha256"] for one in reports):
@@ -162,7 +162,6 @@ def _follow(
     content: Mapping[str, Any], model: Path, select: str | None, max_bytes: int | None
 ) -> None:
     import treeaudit as ta
-    from treeaudit.errors import DataError
     from treeaudit.inference.checker import assumed_by, check_proof
     from treeaudit.inference.scope import assumptions_of
 

@@ -24,7 +24,7 @@ from treeaudit.cli.limits import limited
 from treeaudit.errors import DataError, TreeauditError
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request
-from treeaudit.reports.fleet_rows import Row, failed_row, row_of
+from treeaudit.reports.fleet import Row, failed_row, row_of
 from treeaudit.reports.release_safe import statement
 from treeaudit.reports.to_json import to_dict
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from treeaudit.arrays import Flag
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of
-from treeaudit.defenses.merging import Merging, bad_where_held
+from treeaudit.defenses.merging import Merging, bad_occupied
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import counted
@@ -38,4 +38,4 @@ class MergeClose(Merging):
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes are too far from the root."""
         everybody = counts_of(tree, forest)[0]
-        return bad_where_held(tree, forest, lambda c: counted(c, everybody).closeness > self.t)
+        return bad_occupied(tree, forest, lambda c: counted(c, everybody).closeness > self.t)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from treeaudit.arrays import Flag
 from treeaudit.defenses.defense import Bounds, DefenseWords, counts_of
-from treeaudit.defenses.merging import Merging, bad_where_held
+from treeaudit.defenses.merging import Merging, bad_occupied
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
@@ -47,7 +47,7 @@ class MergeDominated(Merging):
 
     def bad(self, tree: Tree, forest: Forest) -> Flag:
         """Tell which nodes a label dominates."""
-        bad = bad_where_held(tree, forest, lambda c: counted(c).dominance >= self.most)
+        bad = bad_occupied(tree, forest, lambda c: counted(c).dominance >= self.most)
         if bad[0]:
             share = float(counted(counts_of(tree, forest)[:1]).dominance[0])
             raise DataError(

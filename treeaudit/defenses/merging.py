@@ -38,7 +38,7 @@ def merged(counted: Tree, bad: Flag) -> Tree:
     return compact(counted, ~below(counted, cut, by_level)) if cut.any() else counted
 
 
-def bad_where_held(tree: Tree, forest: Forest, judge: Callable[[Float], Flag]) -> Flag:
+def bad_occupied(tree: Tree, forest: Forest, judge: Callable[[Float], Flag]) -> Flag:
     """Tell which nodes are bad by their class counts, of those that hold anybody."""
     counts = counts_of(tree, forest)
     occupied = (people_in(tree, forest) > 0) & (counts > 0).any(axis=1)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
 from treeaudit.findings.details import Details
-from treeaudit.rendered import Told
+from treeaudit.rendered import NotebookText
 from treeaudit.stats import Estimate
 
 D = TypeVar("D", bound=Details)
@@ -105,7 +105,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding(Told):
+class Finding(NotebookText):
     """What one attack found.
 
     Attributes

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from treeaudit.arrays import Float, Wide, first_alike
+from treeaudit.arrays import Float, Wide, first_equal
 from treeaudit.errors import DataError
 from treeaudit.inference.cells import Cells
 from treeaudit.model.forest import Forest
@@ -42,7 +42,7 @@ class BootstrapEvidence:
     def equal_rows(self) -> Wide:
         """Return for each row the first with the same likelihood."""
         draws = np.where(self.distinct < 0, self.draws, 0.0)
-        return first_alike(self.distinct, draws, self.step)
+        return first_equal(self.distinct, draws, self.step)
 
     def gain(self, row: Wide, people: Wide) -> Float:
         """Return what one person more in rows with so many adds to the log-likelihood.
@@ -129,7 +129,7 @@ class NoiseEvidence:
     @property
     def equal_rows(self) -> Wide:
         """Return for each row the first with the same likelihood."""
-        return first_alike(self.count, self.rate)
+        return first_equal(self.count, self.rate)
 
     def gain(self, row: Wide, people: Wide) -> Float:
         """Return what one person more in rows with so many adds to the log-likelihood."""

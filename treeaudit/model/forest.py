@@ -15,7 +15,7 @@ from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Member, Source
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of
-from treeaudit.rendered import Told
+from treeaudit.rendered import NotebookText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -184,7 +184,7 @@ def all_count(trees: Sequence[Tree]) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Forest(Told):
+class Forest(NotebookText):
     """A model: one or more trees and what their numbers mean.
 
     Attributes

@@ -9,7 +9,7 @@ from treeaudit.errors import ReadError, SeveralModelsError, UnsafeModelError, Un
 from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Forest
 from treeaudit.readers import load
-from treeaudit.writers import content_by, is_written_whole, suffixes_of, writer_for
+from treeaudit.writers import keeps_whole_record, suffixes_of, writer_for
 
 _MOST_NAMED = 40
 _INDEX = re.compile(r"\[\d[\d, ]*\]")
@@ -69,7 +69,7 @@ def one_of(
             raise
         except ReadError:
             continue
-        if is_written_whole(forest, suffix or own_suffix(forest) or "") and own_suffix(forest):
+        if keeps_whole_record(forest, suffix or own_suffix(forest) or "") and own_suffix(forest):
             return forest
     raise error
 
@@ -124,7 +124,7 @@ def own_suffix(forest: Forest) -> str | None:
     named = "." + (source.path or "").rpartition(".")[2].lower()
     suffix = named if named in known else ".pkl" if ".pkl" in known else known[0]
     try:
-        content_by(writer_for(forest, suffix), forest)
+        writer_for(forest, suffix)(forest)
     except UnsupportedModelError:
         return None
     return suffix

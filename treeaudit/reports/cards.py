@@ -11,8 +11,7 @@ from treeaudit.findings.view import Figure, View
 from treeaudit.model.words import number_of
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.plots import Chart, Drawing, Row, draw_curve, draw_plot, share_row
-from treeaudit.reports.severity_styles import SEVERITY
-from treeaudit.reports.wording import in_words, rate
+from treeaudit.reports.wording import SEVERITY, in_words, rate
 from treeaudit.stats import Estimate
 
 
@@ -53,7 +52,7 @@ def _memorised(found: Estimate) -> str:
     return f"{said[:1].upper()}{said[1:]}"
 
 
-def held_against(report: Report) -> list[_Held]:
+def control_claims(report: Report) -> list[_Held]:
     """Return what the verdict card says of memory and fact, claim by claim.
 
     Where no unseen people were given, that nobody can tell; nothing where there

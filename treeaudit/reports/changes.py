@@ -139,13 +139,7 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def save(found: Changes, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write the changes in the format that the suffix of the path tells.
-
-    Raises
-    ------
-    DataError
-        If the suffix is unknown or the file exists already.
-    """
+    """Write the changes in the format that the suffix of the path tells."""
     path = Path(path)
     check_output(path, force=force)
     forms = {".html": to_html, ".json": dumps, ".md": to_markdown, ".txt": to_text}

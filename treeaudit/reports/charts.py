@@ -28,7 +28,7 @@ def fit(text: str, width: float, per_letter: float = 5.9) -> str:
     return text
 
 
-def written(
+def cell_texts(
     layout: Layout, questions: Mapping[int, tuple[str, str]], step: float
 ) -> Mapping[int, str]:
     """Return the text of inner nodes by their number: of the top rows first, so many words."""
@@ -102,7 +102,7 @@ def icicle(
     height = min(28.0, max(11.0, 250 / layout.rows))
     floor = 4 + layout.rows * height
     bars = _Bars(top=floor + 22, most=max([k, *(column.largest for column in columns)]))
-    asked = written(layout, questions, step) if height >= _READABLE else {}
+    asked = cell_texts(layout, questions, step) if height >= _READABLE else {}
     parts = [
         _question(
             cell, asked.get(cell.node, ""), questions.get(cell.node, ("", ""))[1], step, height

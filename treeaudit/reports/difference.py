@@ -254,13 +254,7 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def save(difference: Difference, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """Write the difference in the format that the suffix of the path tells.
-
-    Raises
-    ------
-    DataError
-        If the suffix is unknown or the file exists already.
-    """
+    """Write the difference in the format that the suffix of the path tells."""
     path = Path(path)
     check_output(path, force=force)
     form = path.suffix.lower()

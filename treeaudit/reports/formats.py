@@ -78,7 +78,7 @@ def _safe_markdown(report: Report) -> str:
 
 def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) -> str:
     """Return reports as SARIF or JUnit XML."""
-    from treeaudit.reports.fleet_rows import row_of
+    from treeaudit.reports.fleet import row_of
     from treeaudit.reports.junit import to_junit
     from treeaudit.reports.sarif import to_sarif
 
@@ -137,13 +137,7 @@ def render(report: Report, form: str, *, release_safe: bool = False) -> str:
 def save(
     report: Report, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
 ) -> Path:
-    """Write the report in the format that the suffix of the path tells.
-
-    Raises
-    ------
-    DataError
-        If the suffix is unknown, the file exists already, or it is the model.
-    """
+    """Write the report in the format that the suffix of the path tells."""
     form = suffix_of(path)
     model = report.forest.source.path
     if model is not None and same_file(path, model):

@@ -29,7 +29,7 @@ from treeaudit.reports.advice import (
     repeat_command,
     verdict_line,
 )
-from treeaudit.reports.cards import cards, held_against
+from treeaudit.reports.cards import cards, control_claims
 from treeaudit.reports.charts import strip
 from treeaudit.reports.leaves import (
     MOST_STRIPS,
@@ -109,7 +109,7 @@ def to_html(
             tone=tone,
             release=release(report),
             headline=headline(report),
-            held=held_against(report),
+            held=control_claims(report),
             reasons=reasons(report),
             verdict_line=_sentence(verdict_line(report)),
             checks=check_lines(report),

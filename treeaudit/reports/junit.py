@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from treeaudit.reports.fleet_rows import Row
+from treeaudit.reports.fleet import Row
 from treeaudit.reports.plain_text import plain
 
 

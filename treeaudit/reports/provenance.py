@@ -96,8 +96,6 @@ def spent(forest: Forest) -> list[tuple[str, str]]:
     """
     if forest.privacy is None:
         return []
-    from treeaudit.dp.ledger import Ledger  # which no model needs that claims nothing
-
     try:
         whole = Ledger.from_plain(forest.privacy)
     except DataError:

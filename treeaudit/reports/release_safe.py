@@ -27,8 +27,8 @@ from treeaudit.findings.report import Report
 from treeaudit.model.words import number_of
 from treeaudit.reports.advice import repeat_command, verdict_line
 from treeaudit.reports.provenance import shown_name
-from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.to_json import HEAD, as_json
+from treeaudit.reports.wording import VERDICT
 from treeaudit.version import __version__
 
 _STEPS = (0.05, 0.1, 0.2, 0.25, 0.5)

@@ -85,14 +85,7 @@ def worst_positions(size: Wide, most: int) -> Wide:
     >>> worst_positions(np.array([9, 1, 5, 1]), 3).tolist()
     [1, 3, 2]
     """
-    if len(size) > most:
-        # Sorting millions of leaves for two hundred of them would be slow.
-        last = np.partition(size, most - 1)[most - 1]
-        under = np.flatnonzero(size < last)
-        chosen = np.concatenate([under, np.flatnonzero(size == last)[: most - len(under)]])
-    else:
-        chosen = np.arange(len(size))
-    return np.asarray(chosen[np.lexsort((chosen, size[chosen]))], dtype=np.int64)
+    return np.argsort(size, kind="stable")[:most].astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

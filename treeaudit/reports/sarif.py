@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
-from treeaudit.reports.fleet_rows import Row
+from treeaudit.reports.fleet import Row
 from treeaudit.reports.plain_text import plain
 from treeaudit.version import __version__
 

@@ -15,11 +15,11 @@ from treeaudit.reports.html import environment, framed
 from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import made_from, model_name, shown_name
 from treeaudit.reports.release_safe import statement, verdict_word
-from treeaudit.reports.severity_styles import VERDICT
 from treeaudit.reports.summary import pill
 from treeaudit.reports.terminal import print_report
 from treeaudit.reports.to_json import HEAD, as_json
 from treeaudit.reports.to_json import to_dict as report_to_dict
+from treeaudit.reports.wording import VERDICT
 from treeaudit.version import __version__
 
 if TYPE_CHECKING:
@@ -109,13 +109,7 @@ def _frame(report: Report, *, release_safe: bool) -> Markup:
 def save(
     found: Reports, path: str | os.PathLike[str], *, force: bool = False, release_safe: bool = False
 ) -> Path:
-    """Write the reports in the format that the suffix of the path tells.
-
-    Raises
-    ------
-    DataError
-        If the suffix is unknown, the file exists already, or it is the model.
-    """
+    """Write the reports in the format that the suffix of the path tells."""
     form = suffix_of(path)
     model = found.worst.forest.source.path
     if model is not None and same_file(path, model):

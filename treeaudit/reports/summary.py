@@ -9,8 +9,7 @@ from treeaudit.findings.findings import SEVERITIES, Check, Finding
 from treeaudit.findings.numbers import Share
 from treeaudit.findings.report import Report, view_of
 from treeaudit.reports.plain_text import plain
-from treeaudit.reports.severity_styles import VERDICT
-from treeaudit.reports.wording import in_bold, in_words, percent
+from treeaudit.reports.wording import VERDICT, in_bold, in_words, percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

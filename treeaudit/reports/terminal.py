@@ -19,8 +19,7 @@ from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.advice import fix_sentence, next_command, next_steps, verdict_line
 from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.provenance import claim, counting, shown_name, spent
-from treeaudit.reports.severity_styles import SEVERITY, VERDICT
-from treeaudit.reports.wording import in_words
+from treeaudit.reports.wording import SEVERITY, VERDICT, in_words
 from treeaudit.version import __version__
 
 Block = Text | Table

@@ -59,7 +59,7 @@ def _text(data: object, indent: int | None) -> str:
     return text
 
 
-def asked(policy: Policy, people: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
+def judged_by(policy: Policy, people: Mapping[str, tuple[str, int]]) -> dict[str, Any]:
     """Return what was held against which policy, with which tables of people."""
     return {
         "policy": {
@@ -80,7 +80,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         "findings": [_finding(result) for result in report.results],
         "checks": [_check(check) for check in report.checks],
         "verdict": report.verdict,
-        **asked(report.policy, report.people),
+        **judged_by(report.policy, report.people),
         "unit": {**asdict(report.unit), "sentence": report.unit.sentence},
         "fix": _fix(report.fix),
         **({"frontier": list(map(_tried, report.frontier))} if report.frontier else {}),

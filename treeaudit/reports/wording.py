@@ -1,7 +1,7 @@
-"""Phrases and numbers of people in words, for pages and the terminal."""
+"""Phrases and numbers of people in words, and the style of a severity or verdict."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from treeaudit.findings.numbers import Agreeing, Count, People, Phrase, Score, Share, Strong
 from treeaudit.model.words import in_percent
@@ -10,6 +10,31 @@ from treeaudit.stats import Estimate
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+
+
+class Style(NamedTuple):
+    """A word or mark, the tone of the page, and the styles of a label and of a plain word."""
+
+    word: str
+    tone: str
+    style: str
+    plain: str = ""
+
+
+SEVERITY = {
+    "high": Style("HIGH", "bad", "bold red"),
+    "medium": Style("MEDIUM", "warn", "bold yellow"),
+    "low": Style("LOW", "info", "cyan"),
+    "none": Style("CLEAR", "ok", "green"),
+    "skipped": Style("SKIP", "skip", "dim"),
+}
+VERDICT = {
+    "pass": Style("✓", "ok", "bold white on green", "bold green"),
+    "fail": Style("✕", "bad", "bold white on red", "bold red"),
+    "review": Style("–", "warn", "black on yellow", "bold yellow"),
+    "accepted": Style("◇", "info", "bold white on blue", "bold blue"),
+    "observed": Style("", "skip", "reverse", "dim"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

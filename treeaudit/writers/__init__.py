@@ -5,19 +5,24 @@ file, and its suffix in `WRITERS`.
 """
 
 import os
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from treeaudit.errors import DataError
 from treeaudit.files import check_new, same_file, write_file
 from treeaudit.model.forest import Forest
+from treeaudit.readers.boosters import StoredBooster
+from treeaudit.writers import in_place
+from treeaudit.writers.estimators import BUILDERS
+from treeaudit.writers.in_place import SKOPS, is_in_place
+from treeaudit.writers.lightgbm import to_lightgbm_text
+from treeaudit.writers.native_json import to_json
+from treeaudit.writers.scikit_learn import VOTES, to_estimator, to_joblib, to_pickle, to_skops
+from treeaudit.writers.xgboost import to_xgboost_json, to_xgboost_ubjson
 
 __all__ = [
     "WRITERS",
     "check_target",
-    "content_by",
     "is_written_whole",
     "repaired_suffix",
     "save",
@@ -26,21 +31,21 @@ __all__ = [
     "writer_for",
 ]
 
-WRITERS: Mapping[str, str] = {
-    ".json": "native_json.to_json",
-    ".pkl": "scikit_learn.to_pickle",
-    ".pickle": "scikit_learn.to_pickle",
-    ".joblib": "scikit_learn.to_joblib",
-    ".skops": "scikit_learn.to_skops",
-}
-"""Every format by suffix; a writer loads when it is asked for."""
+Writer = Callable[[Forest], str | bytes]
+"""From a model to the content of its file."""
 
-_OWN: Mapping[str, Mapping[str, str]] = {
-    "XGBoost": {
-        ".json": "xgboost_document.to_xgboost_json",
-        ".ubj": "xgboost_document.to_xgboost_ubjson",
-    },
-    "LightGBM": {".txt": "lightgbm_text.to_lightgbm_text"},
+WRITERS: Mapping[str, Writer] = {
+    ".json": to_json,
+    ".pkl": to_pickle,
+    ".pickle": to_pickle,
+    ".joblib": to_joblib,
+    ".skops": to_skops,
+}
+"""Every format by suffix."""
+
+_OWN: Mapping[str, Mapping[str, Writer]] = {
+    "XGBoost": {".json": to_xgboost_json, ".ubj": to_xgboost_ubjson},
+    "LightGBM": {".txt": to_lightgbm_text},
 }
 """The formats of other libraries, for models that were read from them."""
 
@@ -78,11 +83,11 @@ def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -
     [3, 1, 2]
     """
     writer = check_target(forest, path, force=force)
-    return write_file(path, content_by(writer, forest), force=force)
+    return write_file(path, writer(forest), force=force)
 
 
-def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> str:
-    """Return the name of the writer for a path, before any work is done for it.
+def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> Writer:
+    """Return the writer for a path, before any work is done for it.
 
     Raises
     ------
@@ -106,27 +111,12 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
     return writer
 
 
-def content_by(writer: str, forest: Forest) -> str | bytes:
-    """Return the content of a file, by the name of its writer.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it has no such form; names what can be written.
-    """
-    module, _, name = writer.partition(".")
-    content: str | bytes = getattr(import_module(f"{__name__}.{module}"), name)(forest)
-    return content
-
-
-def _writers_of(forest: Forest) -> Mapping[str, str]:
+def _writers_of(forest: Forest) -> Mapping[str, Writer]:
     """Return the writers by suffix: those of its own library stand before ours."""
-    from treeaudit.readers.boosters import StoredBooster
-
     stored = forest.source.stored
     if not isinstance(stored, StoredBooster):
         return WRITERS
-    pickled = dict.fromkeys((".pkl", ".pickle", ".joblib"), "in_place.to_pickle")
+    pickled = dict.fromkeys((".pkl", ".pickle", ".joblib"), in_place.to_pickle)
     found = stored.found
     seen = None if found is None else found.seen
     # A member of an ensemble answers with other labels, or another table, without it.
@@ -139,35 +129,20 @@ def _writers_of(forest: Forest) -> Mapping[str, str]:
 
 def suffixes_of(forest: Forest) -> list[str]:
     """Return the suffixes of the files that can hold a model of this kind."""
-    from treeaudit.readers.sklearn.ensembles import FORESTS, TREES
-
-    own = {name: one for name, one in _writers_of(forest).items() if WRITERS.get(name) != one}
-    if own:
-        return [*own, *([] if ".json" in own else [".json"])]
-    # What is asked most often waits for no writer.
-    if forest.source.estimator in (TREES | FORESTS) - {"RandomTreesEmbedding"}:
-        return list(WRITERS)
-    from treeaudit.writers.estimators import BUILDERS
-    from treeaudit.writers.in_place import SKOPS, is_in_place
-    from treeaudit.writers.votes import VOTES
-
     live = forest.source.estimator in (*BUILDERS, *VOTES) or forest.source.format == SKOPS
     if is_in_place(forest):
         return [name for name in WRITERS if live or name != ".skops"]
     return list(WRITERS) if live else [".json"]
 
 
-def is_written_whole(forest: Forest, suffix: str) -> bool:
+def keeps_whole_record(forest: Forest, suffix: str) -> bool:
     """Tell whether a file of a suffix holds a model with all that it was read with, as a pickle."""
-    from treeaudit.writers.in_place import SKOPS, is_in_place
-
-    writer = _writers_of(forest).get(suffix.lower(), "")
-    if writer == "in_place.to_pickle":
+    writer = _writers_of(forest).get(suffix.lower())
+    if writer is in_place.to_pickle:
         return True
-    forms = {"scikit_learn.to_pickle", "scikit_learn.to_joblib"}
-    if forest.source.format == SKOPS:
-        forms.add("scikit_learn.to_skops")
-    return writer in forms and is_in_place(forest)
+    whole = writer in (to_pickle, to_joblib)
+    whole = whole or (writer is to_skops and forest.source.format == SKOPS)
+    return whole and is_in_place(forest)
 
 
 def repaired_suffix(forest: Forest) -> str:
@@ -177,16 +152,6 @@ def repaired_suffix(forest: Forest) -> str:
     return named if named in suffixes_of(forest) else ".json"
 
 
-def writer_for(forest: Forest, suffix: str) -> str:
-    """Return the name of the writer for one of `suffixes_of`."""
+def writer_for(forest: Forest, suffix: str) -> Writer:
+    """Return the writer for one of `suffixes_of`."""
     return _writers_of(forest)[suffix]
-
-
-def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no types
-    """Return a model as a fitted estimator of the installed scikit-learn.
-
-    See `treeaudit.writers.scikit_learn.to_estimator`.
-    """
-    from treeaudit.writers.scikit_learn import to_estimator as made
-
-    return made(forest)

@@ -23,7 +23,7 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert, Text
 from treeaudit.readers.sklearn.ensembles import SEARCHES
 from treeaudit.readers.sklearn.model_ref import ModelRef
-from treeaudit.writers.kept import Change, Changes, Kept, texts_of_index
+from treeaudit.writers.canonical_record import Change, Changes, RecordCopier, texts_of_index
 
 _ENOUGH = 1 << 62
 _DEEPEST = 8
@@ -35,10 +35,10 @@ _MOST_NUMBERS = 32
 _CONTAINERS = ("collections.OrderedDict", "collections.defaultdict", "sklearn.utils.Bunch",
                "sklearn.utils._bunch.Bunch")  # fmt: skip
 _DATES = frozenset("date datetime time timedelta timezone".split())
-_GONE = object()
+_REMOVED = object()
 
 
-def found_of(forest: Forest) -> ModelRef | None:
+def model_ref_of(forest: Forest) -> ModelRef | None:
     """Return the record that a model was read from, of whatever library; None without one."""
     stored = forest.source.stored
     stored = stored.found if isinstance(stored, StoredBooster) else stored
@@ -52,12 +52,12 @@ def is_bundle(root: object) -> bool:
 
 def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object:
     """Return the record of a file with the repaired trees of a model."""
-    found = found_of(forest)
+    found = model_ref_of(forest)
     if found is None:
         raise TypeError("no record to write into")
     model, changes = found.holder or found.estimator, changes_of(forest)
     if not is_bundle(found.root):
-        return Kept(changes)(model)
+        return RecordCopier(changes)(model)
     every = {**changes}
     for one in usual_models(found.root):
         # Another model is written as a release does; one that cannot be is left out.
@@ -66,10 +66,10 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
                 other = read_model(found.root, one.inside, Source(), _ENOUGH)
                 _join(every, changes_of(without_extras(other)))
     names = forest.schema.names if forest.schema.named else ()
-    kept = Kept(every)
-    made = _Bundle(kept, model, tuple(map(str, names))).written(found.root)
+    copier = RecordCopier(every)
+    made = _Bundle(copier, model, tuple(map(str, names))).copied(found.root)
     # Inside of a class that is not written back, it is written alone.
-    return made if kept.has(changes) else kept(model)
+    return made if copier.has(changes) else copier(model)
 
 
 def _join(every: dict[int, Change], more: Changes) -> None:
@@ -91,56 +91,56 @@ def _is_mapping(value: object) -> bool:
 class _Bundle:
     """Copies a container."""
 
-    def __init__(self, kept: Kept, model: Inert, names: tuple[str, ...]) -> None:
-        self._kept = kept
+    def __init__(self, copier: RecordCopier, model: Inert, names: tuple[str, ...]) -> None:
+        self._copier = copier
         self._model = model
         self._names = names
         self._room = _MOST_NOTES
 
-    def written(self, value: object, depth: int = 0) -> object:
-        """Return what is written for a value of the bundle, `_GONE` for nothing."""
+    def copied(self, value: object, depth: int = 0) -> object:
+        """Return what is written for a value of the bundle, `_REMOVED` for nothing."""
         value = arrived(value)
         if depth > _DEEPEST:
-            return _GONE
+            return _REMOVED
         if depth and (size := _size_of_note(value)) is not None:
             own = texts_of_index(value) if isinstance(value, Inert) else value
             if isinstance(own, list | tuple | np.ndarray) and tuple(own) == self._names:
                 return own
             if size > self._room:
-                return _GONE
+                return _REMOVED
             self._room -= size
             return own if own is not None else value
         if isinstance(value, Inert) and not _is_mapping(value):
             return self._object(value)
         if depth and not _holds_objects(value):
-            return _GONE
+            return _REMOVED
         if isinstance(value, list | tuple):
-            parts = [self.written(one, depth + 1) for one in value]
-            parts = [None if one is _GONE else one for one in parts]
+            parts = [self.copied(one, depth + 1) for one in value]
+            parts = [None if one is _REMOVED else one for one in parts]
             return parts if isinstance(value, list) else tuple(parts)
         pairs = value.pairs if isinstance(value, Inert) else value
         if not isinstance(pairs, dict):
-            return _GONE
-        made = {key: self.written(one, depth + 1) for key, one in pairs.items()
+            return _REMOVED
+        made = {key: self.copied(one, depth + 1) for key, one in pairs.items()
                 if _is_key(key)}  # fmt: skip
-        made = {key: one for key, one in made.items() if one is not _GONE}
+        made = {key: one for key, one in made.items() if one is not _REMOVED}
         if isinstance(value, Inert) and not value.kind.startswith("default"):
             return replace(value, args=(), state=None, items=[], pairs=made)
         return made
 
     def _object(self, value: Inert) -> object:
-        """Return a fitted object, or `_GONE` for one that is not written back."""
+        """Return a fitted object, or `_REMOVED` for one that is not written back."""
         whole = value
         while isinstance(value, Inert) and value.kind in SEARCHES:
             # A search answers as what it chose.
             value = arrived(value.get("best_estimator_"))  # type: ignore[assignment]
         try:
-            made = self._kept(value)
-            return _GONE if made is None else made
+            made = self._copier(value)
+            return _REMOVED if made is None else made
         except UnsupportedModelError:
             if self._model in (whole, value):
                 raise
-            return _GONE
+            return _REMOVED
 
 
 def _is_key(key: object) -> bool:

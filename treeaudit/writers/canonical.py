@@ -7,10 +7,10 @@ no seeds, no choice of instructions, digits or blanks that a reader would not se
 The forms that are compared, each fixed within a major release:
 
 - pickle and joblib: the one pickle of `treeaudit.writers.pickle_bytes`, of the record that
-  `treeaudit.writers.kept` leaves; a joblib file is a plain pickle, too.
+  `treeaudit.writers.canonical_record` leaves; a joblib file is a plain pickle, too.
 - skops: members without times, in the order of the schema; numbers of nodes in that order.
 - XGBoost: entries sorted by name, without blanks; numbers of 32 bits by their shortest text.
-- LightGBM: the lines that `treeaudit.writers.lightgbm_text` writes, in its order.
+- LightGBM: the lines that `treeaudit.writers.lightgbm` writes, in its order.
 - treeaudit's own JSON: without blanks, in the order of `treeaudit.writers.native_json`.
 
 Compressed files are not canonical. What stays free is what the model consists of: thresholds,
@@ -24,7 +24,7 @@ from pathlib import Path
 from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
-from treeaudit.writers import content_by, writer_for
+from treeaudit.writers import writer_for
 from treeaudit.writers.pickle_bytes import HEAD
 
 _SUFFIXES = {
@@ -92,7 +92,7 @@ def canonical(forest: Forest) -> Canonical:
     try:
         with Path(source.path).open("rb") as file:
             head = file.read(256)
-            if reason := _told_by(head, source.format):
+            if reason := _difference_of_head(head, source.format):
                 return Canonical(value=False, reason=reason)
             content = head + file.read()
     except OSError as error:
@@ -102,14 +102,14 @@ def canonical(forest: Forest) -> Canonical:
     if sha256(content).hexdigest() != source.sha256:
         return Canonical(value=None, reason="the file was changed since it was read")
     try:
-        made = content_by(writer_for(forest, suffix), without_extras(forest))
+        made = writer_for(forest, suffix)(without_extras(forest))
     except (KeyError, UnsupportedModelError) as error:
         return Canonical(value=None, reason=f"the model cannot be written again: {error}")
     same = content == (made.encode() if isinstance(made, str) else made)
     return Canonical(value=same, reason="" if same else "the file is not as a release writes it")
 
 
-def _told_by(head: bytes, form: str) -> str:
+def _difference_of_head(head: bytes, form: str) -> str:
     """Return by what the beginning of a file differs from that of every canonical one."""
     if head.startswith(_COMPRESSED):
         return "the file is compressed"

@@ -1,19 +1,41 @@
 """A `Forest` as a fitted scikit-learn estimator: one function per kind of model."""
 
+import copy
+import re
+import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.errors import UnsupportedModelError
-from treeaudit.model.forest import Forest
+from treeaudit.model.forest import Forest, LazyTrees
+from treeaudit.model.schema import Label
+from treeaudit.model.tree import Tree
 from treeaudit.model.words import an
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.ensembles import FORESTS, TREES
-from treeaudit.writers.binary import JSON
-from treeaudit.writers.node_tables import answers_of, grown, predictor
-from treeaudit.writers.templates import Live, fitted, members_like, state_draws, with_parameters
-from treeaudit.writers.without_labels import isolation_forest, tree_embedding
+from treeaudit.writers.node_tables import (
+    JSON,
+    NOT_SIZED,
+    answers_of,
+    grown,
+    is_sized,
+    path_length,
+    predictor,
+)
+
+Live = Any
+"""A scikit-learn estimator, which has no types."""
+
+
+_OLD_NAMES = {
+    "loss": {"deviance": "log_loss", "ls": "squared_error", "lad": "absolute_error"},
+    "criterion": {"mse": "squared_error", "mae": "absolute_error"},
+}
 
 
 def estimator_of(forest: Forest, stored: Inert | None) -> Live:
@@ -171,6 +193,157 @@ def _histogram_boosting(forest: Forest, stored: Inert | None) -> Live:
         if name in vars(made):
             setattr(made, name, None)
     return made.set_params(max_iter=len(made._predictors))
+
+
+def _class_named(kind: str) -> Live:
+    """Return an estimator class by its public name."""
+    import sklearn.ensemble
+    import sklearn.tree
+
+    if re.match("(Decision|Extra)Tree(Classifier|Regressor)$", kind):
+        return getattr(sklearn.tree, kind)
+    return getattr(sklearn.ensemble, kind)
+
+
+def labels_of(classes: tuple[Label, ...]) -> Array:
+    """Return class labels as the array that scikit-learn keeps."""
+    array = np.array(classes)
+    if len({type(label) for label in classes}) > 1 and array.dtype.kind == "U":
+        return np.array(classes, dtype=object)
+    return array
+
+
+def fitted(forest: Forest, **options: Any) -> Live:  # noqa: ANN401
+    """Return an estimator of the kind of a model, fitted on made-up rows, two for each class."""
+    classes = forest.schema.classes
+    made = _class_named(forest.source.estimator)(**options)
+    n = 2 * len(classes or (0, 1))
+    rows = np.zeros((n, len(forest.schema.features)), dtype=np.float32)
+    # The rows tell the labels apart: boosting refuses a first tree that cannot.
+    rows[:, 0] = np.arange(n) // 2
+    labels = None if classes is None else labels_of(classes)
+    try:
+        with warnings.catch_warnings():
+            # What a version says about made-up rows is for nobody.
+            warnings.simplefilter("ignore")
+            made.fit(rows, np.zeros(n) if labels is None else np.repeat(labels, 2))
+    except (TypeError, ValueError) as error:
+        raise UnsupportedModelError(
+            f"the installed scikit-learn takes no such labels ({error}): write the version-free "
+            "form instead (-o model.treeaudit.json)"
+        ) from None
+    if labels is None:
+        return made
+    if not np.array_equal(made.classes_, labels):
+        raise UnsupportedModelError(
+            "the labels of the model are not sorted, as scikit-learn has them: write the "
+            "version-free form instead (-o model.treeaudit.json)"
+        )
+    return made
+
+
+def with_parameters(estimator: Live, stated: Mapping[str, Any]) -> Live:
+    """Return the estimator with the parameters of the model, but without its seed."""
+    known = estimator.get_params(deep=False)
+    given = {name: value for name, value in stated.items() if name in known}
+    for name, renamed in _OLD_NAMES.items():
+        if isinstance(given.get(name), str):
+            given[name] = renamed.get(given[name], given[name])
+    if "random_state" in known:
+        given["random_state"] = None
+    return estimator.set_params(**given)
+
+
+def members_like(example: Live, forest: Forest, stated: Mapping[str, Any]) -> list[Live]:
+    """Return one estimator for each tree."""
+    n_features = len(forest.schema.features)
+    shaped = with_parameters(copy.deepcopy(example), stated)
+    members = []
+    for i, tree in enumerate(forest.trees):
+        member = copy.copy(shaped)
+        member.tree_ = grown(example.tree_, tree, answers_of(tree, forest, i), n_features)
+        members.append(member)
+    return members
+
+
+def state_draws(made: Live, forest: Forest, draws: str) -> None:
+    """State rows and draws where they are known: they say what the counts are.
+
+    The attribute ``draws`` is where this kind of ensemble keeps its draws for each tree.
+    """
+    for name in ("_n_samples", draws):
+        if hasattr(made, name):
+            delattr(made, name)
+    if forest.n_records is not None:
+        made._n_samples = forest.n_records
+    first = forest.trees[0]
+    if forest.records_are == "bootstrap" and first.counts is not None:
+        each = [tree.counts[0].sum() for tree in forest.trees if tree.counts is not None]
+        if len(set(each)) == 1 and float(each[0]).is_integer():
+            setattr(made, draws, int(each[0]))
+
+
+def isolation_forest(forest: Forest, stored: Inert | None) -> Live:
+    """Return an isolation forest; it answers by the depths and the sizes of leaves."""
+    drawn, offset = (None, None) if stored is None else _beside(stored)
+    if drawn is None or offset is None:
+        raise UnsupportedModelError(
+            f"the {forest.source.estimator} does not tell how many people each tree drew: {JSON}"
+        )
+    if not all(is_sized(tree) for tree in forest.trees):
+        raise UnsupportedModelError(NOT_SIZED)
+    bare = _without_values(forest)
+    n_features = len(forest.schema.features)
+    made = fitted(bare, n_estimators=1)
+    made.estimators_ = members_like(made.estimators_[0], bare, {})
+    made.estimators_features_ = [np.arange(n_features) for _ in made.estimators_]
+    made.max_samples_ = made._max_samples = drawn
+    made.offset_ = offset
+    if hasattr(made, "_decision_path_lengths"):
+        trees = [member.tree_ for member in made.estimators_]
+        made._decision_path_lengths = tuple(tree.compute_node_depths() for tree in trees)
+        lengths = tuple(path_length(tree.n_node_samples) for tree in trees)
+        made._average_path_length_per_tree = lengths
+    made._seeds = None
+    if hasattr(made, "_n_samples"):
+        made._n_samples = forest.n_records
+    with_parameters(made, forest.source.parameters)
+    return made.set_params(n_estimators=forest.n_trees, max_features=1.0)
+
+
+def tree_embedding(forest: Forest, stored: Inert | None) -> Live:
+    """Return an embedding by leaves: one column for each leaf of each tree."""
+    del stored
+    bare = _without_values(forest)
+    made = fitted(bare, n_estimators=1)
+    made.estimators_ = members_like(made.estimators_[0], bare, {})
+    with_parameters(made, forest.source.parameters).set_params(n_estimators=forest.n_trees)
+    leaves = [np.flatnonzero(tree.is_leaf) for tree in forest.trees]
+    most = max(len(leaf) for leaf in leaves)
+    made.one_hot_encoder_.set_params(sparse_output=made.sparse_output)
+    made.one_hot_encoder_.fit(np.column_stack([np.resize(leaf, most) for leaf in leaves]))
+    if hasattr(made, "_n_samples"):
+        made._n_samples = forest.n_records
+    return made
+
+
+def _beside(stored: Inert) -> tuple[int | None, float | None]:
+    """Return what each tree drew, and from which score on somebody is an outlier."""
+    drawn, offset = arrived(stored.get("_max_samples")), arrived(stored.get("offset_"))
+    if isinstance(drawn, int | np.integer) and isinstance(offset, int | float | np.floating):
+        return int(drawn), float(offset)
+    return None, None
+
+
+def _without_values(forest: Forest) -> Forest:
+    """Leave out the made-up labels that the trees were grown on: nobody asks for them."""
+    trees = forest.trees
+
+    def build(i: int) -> Tree:
+        return replace(trees[i], value=np.zeros(trees[i].n_nodes))
+
+    schema = replace(forest.schema, classes=None)
+    return replace(forest, trees=LazyTrees(build, len(trees)), schema=schema)
 
 
 Builder = Callable[[Forest, Inert | None], Live]

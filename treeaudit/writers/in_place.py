@@ -4,7 +4,7 @@ Nothing is loaded: the record is inert data, its trees are exchanged for the
 repaired ones, and what no answer hangs on is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,10 +13,11 @@ from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
+from treeaudit.model.tree import Tree
 from treeaudit.model.words import an
-from treeaudit.readers.boosters import StoredBooster
+from treeaudit.readers.boosters import StoredBooster, booster_in
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.sklearn.model_ref import (
     ModelRef,
     TrainingContext,
@@ -26,16 +27,23 @@ from treeaudit.readers.sklearn.model_ref import (
 )
 from treeaudit.readers.sklearn.models import members_of
 from treeaudit.readers.sklearn.scikit_learn import to_forest
-from treeaudit.writers.beside_trees import beside_trees
-from treeaudit.writers.binary import JSON
-from treeaudit.writers.boosters import booster_changes
+from treeaudit.readers.xgboost.model import is_ubjson
+from treeaudit.writers.attribute_allowlist import ALLOWED
 from treeaudit.writers.bundles import record_of
-from treeaudit.writers.kept import Change, Changes, Kept
-from treeaudit.writers.needed import NEEDED
-from treeaudit.writers.node_tables import Answers, answers_of, people_of
+from treeaudit.writers.canonical_record import REMOVED, Change, Changes, RecordCopier
+from treeaudit.writers.lightgbm import to_lightgbm_text
+from treeaudit.writers.node_tables import (
+    JSON,
+    NOT_SIZED,
+    Answers,
+    answers_of,
+    is_sized,
+    path_length,
+    people_of,
+)
 from treeaudit.writers.pickle_bytes import dumps
-from treeaudit.writers.places import origins
-from treeaudit.writers.stored_trees import is_same, predictor_record, tree_record
+from treeaudit.writers.tree_records import is_same, origins, predictor_record, tree_record
+from treeaudit.writers.xgboost import document_of, json_of, to_ubjson
 
 SKOPS = "sklearn-skops"
 """The format of a model that is written back as a skops file."""
@@ -53,7 +61,7 @@ def is_in_place(forest: Forest) -> bool:
     found = forest.source.stored
     if not isinstance(found, ModelRef) or found.estimator.kind != forest.source.estimator:
         return False
-    if found.estimator.kind not in NEEDED or found.estimator.cls.module.split(".")[0] != "sklearn":
+    if found.estimator.kind not in ALLOWED or found.estimator.cls.module.split(".")[0] != "sklearn":
         return False
     seen = found.seen
     alike = replace(found, seen=TrainingContext()).classes == found.classes
@@ -73,10 +81,10 @@ def to_pickle(forest: Forest) -> bytes:
 
 
 def changes_of(forest: Forest) -> Changes:
-    """Return what the repaired trees of a model change in its record, see `Kept`."""
+    """Return what the repaired trees of a model change in its record, see `RecordCopier`."""
     found = forest.source.stored
     if isinstance(found, StoredBooster):
-        return booster_changes(forest)
+        return _booster_changes(forest)
     if not isinstance(found, ModelRef) or not is_in_place(forest):
         raise UnsupportedModelError(
             f"{an(forest.source.estimator)} is not written into its record: {JSON}"
@@ -125,7 +133,7 @@ def _repaired(forest: Forest, whole: Forest, member: ModelRef, numbers: Sequence
     ]
     if is_tree(member.estimator):
         return {id(member.estimator): {"tree_": trees[0]}}
-    kept = Kept({})
+    kept = RecordCopier({})
     written = [
         kept.member(member.estimator, held[k - first], tree)
         for k, tree in zip(origin, trees, strict=True)
@@ -144,7 +152,7 @@ def _repaired(forest: Forest, whole: Forest, member: ModelRef, numbers: Sequence
             raise UnsupportedModelError(f"the {kind} has {width} trees a round: keep whole rounds")
         changed["estimators_"] = shaped.reshape(-1, *rounds.shape[1:])
     places = [k - first for k in origin]
-    changed |= beside_trees(changed["estimators_"], forest, whole, member, places)
+    changed |= _ensemble_attributes(changed["estimators_"], forest, whole, member, places)
     # A file may hold a member once more: the same tree, or none where it was taken out.
     each: dict[int, Change] = dict.fromkeys(map(id, held))
     each |= {id(held[place]): one for place, one in zip(places, written, strict=True)}
@@ -216,4 +224,93 @@ def _histogram(
     }
     if len(trees) < len(held):
         changed["max_iter"] = len(trees) // width
+    return changed
+
+
+_WRAPPERS = {"XGBoost": ("xgboost", "XGB"), "LightGBM": ("lightgbm", "LGBM")}
+_BYTEARRAY = Global("builtins", "bytearray", 0, True)
+
+
+def _booster_changes(forest: Forest) -> dict[int, Mapping[str, object]]:
+    """Return what the repaired trees of a booster change in its record, see `RecordCopier`."""
+    stored = forest.source.stored
+    found = stored.found if isinstance(stored, StoredBooster) else None
+    if found is None:
+        raise TypeError("no record to write into")
+    library, prefix = _WRAPPERS[forest.source.library]
+    booster = booster_in(found.estimator, library, prefix)
+    if booster is None:
+        raise TypeError("a booster that was read has a record")
+    names = {"handle", "_handle"} & booster.attributes.keys()
+    return {id(booster): dict.fromkeys(names, _handle(forest, booster.get("handle")))}
+
+
+def _handle(forest: Forest, stored: object) -> object:
+    """Return what the library stores in the place of its booster."""
+    if forest.source.library == "LightGBM":
+        return to_lightgbm_text(forest)
+    if forest.source.library_version is None:
+        raise UnsupportedModelError(
+            "XGBoost before 1.0 loads nothing but its binary form, which is not written: write "
+            "the .json that newer versions load"
+        )
+    model = document_of(forest)
+    parts = {"Config": model.pop("Config", {}), "Model": model}
+    # Versions before 1.6 write and load JSON, and the binary form.
+    newer = isinstance(stored, bytes | bytearray | memoryview) and is_ubjson(stored)
+    return Inert(_BYTEARRAY, (to_ubjson(parts) if newer else json_of(parts),))
+
+
+def _ensemble_attributes(
+    rounds: object, forest: Forest, whole: Forest, member: ModelRef, origin: list[int]
+) -> dict[str, object]:
+    """Return what an ensemble states beside its trees, where they change it."""
+    stated, n = member.estimator.attributes, len(origin)
+    changed: dict[str, object] = {}
+    if whole.n_records != forest.n_records:
+        gone = ("_n_samples", "_n_samples_bootstrap")
+        changed.update((name, REMOVED) for name in gone if name in stated)
+    if isinstance(rounds, np.ndarray):
+        if n < whole.n_trees:
+            changed.update(n_estimators=len(rounds), n_estimators_=len(rounds))
+    elif "n_estimators" in stated:
+        changed["n_estimators"] = n
+    picked = member.get("estimators_features_")
+    if isinstance(picked, list | tuple) and n < len(picked):
+        changed["estimators_features_"] = [arrived(picked[k]) for k in origin]
+    weights = member.get("estimator_weights_")
+    if isinstance(weights, np.ndarray):
+        changed["estimator_weights_"] = weights[origin].copy()
+    trees = [forest.trees[i] for i in range(forest.n_trees)]
+    if member.estimator.kind == "IsolationForest":
+        changed.update(_path_lengths(trees, stated))
+    if member.estimator.kind == "RandomTreesEmbedding":
+        changed.update(_leaf_codes(trees, member))
+    return changed
+
+
+def _path_lengths(trees: Sequence[Tree], stated: Mapping[str, object]) -> dict[str, object]:
+    """Return how deep people go: an isolation forest answers by it."""
+    if not all(is_sized(tree) for tree in trees):
+        raise UnsupportedModelError(NOT_SIZED)
+    depths = tuple(tree.depths.astype(np.int64) + 1 for tree in trees)
+    known = {
+        "_decision_path_lengths": depths,
+        "_average_path_length_per_tree": tuple(path_length(people_of(t)) for t in trees),
+    }
+    return {name: lengths for name, lengths in known.items() if name in stated}
+
+
+def _leaf_codes(trees: Sequence[Tree], member: ModelRef) -> dict[str, object]:
+    """Return the encoder of leaves, which has one column for each."""
+    encoder = member.get("one_hot_encoder_")
+    if not isinstance(encoder, Inert):
+        raise UnsupportedModelError(f"the embedding does not tell how it numbers leaves: {JSON}")
+    leaves = [np.flatnonzero(tree.is_leaf).astype(np.int64) for tree in trees]
+    columns = [len(leaf) for leaf in leaves]
+    known: dict[str, object] = {"categories_": leaves, "_n_features_outs": columns}
+    stated = {name: one for name, one in known.items() if name in encoder.attributes}
+    changed: dict[str, object] = {"one_hot_encoder_": RecordCopier({id(encoder): stated})(encoder)}
+    if "_n_features_out" in member.estimator.attributes:
+        changed["_n_features_out"] = sum(columns)
     return changed

@@ -8,14 +8,86 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.predict.predictions import node_shares
-from treeaudit.writers.binary import JSON, splits_of
+
+JSON = "write the version-free form instead (-o model.treeaudit.json)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Splits:
+    """Binary splits, one entry per inner node.
+
+    Attributes
+    ----------
+    inner
+        Node numbers.
+    left, right
+        Their children: ``x <= threshold`` goes left.
+    feature, threshold, missing_left
+        The test, and whether missing values pass it.
+    """
+
+    inner: Wide
+    left: Wide
+    right: Wide
+    feature: Wide
+    threshold: Float
+    missing_left: Flag
+
+
+def splits_of(tree: Tree) -> Splits:
+    """Return the binary splits of a tree.
+
+    Examples
+    --------
+    >>> inf = np.inf
+    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 3, 3],
+    ...              low=[-inf, 1.5, -inf], high=[inf, inf, 1.5])
+    >>> splits = splits_of(stump)
+    >>> splits.left.tolist(), splits.right.tolist(), splits.threshold.tolist()
+    ([2], [1], [1.5])
+    """
+    start, child = tree.children()
+    fan = np.diff(start)
+    if np.any(fan == 1):
+        raise UnsupportedModelError(
+            "scikit-learn has no tree that leaves records unanswered: use --unanswered parent, or "
+            + JSON
+        )
+    inner = np.flatnonzero(fan)
+    sets = tree.categories is not None and len(tree.categories.codes) > 0
+    if np.any(fan > 2) or sets:
+        raise UnsupportedModelError(
+            "scikit-learn has no tree that branches more than twice or by categories: " + JSON
+        )
+    first, second = child[start[inner]], child[start[inner] + 1]
+    swapped = np.isfinite(tree.low[first]) | (tree.low[first] == np.inf)
+    left = np.where(swapped, second, first).astype(np.int64)
+    right = np.where(swapped, first, second).astype(np.int64)
+    threshold = tree.high[left]
+    fits = (tree.feature[left] == tree.feature[right]) & (threshold == tree.low[right])
+    if not np.all(fits & (tree.low[left] == -np.inf) & (tree.high[right] == np.inf)):
+        raise UnsupportedModelError(
+            "a node of the tree is not one question with two answers, as scikit-learn has it: "
+            + JSON
+        )
+    missing = np.zeros(len(inner), np.bool_) if tree.missing is None else tree.missing[left]
+    return Splits(
+        inner=inner,
+        left=left,
+        right=right,
+        feature=tree.feature[left].astype(np.int64),
+        threshold=threshold,
+        missing_left=missing,
+    )
+
 
 _NEXT_TO_NOTHING = 1e-7
 
@@ -114,7 +186,7 @@ def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  
         nodes["missing_go_to_left"][splits.inner] = splits.missing_left
     value = answers.value
     if value.shape[1] > 1 and state["values"][0].sum() > 1.5:
-        value = value * stored_weight(answers)[:, None]
+        value = value * legacy_weight(answers)[:, None]
     made = type(example)(n_features, np.array([value.shape[1]], dtype=np.intp), 1)
     made.__setstate__(
         {
@@ -127,7 +199,7 @@ def grown(example: Any, tree: Tree, answers: Answers, n_features: int) -> Any:  
     return made
 
 
-def stored_weight(answers: Answers) -> Float:
+def legacy_weight(answers: Answers) -> Float:
     """Turn shares into the weights that scikit-learn before 1.4 stores."""
     if not answers.weight.any():
         return np.ones(len(answers.weight))
@@ -152,3 +224,32 @@ def predictor(example: Any, tree: Tree) -> Any:  # noqa: ANN401
     nodes["right"][splits.inner] = splits.right
     none = np.zeros((0, 8), dtype=np.uint32)
     return type(example)(nodes, none, none)
+
+
+NOT_SIZED = (
+    "an isolation forest answers by the people in its leaves, and a leaf has none: repair "
+    f"it with --method merge-siblings, without --strip, or {JSON}"
+)
+
+
+def path_length(people: npt.ArrayLike) -> Float:
+    """Return how deep a tree is expected to go on below a leaf of so many people.
+
+    The mean length of an unsuccessful search in a binary search tree, as in Liu,
+    Ting and Zhou (2008), Isolation Forest, equation 1.
+
+    Examples
+    --------
+    >>> path_length([0, 1, 2, 256]).round(3).tolist()
+    [0.0, 0.0, 1.0, 10.245]
+    """
+    n = np.asarray(people, dtype=np.float64)
+    length = np.where(n == 2, 1.0, 0.0)
+    many = n[n > 2]
+    length[n > 2] = 2.0 * (np.log(many - 1.0) + np.euler_gamma) - 2.0 * (many - 1.0) / many
+    return length
+
+
+def is_sized(tree: Tree) -> bool:
+    """Tell whether every leaf has people, and the tree says how many."""
+    return tree.n_records is not None and bool(np.all(tree.n_records[tree.is_leaf] > 0))

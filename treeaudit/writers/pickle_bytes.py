@@ -11,7 +11,7 @@ every numpy since 1.0 reads them. The encoding stays the same within a major rel
   Lists, dictionaries, tuples, bytes and arrays are never shared: which of them a file shared
   depends on the program that wrote it.
 - *Order*: the attributes of an object and the entries of a dictionary stand as in the record, and
-  `treeaudit.writers.kept` sorts them.
+  `treeaudit.writers.canonical_record` sorts them.
 - *Arrays*: row by row, lowest byte first, logical values as 0 and 1, texts in a type of the
   length of the longest.
 """

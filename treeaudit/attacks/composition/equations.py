@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Index, Int, Wide, any_of_row, held_by
+from treeaudit.arrays import Flag, Float, Index, Int, Wide, any_of_row, occupied_nodes
 from treeaudit.attacks.case import Case, Need
 from treeaudit.model.forest import Forest, all_count
 from treeaudit.model.tree import Tree
@@ -218,7 +218,7 @@ def said_by(
     ends = np.empty(node.shape, dtype=np.min_scalar_type(len(node)), order="F")
     parts, told = [], []
     for i, tree in enumerate(forest.trees):
-        held, place = held_by(node[:, i], tree.n_nodes)
+        held, place = occupied_nodes(node[:, i], tree.n_nodes)
         ends[:, i] = place
         leaf = tree.is_leaf
         somebody = leaf if tree.n_records is None else leaf & (tree.n_records > 0)
@@ -259,7 +259,7 @@ def said_by_people(
     ends = np.empty(people.node.shape, dtype=np.min_scalar_type(len(people)), order="F")
     means, told = [], []
     for i, tree in enumerate(forest.trees):
-        held, ends[:, i] = held_by(people.node[:, i], tree.n_nodes)
+        held, ends[:, i] = occupied_nodes(people.node[:, i], tree.n_nodes)
         total = np.bincount(ends[:, i], each[:, column[i]])
         means.append(total / np.bincount(ends[:, i]) if told_by is None else told_by[i][held])
         # A tree that answers everybody alike says nothing of anybody.

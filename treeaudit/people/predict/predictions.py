@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Index, Int, Wide, held_by, sum_of_row
+from treeaudit.arrays import Flag, Float, Index, Int, Wide, occupied_nodes, sum_of_row
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.routing import in_chunks, router_of
@@ -49,7 +49,7 @@ def class_shares(
     node = records.node if isinstance(records, Records) else records
     answers = Answers(forest, len(node))
     for i, tree in enumerate(forest.trees):
-        answers.add(i, tree, *held_by(node[:, i], tree.n_nodes))
+        answers.add(i, tree, *occupied_nodes(node[:, i], tree.n_nodes))
     return answers.shares()
 
 
@@ -67,7 +67,7 @@ class Answers:
         self._answers = np.zeros(n_records)
 
     def add(self, i: int, tree: Tree, held: Wide, place: Index) -> None:
-        """Add what a tree says, as `held_by` tells; every one of them once, in their order."""
+        """Add what a tree says, each node of `occupied_nodes` once, in their order."""
         answered = tree.is_leaf[held].take(place)
         said = said_by_nodes(self._forest, tree, i, held).take(place, axis=0)
         self._total += said if answered.all() else said * answered[:, None]

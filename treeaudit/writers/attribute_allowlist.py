@@ -130,7 +130,7 @@ _OF: Mapping[str, str] = {
     "QuantileEstimator ZeroEstimator": "priors prior mean quantile",
 }
 
-NEEDED: Mapping[str, frozenset[str]] = {
+ALLOWED: Mapping[str, frozenset[str]] = {
     kind: frozenset(f"{_COMMON} {names}".split()) for kinds, names in _OF.items()
     for kind in kinds.split()
 }  # fmt: skip

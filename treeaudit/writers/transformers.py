@@ -15,8 +15,9 @@ from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.residual.extra_content import is_plain
-from treeaudit.writers.binary import JSON
-from treeaudit.writers.kept import as_fitted
+from treeaudit.writers.attribute_allowlist import ALLOWED
+from treeaudit.writers.canonical_record import as_fitted, is_learned
+from treeaudit.writers.node_tables import JSON
 from treeaudit.writers.pickle_bytes import type_alone
 
 TRANSFORMERS: Mapping[str, str] = {
@@ -36,24 +37,6 @@ TRANSFORMERS: Mapping[str, str] = {
 }
 """Steps that are rebuilt, and the module of scikit-learn that offers them."""
 
-_COMMON = "n_features_in_ feature_names_in_"
-_CATEGORIES = "categories_ _infrequent_enabled _infrequent_indices _default_to_infrequent_mappings"
-_SCALE = "scale_ n_samples_seen_"
-_FITTED: Mapping[str, str] = {
-    "ColumnTransformer": "transformers_ _columns _remainder _transformer_to_input_indices "
-    "output_indices_ sparse_output_ _name_to_fitted_passthrough _has_str_cols _df_columns "
-    "_n_features _feature_names_in",
-    "KBinsDiscretizer": "_encoder bin_edges_ n_bins_",
-    "MaxAbsScaler": f"{_SCALE} max_abs_",
-    "MinMaxScaler": f"{_SCALE} min_ data_min_ data_max_ data_range_",
-    "OneHotEncoder": f"{_CATEGORIES} drop_idx_ _drop_idx_after_grouping _n_features_outs",
-    "OrdinalEncoder": f"{_CATEGORIES} _missing_indices",
-    "RobustScaler": "center_ scale_",
-    "SimpleImputer": "statistics_ indicator_ _fit_dtype _fill_dtype",
-    "StandardScaler": f"{_SCALE} mean_ var_",
-    "VarianceThreshold": "variances_",
-}
-"""What a fitted step of each kind needs beside its parameters; nothing else is carried over."""
 _LONGER = frozenset(
     "categories drop dtype feature_range func inverse_func n_bins quantile_range remainder steps "
     "transformer_list transformer_weights transformers".split()
@@ -123,7 +106,7 @@ def _object(value: Inert, depth: int) -> Any:  # noqa: ANN401
     kind = getattr(offered, value.kind)
     made = kind([]) if value.kind in _ASKING else kind()
     parameters = set(made.get_params(deep=False))
-    fitted = {*_COMMON.split(), *_FITTED.get(value.kind, "").split()}
+    fitted = {name for name in ALLOWED[value.kind] if is_learned(name)} - {"_sklearn_version"}
     for name, each in value.attributes.items():
         setting = name in parameters and (name in _LONGER or is_plain(arrived(each), _LONGEST))
         if not setting and name not in fitted and not (name == _OUTPUT and _is_output(each)):

@@ -1,10 +1,10 @@
-"""The record of a model without what no answer hangs on: what is written back in place.
+"""The canonical record of a model: the attributes that its predictions need, and its settings.
 
-Works on what an inert reader holds and makes the same kind of data. Attributes that
-`treeaudit.writers.needed` lists are kept, and settings of the allow-list of a class that are a
-number or a word; any other setting becomes None, and so does a seed. Attributes and entries are
-sorted, and nothing is shared but the models that were audited: what is written depends on the
-model, and not on the program that saved it.
+Works on the records of the inert reader and makes records of the same kind. It keeps attributes
+on the list of `treeaudit.writers.attribute_allowlist`, and settings of the allow-list of a class
+if they are a number or a word; any other setting becomes None, and so does a seed. Attributes and
+entries are sorted, and nothing is shared but the models that were audited: the result depends on
+the model alone, not on the program that saved it.
 """
 
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ from treeaudit.readers.pickle.tables import index_names
 from treeaudit.readers.residual.allow_list import attributes_of, is_name
 from treeaudit.readers.residual.extra_content import is_plain
 from treeaudit.readers.sklearn.model_ref import elements
-from treeaudit.writers.binary import JSON
-from treeaudit.writers.needed import NEEDED, VERBATIM
+from treeaudit.writers.attribute_allowlist import ALLOWED, VERBATIM
+from treeaudit.writers.node_tables import JSON
 
 _LONGEST = 40
 _DEEPEST = 40
@@ -44,7 +44,7 @@ whole; None where it is left out."""
 Changes = Mapping[int, Change]
 """What becomes of records, by their identity."""
 
-GONE = object()
+REMOVED = object()
 """In `Changes`: the attribute is left out."""
 
 
@@ -64,7 +64,7 @@ def sorted_pairs(pairs: Mapping[object, object]) -> list[tuple[object, object]]:
     return sorted(pairs.items(), key=lambda pair: (type(pair[0]).__name__, repr(pair[0])))
 
 
-class Kept:
+class RecordCopier:
     """Copies records of fitted objects."""
 
     def __init__(self, changes: Changes) -> None:
@@ -123,7 +123,7 @@ class Kept:
             self._given[id(ensemble)] = self._settings_of(ensemble, record)
         state = dict(self._given[id(ensemble)])
         for name, part in record.attributes.items():
-            if name != "tree_" and name in NEEDED.get(record.kind, ()) and _is_learned(name):
+            if name != "tree_" and name in ALLOWED.get(record.kind, ()) and is_learned(name):
                 state[name] = self._needed(record, name, part, True, 1)
         state["tree_"] = tree
         if "_sklearn_version" in record.attributes:
@@ -140,7 +140,7 @@ class Kept:
         own, given = ensemble.attributes, {}
         known = attributes_of(record.kind) or {}
         for name in (record if template is None else template).attributes:
-            if _is_learned(name) or name not in known:
+            if is_learned(name) or name not in known:
                 continue
             if name in own and (template is None or name in stated):
                 given[name] = self._setting(ensemble, name, arrived(own[name]), 1)
@@ -179,7 +179,7 @@ class Kept:
         if shared:
             self._made[id(value)] = made
         self._read.append(value)
-        if library in _LIBRARIES and value.kind in NEEDED:
+        if library in _LIBRARIES and value.kind in ALLOWED:
             made.state = self._attributes(value, fitted, depth)
         elif (library in _LIBRARIES | _STANDARD and value.kind in VERBATIM) or _is_loss(value):
             made.args = tuple(self(one, fitted=fitted, depth=depth + 1) for one in value.args)
@@ -197,13 +197,13 @@ class Kept:
     def _attributes(self, value: Inert, fitted: bool, depth: int) -> dict[str, object]:
         change = self._changes.get(id(value)) if fitted else None
         changed = change if isinstance(change, Mapping) else {}
-        needed = NEEDED.get(value.kind, frozenset())
+        needed = ALLOWED.get(value.kind, frozenset())
         known = attributes_of(value.kind) or {}
         state: dict[str, object] = {}
         for name, part in sorted(value.attributes.items()):
-            learned = _is_learned(name)
+            learned = is_learned(name)
             if name in changed:
-                if changed[name] is not GONE:
+                if changed[name] is not REMOVED:
                     state[name] = changed[name]
             elif name in _TREES_OF_BOOSTERS and value.kind == "Booster":
                 raise _refused(value.cls)
@@ -267,12 +267,13 @@ class Kept:
             return signs if all(sign in (-1, 0, 1) for sign in signs) else None
         if isinstance(part, Global) and str(part) in FUNCTIONS:
             return part
-        if isinstance(part, Inert) and attributes_of(part.kind) and part.kind in NEEDED:
+        if isinstance(part, Inert) and attributes_of(part.kind) and part.kind in ALLOWED:
             return self(part, fitted=False, depth=depth)
         return None
 
 
-def _is_learned(name: str) -> bool:
+def is_learned(name: str) -> bool:
+    """Tell whether an attribute of this name is learned, and no setting."""
     return name.startswith("_") or name.endswith("_")
 
 

@@ -1,31 +1,98 @@
 """Repaired trees in the node tables that they were read from: the same columns, other rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from treeaudit.arrays import Float, Wide
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.defenses.tree_edits import averaged, summed
 from treeaudit.errors import UnsupportedModelError
+from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.node_table import read_nodes
 from treeaudit.readers.types import Table
-from treeaudit.writers.binary import JSON
-from treeaudit.writers.node_tables import Answers, impurity_of, stored_weight
-from treeaudit.writers.places import places_in
+from treeaudit.writers.node_tables import JSON, Answers, impurity_of, legacy_weight
 
-_OF_TREES = (
-    "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
-    "missing_go_to_left"
-).split()
-_OF_PREDICTORS = (
-    "value count feature_idx num_threshold threshold missing_go_to_left left right gain depth "
-    "is_leaf bin_threshold is_categorical bitset_idx"
-).split()
+
+def origins(forest: Forest, whole: Forest, numbers: Sequence[int]) -> list[int]:
+    """Return which of the stored trees each of the repaired ones was: their order is the same."""
+    if forest.n_trees == whole.n_trees:
+        return list(numbers)
+    origin, k = [], 0
+    for i in numbers:
+        while not _is_cut(forest.trees[i], whole.trees[k]):
+            k += 1
+            if k == whole.n_trees:
+                raise UnsupportedModelError(
+                    f"trees were taken out and others changed, so that they are not found: {JSON}"
+                )
+        origin.append(k)
+        k += 1
+    return origin
+
+
+def _is_cut(tree: Tree, whole: Tree) -> bool:
+    """Tell whether one tree is the other, or what is left of it."""
+    try:
+        places_in(tree, whole)
+    except UnsupportedModelError:
+        return False
+    return True
+
+
+def places_in(tree: Tree, whole: Tree) -> Wide:
+    """Return where each node of a cut tree stands in the tree that it was cut from."""
+    place = np.zeros(tree.n_nodes, dtype=np.int64)
+    start, child = whole.children()
+    depth = tree.depths
+    taken = np.zeros(whole.n_nodes, dtype=np.bool_)
+    for level in range(1, int(depth.max()) + 1):
+        node = np.flatnonzero(depth == level)
+        above = place[tree.parent[node]]
+        found = np.full(len(node), -1, dtype=np.int64)
+        for i in range(int((start[above + 1] - start[above]).max(initial=0))):
+            candidate = child[np.minimum(start[above] + i, len(child) - 1)].astype(np.int64)
+            fits = (found < 0) & (start[above] + i < start[above + 1])
+            fits &= ~taken[candidate] & _same(tree, node, whole, candidate)
+            # Two children with one condition are taken one after the other.
+            _, first = np.unique(np.where(fits, candidate, -1), return_index=True)
+            once = np.zeros(len(node), dtype=np.bool_)
+            once[first] = True
+            found = np.where(fits & once, candidate, found)
+            taken[found[found >= 0]] = True
+        if np.any(found < 0):
+            raise UnsupportedModelError(
+                "the conditions were changed, and the steps before the tree cannot be written "
+                "around them: " + JSON
+            )
+        place[node] = found
+    return place
+
+
+def _same(tree: Tree, node: Wide, whole: Tree, other: Wide) -> Flag:
+    same = (tree.feature[node] == whole.feature[other]) & (tree.low[node] == whole.low[other])
+    same &= tree.high[node] == whole.high[other]
+    if tree.missing is not None and whole.missing is not None:
+        same &= tree.missing[node] == whole.missing[other]
+    if tree.categories is None or whole.categories is None:
+        return np.asarray(same)
+    mine, theirs = tree.categories, whole.categories
+    width, wide = np.diff(mine.start)[node], np.diff(theirs.start)[other]
+    same &= width == wide
+    pair = np.flatnonzero(same)
+    row = np.repeat(pair, width[pair])
+    step = np.arange(len(row)) - np.repeat(np.cumsum(width[pair]) - width[pair], width[pair])
+    differ = (
+        mine.codes[mine.start[node[row]] + step] != theirs.codes[theirs.start[other[row]] + step]
+    )
+    same[row[differ]] = False
+    return np.asarray(same)
+
+
 _OF_TREES = (
     "left_child right_child feature threshold impurity n_node_samples weighted_n_node_samples "
     "missing_go_to_left"
@@ -62,18 +129,10 @@ class Rows:
 
 
 def rows_of(tree: Tree, whole: Tree, left: Wide, *, exact: bool) -> Rows:
-    """Return where the nodes of a repaired tree stood.
+    """Return where the nodes of a repaired tree stood in the tree as it was read, ``whole``.
 
-    Parameters
-    ----------
-    tree
-        What became of it.
-    whole
-        The tree as it was read.
-    left
-        Shape ``(n_nodes,)``: the left child of every node of ``whole``, below 0 at leaves.
-    exact
-        Whether the table has the questions of the tree, and not encoded ones.
+    ``left`` is the left child of every node of ``whole``, below 0 at leaves; ``exact`` is whether
+    the table has the questions of the tree, and not encoded ones.
     """
     start, child = tree.children()
     fan = np.diff(start)
@@ -120,21 +179,9 @@ def tree_record(
 ) -> Inert:
     """Return the record of a ``tree_`` with the nodes and answers of a repaired tree.
 
-    Parameters
-    ----------
-    stored
-        The record as it was read.
-    tree, whole
-        What became of the tree, and the tree as it was read.
-    answers
-        Of its nodes; values of shape ``(n_nodes, width)``, or ``(n_nodes, 0)`` where the numbers
-        of several outputs, which no `Tree` holds, are those of the table.
-    exact
-        As in `rows_of`.
-    criterion
-        Of the impurities.
-    anew
-        Whether the answers take the place of those of the table in a tree that was not changed.
+    ``answers`` has values of shape ``(n_nodes, width)``, or ``(n_nodes, 0)`` if the numbers of
+    several outputs, which no `Tree` holds, are those of the table. With ``anew`` they replace
+    those of the table in an unchanged tree, too. ``exact`` is as in `rows_of`.
     """
     table = read_nodes(stored)
     nodes, values = _table(stored), np.asarray(arrived(stored.get("values")), dtype=np.float64)
@@ -170,7 +217,7 @@ def tree_record(
     else:
         value = answers.value[:, None, :]
         if as_weights:
-            value = value * stored_weight(answers)[:, None, None]
+            value = value * legacy_weight(answers)[:, None, None]
     weight, value = _over_leaves(tree, weight, value, as_weights=as_weights)
     new["impurity"] = np.nan
     if value.shape[1] == 1 and not np.isnan(answers.impurity).any():

@@ -1,6 +1,7 @@
 """A repaired XGBoost model in the document that it was read from: JSON, UBJSON, or in a pickle."""
 
 import json
+import struct
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,65 @@ from treeaudit.readers.xgboost.fields import keys_of
 from treeaudit.readers.xgboost.model import read_trees, to_forest
 from treeaudit.readers.xgboost.schema import Booster, read_booster
 from treeaudit.readers.xgboost.trees import StoredTree
-from treeaudit.writers import ubjson_bytes
-from treeaudit.writers.binary import JSON
-from treeaudit.writers.kept import is_seed
-from treeaudit.writers.places import origins
-from treeaudit.writers.stored_trees import Rows, rows_of
+from treeaudit.readers.xgboost.ubjson import shortest
+from treeaudit.writers.canonical_record import is_seed
+from treeaudit.writers.node_tables import JSON
+from treeaudit.writers.tree_records import Rows, origins, rows_of
+
+_WHOLE = {"i": ">b", "I": ">h", "l": ">i", "L": ">q"}
+_MARKS = {"i1": "i", "u1": "U", "i2": "I", "i4": "l", "i8": "L", "f4": "d", "f8": "D"}
+
+
+def to_ubjson(value: object) -> bytes:
+    """Return the UBJSON of objects, lists, numeric arrays, texts and numbers.
+
+    Examples
+    --------
+    >>> from treeaudit.readers.xgboost.ubjson import parse
+    >>> parse(to_ubjson({"a": [1, None, "x"], "b": {"c": 300}}))
+    {'a': [1, None, 'x'], 'b': {'c': 300}}
+    """
+    out: list[bytes] = []
+    _put(value, out)
+    return b"".join(out)
+
+
+def _length(n: int) -> bytes:
+    return b"L" + struct.pack(">q", n)
+
+
+def _put(value: object, out: list[bytes]) -> None:
+    match value:
+        case None | bool():
+            out.append({None: b"Z", True: b"T", False: b"F"}[value])
+        case str():
+            data = value.encode()
+            out += [b"S", _length(len(data)), data]
+        case int():
+            code = shortest(value)
+            out.append(code.encode() + struct.pack(_WHOLE[code], value))
+        case float():
+            # XGBoost knows numbers of 32 bits alone.
+            out.append(b"d" + struct.pack(">f", value))
+        case np.ndarray():
+            kind = value.dtype.str[1:]
+            out += [f"[${_MARKS[kind]}#".encode(), _length(len(value))]
+            out.append(value.astype(f">{kind}").tobytes())
+        case list():
+            out.append(b"[")
+            for part in value:
+                _put(part, out)
+            out.append(b"]")
+        case dict():
+            out.append(b"{")
+            for key, part in sorted(value.items()):
+                data = str(key).encode()
+                out += [_length(len(data)), data]
+                _put(part, out)
+            out.append(b"}")
+        case _:
+            raise TypeError(f"{type(value).__name__} has no form in UBJSON")
+
 
 _NO_PARENT = (1 << 31) - 1
 _KINDS = {
@@ -65,7 +120,7 @@ def to_xgboost_ubjson(forest: Forest) -> bytes:
         {name: np.asarray(part).astype(_KINDS[name]) if name in _KINDS else part
          for name, part in tree.items()} for tree in model["trees"]
     ]  # fmt: skip
-    return ubjson_bytes.dumps(document)
+    return to_ubjson(document)
 
 
 def document_of(forest: Forest) -> dict[str, Any]:

@@ -16,10 +16,9 @@ from treeaudit.readers.lightgbm.model import read_trees, to_forest
 from treeaudit.readers.lightgbm.text import Booster
 from treeaudit.readers.lightgbm.trees import StoredTree
 from treeaudit.readers.sklearn.undo import over_data
-from treeaudit.writers.binary import JSON
-from treeaudit.writers.kept import is_seed
-from treeaudit.writers.places import origins
-from treeaudit.writers.stored_trees import rows_of
+from treeaudit.writers.canonical_record import is_seed
+from treeaudit.writers.node_tables import JSON
+from treeaudit.writers.tree_records import origins, rows_of
 
 # Names of files and of machines; the directory of the training data is nobody's business.
 _DRAWS = frozenset(("bagging_fraction", "bagging_freq"))
