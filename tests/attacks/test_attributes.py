@@ -19,8 +19,7 @@ from tests.attacks.people import case_of, population, records_of
 from tests.strategies import examples, forests, rows
 from treeaudit.attacks import Attributes, Case, run_attack
 from treeaudit.attacks.attribute_inference.attack import Outcome
-from treeaudit.attacks.attribute_inference.candidates import columns_of
-from treeaudit.attacks.attribute_inference.guesses import answers, people_asked, weigh
+from treeaudit.attacks.attribute_inference.guesses import answers, columns_of, people_asked, weigh
 from treeaudit.attacks.groups import split_groups
 from treeaudit.findings.details import plain_data
 

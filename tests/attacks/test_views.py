@@ -8,12 +8,12 @@ import treeaudit as ta
 from tests.attacks.test_background_known import TABLE_4
 from treeaudit.attacks import ATTACKS
 from treeaudit.attacks.attribute_inference.attack import Attributes
-from treeaudit.attacks.attribute_inference.details import AttributesDetails
+from treeaudit.attacks.attribute_inference.view import AttributesDetails
 from treeaudit.attacks.background.attack import Background
-from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
+from treeaudit.attacks.background.view import BackgroundDetails, KnownPeople, PublicPrior
 from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.attacks.membership_inference.attack import Membership
-from treeaudit.attacks.membership_inference.details import (
+from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
     References,
@@ -22,8 +22,8 @@ from treeaudit.attacks.membership_inference.details import (
 )
 from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.attacks.singling_out.attack import Uniqueness
-from treeaudit.attacks.singling_out.details import Contribution
-from treeaudit.findings.numbers import People, Share
+from treeaudit.attacks.singling_out.view import Contribution
+from treeaudit.findings.details import People, Share
 from treeaudit.reports.plots import draw_curve, draw_plot
 from treeaudit.reports.wording import in_words
 

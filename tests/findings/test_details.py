@@ -15,8 +15,15 @@ from hypothesis import strategies as st
 import treeaudit as ta
 from tests.strategies import examples
 from treeaudit.attacks import ATTACKS
-from treeaudit.findings.details import Details, called, json_schema_of, only_if_given, plain_data
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.details import (
+    Details,
+    People,
+    Share,
+    called,
+    json_schema_of,
+    only_if_given,
+    plain_data,
+)
 
 TYPED = [attack.details for attack in ATTACKS if attack.details is not Details]
 

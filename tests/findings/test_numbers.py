@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from treeaudit.findings.numbers import Agreeing, Count, People, Share, say
+from treeaudit.findings.details import Agreeing, Count, People, Share, say
 
 NUMBERS = {
     "people": People(3),

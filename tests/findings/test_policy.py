@@ -13,10 +13,9 @@ import treeaudit as ta
 from tests.ledgers import private_of
 from treeaudit.attacks import ATTACKS, all_checks
 from treeaudit.attacks.distinct_people import InAnyTree
-from treeaudit.findings.judging import check_names, verdict_of
-from treeaudit.findings.judging import judge as judge_with
-from treeaudit.findings.numbers import People
-from treeaudit.findings.policy import BUILT_IN, read_policy
+from treeaudit.findings.details import People
+from treeaudit.findings.policy import BUILT_IN, check_names, read_policy, verdict_of
+from treeaudit.findings.policy import judge as judge_with
 from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.reports.formats import render
 

@@ -20,7 +20,7 @@ from treeaudit.model.words import label_text, sentence
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.table.labels import Labels
-from treeaudit.table.leaf_membership import Codes, Held, Meant, held_in
+from treeaudit.table.persons import Codes, Held, Meant, held_in
 from treeaudit.table.table import Table
 
 

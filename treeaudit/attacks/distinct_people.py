@@ -16,14 +16,13 @@ from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.checks import Measure
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Phrase, Share, say
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
-from treeaudit.table.leaf_membership import Meant
+from treeaudit.table.persons import Meant
 
 
 def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:

@@ -31,20 +31,20 @@ from treeaudit.attacks.distinct_people import (
     told,
     where,
 )
-from treeaudit.attacks.diversity_checks import DIVERSITY, no_labels
 from treeaudit.attacks.homogeneous_groups import (
+    DIVERSITY,
     Diversity,
     HomogeneousGroups,
     homogeneous_groups,
     measures,
+    no_labels,
     summary_of,
 )
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.attacks.predicted_value import label_of
 from treeaudit.findings.checks import Rule, holds_at_least, least
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Phrase, Share, say
 from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, Rung, View
 from treeaudit.model.tree import Tree

@@ -8,8 +8,8 @@ import numpy as np
 
 from treeaudit.attacks.case import Case, Need, looked_at, unseen_trees
 from treeaudit.attacks.distinct_people import where
-from treeaudit.attacks.diversity_checks import DIVERSITY
 from treeaudit.attacks.homogeneous_groups import (
+    DIVERSITY,
     Diversity,
     homogeneous_groups,
     measures,
@@ -19,9 +19,8 @@ from treeaudit.attacks.homogeneous_groups import (
 from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive_columns import SensitiveColumn, columns_to_audit, groups_of
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, say
 from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, Line, Mark, Plot, View
 from treeaudit.model.forest import Forest

@@ -11,7 +11,7 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.predicted_value import PredictedValue
 from treeaudit.errors import DataError, near
-from treeaudit.findings.numbers import People
+from treeaudit.findings.details import People
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.input.cell_parsing import code_of, numbers_spelled

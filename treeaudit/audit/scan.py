@@ -21,8 +21,15 @@ from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.baseline import Baseline, accept, not_held, read_baseline
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import NOT_HELD, Check, Finding, Skipped
-from treeaudit.findings.judging import check_names, judge, losses_added, not_run, verdict_of
-from treeaudit.findings.policy import Policy, read_policy
+from treeaudit.findings.policy import (
+    Policy,
+    check_names,
+    judge,
+    losses_added,
+    not_run,
+    read_policy,
+    verdict_of,
+)
 from treeaudit.findings.report import Report
 from treeaudit.findings.report_file import terms_of
 from treeaudit.findings.request import Request, listed

@@ -15,8 +15,8 @@ import numpy as np
 
 from treeaudit.dp.claims import bounded, unbounded_because
 from treeaudit.errors import PolicyError
+from treeaudit.findings.details import Phrase, Share
 from treeaudit.findings.findings import Finding, TellsOf
-from treeaudit.findings.numbers import Phrase, Share
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_digits, in_percent
 

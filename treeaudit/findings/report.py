@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from treeaudit.findings.checks import delta, epsilon
+from treeaudit.findings.details import People, Share
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.findings.view import View

@@ -6,8 +6,8 @@ An attack puts its view together; renderers know its parts, not the attack.
 from dataclasses import dataclass
 from typing import Literal
 
+from treeaudit.findings.details import Count, People, Phrase, Score
 from treeaudit.findings.findings import Control
-from treeaudit.findings.numbers import Count, People, Phrase, Score
 from treeaudit.stats import Estimate
 
 MarkKind = Literal["claim", "seen", "unseen", "guess", "part"]

@@ -21,27 +21,26 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Flag, Int
-from treeaudit.attacks.attribute_inference.candidates import Column, columns_of
-from treeaudit.attacks.attribute_inference.details import AttributesDetails, InferredColumn
 from treeaudit.attacks.attribute_inference.guesses import (
     Asked,
+    Column,
     Weighed,
     answers,
+    columns_of,
     fredrikson,
     guesses,
     people_asked,
     tempering,
     weigh,
 )
-from treeaudit.attacks.attribute_inference.view import view
+from treeaudit.attacks.attribute_inference.view import AttributesDetails, InferredColumn, view
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.control import of_what_fails
 from treeaudit.attacks.groups import Groups, split_groups
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent

@@ -1,4 +1,4 @@
-"""Guesses of a hidden value from the leaves that it may lead to (TA104).
+"""Candidate values of a hidden column, and guesses from the leaves they may lead to (TA104).
 
 `fredrikson` is the published rule for one tree or several: the value that most people in the leaf
 may have. It infers what is frequent, not what was memorised: a baseline to be above.
@@ -18,13 +18,170 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Int
-from treeaudit.attacks.attribute_inference.candidates import Column
-from treeaudit.attacks.attribute_inference.what_if import Paths
+from treeaudit.arrays import Flag, Float, Int, Wide
+from treeaudit.attacks.attribute_inference.what_if import MOST_CANDIDATES, Paths
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.groups import Groups, leaf_scores
+from treeaudit.model.forest import Forest
+from treeaudit.model.words import cell, label_text
 from treeaudit.people.predict.imputation import guess
 from treeaudit.people.records import Records
+
+_Table = npt.NDArray[np.floating[Any]]
+
+_MOST_INTERVALS = 16
+_ENOUGH_THRESHOLDS = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Column:
+    """One column as the attacker sees it: a feature, or all indicators of a category.
+
+    Attributes
+    ----------
+    features
+        Positions of its features in the model.
+    values
+        Shape ``(n_candidates, len(features))``: what the model is asked with.
+    says
+        The candidates in words.
+    cuts
+        Ends of the intervals of a numeric column, ascending; None otherwise.
+    """
+
+    name: str
+    features: tuple[int, ...]
+    values: Float
+    says: tuple[str, ...]
+    cuts: Float | None = None
+
+    def truth(self, values: _Table) -> Int:
+        """Return which candidate people have; -1 where it is none of them."""
+        own = np.asarray(values[:, list(self.features)], dtype=np.float64)
+        if self.cuts is not None:
+            interval = np.searchsorted(self.cuts, own[:, 0], side="left")
+            return np.where(np.isnan(own[:, 0]), -1, interval).astype(np.int32)
+        found = np.full(len(own), -1, dtype=np.int32)
+        for code, candidate in enumerate(self.values):
+            found[(own == candidate).all(axis=1)] = code
+        return found
+
+
+def columns_of(forest: Forest, reference: _Table) -> list[Column]:
+    """Return the columns that the model uses, with what may be in them."""
+    thresholds = _thresholds(forest)
+    names = forest.schema.names
+    groups = indicator_groups(names, reference)
+    grouped = {i for members in groups.values() for i in members}
+    found = [
+        _indicators(name, names, members, reference)
+        for name, members in groups.items()
+        if any(i in thresholds for i in members)
+    ]
+    for i, feature in enumerate(forest.schema.features):
+        if i in grouped or i not in thresholds:
+            continue
+        if feature.categories is not None:
+            found.append(_categories(i, feature.name, feature.categories, reference[:, i]))
+        else:
+            found.append(_intervals(i, feature.name, thresholds[i], reference[:, i]))
+    return sorted(
+        (column for column in found if len(column.says) > 1), key=lambda column: column.features
+    )
+
+
+def indicator_groups(names: Sequence[str], values: _Table) -> dict[str, list[int]]:
+    """Return features that are indicators of one column, by the name of that column.
+
+    ``kind_a``, ``kind_b``: the same beginning, only 0 and 1, and never more than
+    one of them 1.
+    """
+    binary = ((values == 0) | (values == 1)).all(axis=0)
+    left = [i for i in range(len(names)) if binary[i] and "_" in names[i]]
+    found: dict[str, list[int]] = {}
+    for cut in (str.partition, str.rpartition):
+        begun: dict[str, list[int]] = {}
+        for i in left:
+            begun.setdefault(cut(names[i], "_")[0], []).append(i)
+        found |= {
+            name: members
+            for name, members in begun.items()
+            if len(members) > 1 and (values[:, members].sum(axis=1) <= 1).all()
+        }
+        taken = {i for members in found.values() for i in members}
+        left = [i for i in left if i not in taken]
+    return found
+
+
+def _thresholds(forest: Forest) -> dict[int, Float]:
+    """Return where the model cuts each feature it uses; empty for sets of categories."""
+    found: dict[int, Float] = {}
+    for tree in forest.trees:
+        cut = np.isfinite(tree.high) & (tree.feature >= 0)
+        for i in np.unique(tree.feature[1:]).tolist():
+            known = found.get(i, np.empty(0))
+            if len(known) < _ENOUGH_THRESHOLDS:
+                found[i] = np.unique(np.concatenate([known, tree.high[cut & (tree.feature == i)]]))
+    return found
+
+
+def _indicators(name: str, names: Sequence[str], members: list[int], reference: _Table) -> Column:
+    says = [names[i][len(name) + 1 :] for i in members]
+    rows = np.eye(len(members))
+    if (reference[:, members].sum(axis=1) == 0).any():
+        rows, says = np.vstack([rows, np.zeros(len(members))]), [*says, "none of these"]
+    keep = _most_frequent(
+        np.array([(reference[:, members] == row).all(axis=1).sum() for row in rows])
+    )
+    return Column(
+        name=name, features=tuple(members), values=rows[keep], says=tuple(says[i] for i in keep)
+    )
+
+
+def _categories(i: int, name: str, categories: Sequence[str], reference: _Table) -> Column:
+    codes = reference[~np.isnan(reference)].astype(np.int64)
+    keep = _most_frequent(np.bincount(codes, minlength=len(categories)))
+    return Column(
+        name=name,
+        features=(i,),
+        values=np.array(keep, dtype=np.float64)[:, None],
+        says=tuple(label_text(categories[code]) for code in keep),
+    )
+
+
+def _most_frequent(people: Wide) -> list[int]:
+    return sorted(np.argsort(-people, kind="stable")[:MOST_CANDIDATES].tolist())
+
+
+def _intervals(i: int, name: str, thresholds: Float, reference: _Table) -> Column:
+    known = np.sort(reference[~np.isnan(reference)]).astype(np.float64)
+    cuts = thresholds
+    if len(cuts) >= _MOST_INTERVALS and len(known):
+        wanted = np.quantile(known, np.arange(1, _MOST_INTERVALS) / _MOST_INTERVALS)
+        at = np.minimum(np.searchsorted(cuts, wanted), len(cuts) - 1)
+        before = np.maximum(at - 1, 0)
+        nearer = np.abs(cuts[before] - wanted) <= np.abs(cuts[at] - wanted)
+        cuts = np.unique(cuts[np.where(nearer, before, at)])
+    edges = np.concatenate([[-np.inf], cuts, [np.inf]])
+    pairs = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    return Column(
+        name=name,
+        features=(i,),
+        values=np.array([_inside(known, low, high) for low, high in pairs])[:, None],
+        says=tuple(cell(low, high) for low, high in pairs),
+        cuts=cuts,
+    )
+
+
+def _inside(known: Float, low: float, high: float) -> float:
+    """Return a value that people in an interval have, or any in it."""
+    first, last = np.searchsorted(known, [low, high], side="right")
+    if first < last:
+        return float(known[(first + last) // 2])
+    if np.isfinite(low) and np.isfinite(high):
+        return (low + high) / 2
+    # One step in single precision, in which the model may compare.
+    return high if np.isfinite(high) else float(np.nextafter(np.float32(low), np.float32(np.inf)))
 
 
 def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) -> Float:

@@ -20,11 +20,9 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.attacks.background.certainty import knowledge_details, vectors_of
-from treeaudit.attacks.background.control import one_known
-from treeaudit.attacks.background.details import BackgroundDetails
 from treeaudit.attacks.background.known import Fallen, taken_out
 from treeaudit.attacks.background.prior import Inferred, under_prior
-from treeaudit.attacks.background.view import view
+from treeaudit.attacks.background.view import BackgroundDetails, view
 from treeaudit.attacks.case import (
     Case,
     Need,
@@ -34,9 +32,9 @@ from treeaudit.attacks.case import (
     smallest,
     unseen_trees,
 )
-from treeaudit.attacks.control import lowered
+from treeaudit.attacks.control import lowered, one_known
 from treeaudit.attacks.distinct_people import at_most, in_any_tree, of_each_tree, of_tree, told
-from treeaudit.attacks.diversity_checks import no_labels
+from treeaudit.attacks.homogeneous_groups import no_labels
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.checks import Rule

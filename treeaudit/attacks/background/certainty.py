@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.attacks.background.details import (
+from treeaudit.attacks.background.view import (
     BackgroundDetails,
     Knowledge,
     KnownPeople,
     PublicPrior,
 )
 from treeaudit.attacks.distinct_people import InAnyTree
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.details import People, Share
 from treeaudit.table.table import Table
 
 

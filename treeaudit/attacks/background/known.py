@@ -22,13 +22,12 @@ from treeaudit.attacks.background.bounds import (
     one_left,
     sees_everybody,
 )
-from treeaudit.attacks.background.control import control_of, guess_by_node
-from treeaudit.attacks.background.details import FallenPerson, FallingLeaf, KnownPeople
+from treeaudit.attacks.background.view import FallenPerson, FallingLeaf, KnownPeople
 from treeaudit.attacks.case import Case, leaf_evidence
-from treeaudit.attacks.control import Score
+from treeaudit.attacks.control import Score, control_of, guess_by_node
 from treeaudit.errors import DataError
+from treeaudit.findings.details import People
 from treeaudit.findings.findings import Control, Evidence
-from treeaudit.findings.numbers import People
 from treeaudit.model.words import label_text, number_of
 from treeaudit.people.records import Records
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.attacks.background.control import control_of
-from treeaudit.attacks.background.details import PublicPrior
 from treeaudit.attacks.background.posterior import among_others, posterior
 from treeaudit.attacks.background.prior_strata import (
     MixedLeaves,
@@ -20,10 +18,11 @@ from treeaudit.attacks.background.prior_strata import (
     kinds_of,
     real_leaves,
 )
+from treeaudit.attacks.background.view import PublicPrior
 from treeaudit.attacks.case import Case, leaf_evidence
-from treeaudit.attacks.control import Score
+from treeaudit.attacks.control import Score, control_of
+from treeaudit.findings.details import People
 from treeaudit.findings.findings import Control, Evidence
-from treeaudit.findings.numbers import People
 from treeaudit.model.words import in_percent, label_text, number_of
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records

@@ -31,7 +31,6 @@ from treeaudit.attacks.composition.certain import (
     frequent,
     truth_of,
 )
-from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
 from treeaudit.attacks.composition.equations import (
     NEEDS,
     Said,
@@ -41,11 +40,10 @@ from treeaudit.attacks.composition.equations import (
     said_by_people,
 )
 from treeaudit.attacks.composition.joint import Solution, solve
-from treeaudit.attacks.composition.view import view
+from treeaudit.attacks.composition.view import CompositionDetails, FirstTrees, view
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest

@@ -39,17 +39,15 @@ from treeaudit.attacks.distinct_people import (
     share_told,
     worst_share,
 )
-from treeaudit.attacks.diversity_checks import NEARLY
-from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
+from treeaudit.attacks.homogeneous_groups import NEARLY
 from treeaudit.attacks.known_numbers.dominating import dominating
 from treeaudit.attacks.known_numbers.nearly import nearly_known
 from treeaudit.attacks.known_numbers.spreads import spreads
-from treeaudit.attacks.known_numbers.view import view
+from treeaudit.attacks.known_numbers.view import KnownNumbersDetails, view
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent

@@ -20,7 +20,7 @@ from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
 from treeaudit.attacks.groups import Groups, leaf_scores, split_groups
-from treeaudit.attacks.membership_inference.details import (
+from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
     References,
@@ -34,9 +34,8 @@ from treeaudit.attacks.membership_inference.scores import Reason, Scores, lira, 
 from treeaudit.attacks.membership_inference.view import NAMES, view
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent, number_of

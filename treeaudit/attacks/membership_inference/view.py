@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 
 from treeaudit.attacks.distinct_people import rung_not_run
-from treeaudit.attacks.membership_inference.details import (
+from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
     Separation,
     Test,
 )
-from treeaudit.findings.findings import Finding, Skipped, details_of
-from treeaudit.findings.numbers import (
+from treeaudit.findings.details import (
     Agreeing,
     People,
     Phrase,
@@ -18,6 +17,7 @@ from treeaudit.findings.numbers import (
     Share,
     say,
 )
+from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, MarkKind, Plot, Rung, View
 from treeaudit.model.words import in_percent

@@ -17,28 +17,24 @@ import numpy as np
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.equations import grown_at_once
-from treeaudit.attacks.reconstruction.certain import (
+from treeaudit.attacks.reconstruction.people import (
     details_certain,
     details_in_order,
+    details_likely,
     details_of_boosting,
     evidence_certain,
     evidence_in_order,
-    evidence_of_boosting,
-    informed_of_boosting,
-)
-from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
-from treeaudit.attacks.reconstruction.likely import (
-    details_likely,
     evidence_likely,
+    evidence_of_boosting,
     informed_of,
+    informed_of_boosting,
     likely_of,
 )
-from treeaudit.attacks.reconstruction.view import view
+from treeaudit.attacks.reconstruction.view import LikelyPeople, ReconstructionDetails, view
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Evidence, Finding, Skipped, Words
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.inference.bootstrap import check_room, check_seeds, infer_bootstrap, not_reproducible
 from treeaudit.inference.budget import Budget, OutOfBudgetError
@@ -300,7 +296,7 @@ def _summary(details: ReconstructionDetails, n: int, needs: tuple[str, ...]) -> 
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
     rows = "" if details.in_order is None else ", each with the row of the training table"
-    from treeaudit.attacks.reconstruction.certain import GAPS
+    from treeaudit.attacks.reconstruction.people import GAPS
 
     least = "at least " if GAPS in details.assumptions else ""
     where = f" if {' and '.join(needs)}" if needs else ""

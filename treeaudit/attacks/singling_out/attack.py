@@ -29,18 +29,16 @@ from treeaudit.attacks.distinct_people import (
     worst_share,
 )
 from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.singling_out.details import UniquenessDetails, contribution, group_sizes
 from treeaudit.attacks.singling_out.population import (
     Population,
     degrees_of_freedom,
     population,
     risks,
 )
-from treeaudit.attacks.singling_out.view import view
+from treeaudit.attacks.singling_out.view import UniquenessDetails, contribution, group_sizes, view
 from treeaudit.findings.checks import Rule, holds_at_least, least
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of

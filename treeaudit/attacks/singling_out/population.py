@@ -13,8 +13,7 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.attacks.case import Case
-from treeaudit.findings.details import Details
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson

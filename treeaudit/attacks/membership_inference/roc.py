@@ -16,8 +16,7 @@ from typing import Literal
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.findings.details import Details, only_if_given
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.details import Details, People, Share, only_if_given
 from treeaudit.stats import Estimate, exact
 
 _FALSE_ALARMS = 10
