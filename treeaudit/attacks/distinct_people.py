@@ -68,16 +68,10 @@ def _meant(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> 
 class InAnyTree(Details):
     """Different people of whom something is true in at least one tree.
 
-    Attributes
-    ----------
-    tree
-        The tree with the most of them.
-    worst
-        How many that tree has.
-    low, high
-        No fewer and no more than that over all trees; the same where it is exact.
-    among
-        Of how many people.
+    * ``tree``: the tree with the most of them.
+    * ``worst``: how many that tree has.
+    * ``low``, ``high``: no fewer and no more than that over all trees; the same where it is exact.
+    * ``among``: of how many people.
     """
 
     tree: int

@@ -26,14 +26,9 @@ _PSEUDO = 0.5
 class Reference:
     """People who were not in the training data, as far as the score needs them.
 
-    Attributes
-    ----------
-    node
-        Shape ``(n, n_trees)``: where each of them ends.
-    labels
-        Shape ``(n,)``: positions in ``schema.classes``, or None.
-    n_members
-        People in the training data of the whole model.
+    * ``node``: shape ``(n, n_trees)``: where each of them ends.
+    * ``labels``: shape ``(n,)``: positions in ``schema.classes``, or None.
+    * ``n_members``: people in the training data of the whole model.
     """
 
     node: Int
@@ -118,16 +113,10 @@ def _share(total: float, reference: Reference) -> float:
 class Groups:
     """Rows of the people given, by what they are used for.
 
-    Attributes
-    ----------
-    train, test
-        The people.
-    members
-        Rows of ``train``, sampled.
-    control
-        Rows of ``test`` that nothing is learnt from, sampled.
-    reference
-        Rows of the other half of ``test``, all of them.
+    * ``train``, ``test``: the people.
+    * ``members``: rows of ``train``, sampled.
+    * ``control``: rows of ``test`` that nothing is learnt from, sampled.
+    * ``reference``: rows of the other half of ``test``, all of them.
     """
 
     train: Records

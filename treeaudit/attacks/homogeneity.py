@@ -55,20 +55,14 @@ from treeaudit.stats import together
 class HomogeneityDetails(Diversity):
     """How far the labels of each group differ; people are those of the tree that has the most.
 
-    Attributes
-    ----------
-    dominant_share, dominant_leaves, dominant_people
-        Leaves in which a class has at least that share.
-    absent_class_leaves, absent_class_people
-        Leaves in which a class of the tree is ruled out.
-    absent_class_in_any_tree
-        Different people of whom that is true in some tree.
-    smallest_cell
-        Fewest people of any class that occurs in a leaf; None: not people.
-    small_cell_leaves, small_cell_people
-        Leaves where that is below k.
-    measured_on
-        What the class shares are shares of.
+    * ``dominant_share``, ``dominant_leaves``, ``dominant_people``: leaves in which a class has at
+      least that share.
+    * ``absent_class_leaves``, ``absent_class_people``: leaves in which a class of the tree is ruled
+      out.
+    * ``absent_class_in_any_tree``: different people of whom that is true in some tree.
+    * ``smallest_cell``: fewest people of any class that occurs in a leaf; None: not people.
+    * ``small_cell_leaves``, ``small_cell_people``: leaves where that is below k.
+    * ``measured_on``: what the class shares are shares of.
     """
 
     dominant_share: float
@@ -200,10 +194,7 @@ _CHECKS = (
 class Homogeneity:
     """Count people whose label follows from their leaf.
 
-    Attributes
-    ----------
-    dominant
-        A class with at least this share of a leaf dominates it.
+    * ``dominant``: a class with at least this share of a leaf dominates it.
     """
 
     id: ClassVar[str] = "TA102"

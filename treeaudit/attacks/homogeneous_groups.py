@@ -36,33 +36,21 @@ from treeaudit.table.labels import nearly_certain
 class Diversity(Details):
     """Leaves whose people are alike, and the worst measure of any leaf.
 
-    Attributes
-    ----------
-    homogeneous_leaves, homogeneous_people
-        Leaves whose people all have the same value, over all trees, and their
-        people, of the tree that has the most.
-    homogeneous_in_any_tree
-        Different people of whom that is true in some tree.
-    certain_share
-        Of people, those in such leaves, in the worst tree.
-    nearly_certain_leaves, nearly_certain_people
-        Leaves in which one known person discloses the rest, or whose commonest
-        value has 95 % or more with fewer than k exceptions.
-    nearly_certain_share, nearly_certain_in_any_tree
-        Of the people in a tree, in the worst, and different people over all.
-    distinct_l, entropy_l
-        Distinct and entropy l-diversity.
-    recursive_c_for_l_2
-        What c must exceed for recursive (c, 2)-diversity; None: unbounded.
-    t_closeness, ordered_t_closeness
-        Distance from everybody, of values without order and in their order;
-        None where they have none.
-    delta_disclosure
-        The delta of delta-disclosure privacy; None: unbounded.
-    beta_likeness
-        The beta of basic beta-likeness.
-    largest_share
-        Of one value in a leaf: the alpha of (alpha, k)-anonymity.
+    * ``homogeneous_leaves``, ``homogeneous_people``: leaves whose people all have the same value,
+      over all trees, and their people, of the tree that has the most.
+    * ``homogeneous_in_any_tree``: different people of whom that is true in some tree.
+    * ``certain_share``: of people, those in such leaves, in the worst tree.
+    * ``nearly_certain_leaves``, ``nearly_certain_people``: leaves in which one known person
+      discloses the rest, or whose commonest value has 95 % or more with fewer than k exceptions.
+    * ``nearly_certain_share``, ``nearly_certain_in_any_tree``: of the people in a tree, in the
+      worst, and different people over all.
+    * ``distinct_l``, ``entropy_l``: distinct and entropy l-diversity.
+    * ``recursive_c_for_l_2``: what c must exceed for recursive (c, 2)-diversity; None: unbounded.
+    * ``t_closeness``, ``ordered_t_closeness``: distance from everybody, of values without order and
+      in their order; None where they have none.
+    * ``delta_disclosure``: the delta of delta-disclosure privacy; None: unbounded.
+    * ``beta_likeness``: the beta of basic beta-likeness.
+    * ``largest_share``: of one value in a leaf: the alpha of (alpha, k)-anonymity.
     """
 
     homogeneous_leaves: People
@@ -150,21 +138,13 @@ def worst_of(columns: Sequence[Diversity]) -> dict[str, Any]:
 class HomogeneousGroups:
     """What follows of one column.
 
-    Attributes
-    ----------
-    pure
-        Shape ``(n_leaves,)``: whether all people of a leaf are alike.
-    certain
-        Shape ``(n_trees,)``: people in such leaves.
-    diversity
-        The measures.
-    severity
-        By the share of people, without those about whom a leaf says what is
-        true of anybody.
-    evidence
-        The smallest such leaves.
-    controls
-        Small and large leaves beside unseen people.
+    * ``pure``: shape ``(n_leaves,)``: whether all people of a leaf are alike.
+    * ``certain``: shape ``(n_trees,)``: people in such leaves.
+    * ``diversity``: the measures.
+    * ``severity``: by the share of people, without those about whom a leaf says what is true of
+      anybody.
+    * ``evidence``: the smallest such leaves.
+    * ``controls``: small and large leaves beside unseen people.
     """
 
     pure: Flag

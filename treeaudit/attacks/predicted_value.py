@@ -17,28 +17,17 @@ Codes = npt.NDArray[np.integer[Any]]
 class PredictedValue:
     """One column as the leaves tell it; arrays have an entry per leaf of the case.
 
-    Attributes
-    ----------
-    name
-        What the column is called.
-    value
-        What one of its values is called.
-    leaves
-        How leaves are called whose people are all alike, before how many they are.
-    labels
-        What the leaves say.
-    size
-        People in each.
-    ordered
-        Whether the order of the codes means anything.
-    train, test
-        The code of each person, -1 for a value that no leaf holds; None where
-        nothing can be held against them.
-    guess
-        Gives the codes of some people of ``test``, by a flag each, as guessed without the
-        model, or None.
-    values
-        The values as text, by code; None where the class counts tell.
+    * ``name``: what the column is called.
+    * ``value``: what one of its values is called.
+    * ``leaves``: how leaves are called whose people are all alike, before how many they are.
+    * ``labels``: what the leaves say.
+    * ``size``: people in each.
+    * ``ordered``: whether the order of the codes means anything.
+    * ``train``, ``test``: the code of each person, -1 for a value that no leaf holds; None where
+      nothing can be held against them.
+    * ``guess``: gives the codes of some people of ``test``, by a flag each, as guessed without the
+      model, or None.
+    * ``values``: the values as text, by code; None where the class counts tell.
     """
 
     name: str

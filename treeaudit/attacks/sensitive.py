@@ -31,24 +31,16 @@ from treeaudit.stats import fact
 class ColumnDetails(Diversity):
     """One column inside the groups.
 
-    Attributes
-    ----------
-    column
-        Its name.
-    named
-        Whether somebody named it; otherwise it is the number that the model predicts.
-    kind
-        Whether it has few values, or is a magnitude.
-    used_by_model
-        Whether the model has it as a feature.
-    distinct_values
-        How many values it has.
-    missing
-        People without a value.
-    nk_leaves, nk_people
-        Leaves in which two people hold nearly all of a total; None for text.
-    p_percent_leaves, p_percent_people
-        Leaves in which a total gives a contribution away; None for text.
+    * ``column``: its name.
+    * ``named``: whether somebody named it; otherwise it is the number that the model predicts.
+    * ``kind``: whether it has few values, or is a magnitude.
+    * ``used_by_model``: whether the model has it as a feature.
+    * ``distinct_values``: how many values it has.
+    * ``missing``: people without a value.
+    * ``nk_leaves``, ``nk_people``: leaves in which two people hold nearly all of a total; None for
+      text.
+    * ``p_percent_leaves``, ``p_percent_people``: leaves in which a total gives a contribution away;
+      None for text.
     """
 
     column: str
@@ -67,12 +59,8 @@ class ColumnDetails(Diversity):
 class SensitiveDetails(Diversity):
     """The worst over all columns; without a bound or an order where one of them has none.
 
-    Attributes
-    ----------
-    nk_leaves, p_percent_leaves
-        As of a column, the most; 0 where all are text.
-    columns
-        Each column.
+    * ``nk_leaves``, ``p_percent_leaves``: as of a column, the most; 0 where all are text.
+    * ``columns``: each column.
     """
 
     nk_leaves: People
@@ -178,11 +166,8 @@ _CHECKS = (
 class Sensitive:
     """Audit named columns of the training data inside the groups.
 
-    Attributes
-    ----------
-    n, k, p
-        Of the dominance rules: two people with more than 90 % of a total; a
-        contribution that the second-largest contributor knows to within 10 %.
+    * ``n``, ``k``, ``p``: of the dominance rules: two people with more than 90 % of a total; a
+      contribution that the second-largest contributor knows to within 10 %.
     """
 
     id: ClassVar[str] = "TA110"

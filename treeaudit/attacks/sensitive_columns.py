@@ -30,28 +30,17 @@ _NOTHING = "no value"
 class SensitiveColumn:
     """One column to audit.
 
-    Attributes
-    ----------
-    name
-        Its name.
-    code
-        Shape ``(n_train,)``: value of each training person, from 0.
-    names
-        The values as text, numbers in ascending order; people without a value
-        have a value of their own, the last.
-    number
-        Shape ``(n_train,)``: the values of a column of numbers, 0 for people without one; None
-        for words.
-    ordered
-        Whether the order of the codes means anything.
-    missing
-        How many people have no value.
-    used
-        Whether the model has it as a feature.
-    named
-        Whether somebody named it; otherwise it is the target of the model.
-    spelled
-        Whether its values are numbers, however they are written.
+    * ``name``: its name.
+    * ``code``: shape ``(n_train,)``: value of each training person, from 0.
+    * ``names``: the values as text, numbers in ascending order; people without a value have a value
+      of their own, the last.
+    * ``number``: shape ``(n_train,)``: the values of a column of numbers, 0 for people without one;
+      None for words.
+    * ``ordered``: whether the order of the codes means anything.
+    * ``missing``: how many people have no value.
+    * ``used``: whether the model has it as a feature.
+    * ``named``: whether somebody named it; otherwise it is the target of the model.
+    * ``spelled``: whether its values are numbers, however they are written.
     """
 
     name: str

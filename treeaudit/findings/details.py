@@ -14,10 +14,7 @@ from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hin
 class Count(int):
     """A number of things that disclose nobody, such as features, with its noun.
 
-    Attributes
-    ----------
-    one, many
-        The noun that follows it; empty where it stands alone.
+    * ``one``, ``many``: the noun that follows it; empty where it stands alone.
 
     Examples
     --------
@@ -74,11 +71,8 @@ class Agreeing(People):
 class Share(float):
     """A share of people, between 0 and 1.
 
-    Attributes
-    ----------
-    part, whole
-        The people it is the quotient of; None where there is no such pair, as
-        for the worst of several trees.
+    * ``part``, ``whole``: the people it is the quotient of; None where there is no such pair, as
+      for the worst of several trees.
 
     Examples
     --------
@@ -123,13 +117,9 @@ class Score:
 class Phrase:
     """A sentence or a part of one whose numbers are still numbers.
 
-    Attributes
-    ----------
-    template
-        Text with a ``{}`` per part. Texts of a model are parts, never the template.
-    parts
-        What goes in there: the types of this module and `Estimate` in words,
-        other numbers and text as they are.
+    * ``template``: text with a ``{}`` per part. Texts of a model are parts, never the template.
+    * ``parts``: what goes in there: the types of this module and `Estimate` in words, other numbers
+      and text as they are.
     """
 
     template: str

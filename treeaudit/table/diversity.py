@@ -36,21 +36,13 @@ class Worst:
 class Crosstab:
     """People, or their weight, per group and value, for the pairs that occur.
 
-    Attributes
-    ----------
-    value, people
-        The pairs, one entry each, groups ascending and values within them.
-    start
-        Shape ``(n_groups + 1,)``: the pairs of each group; none may be empty.
-    overall
-        Shape ``(n_values,)``: people with each value, in all that the groups
-        are held against.
-    distinct
-        Shape ``(n_groups,)``: values that occur in each group, distinct l-diversity.
-    size, largest
-        People per group, and those with its commonest value.
-    share
-        Of their group, per pair.
+    * ``value``, ``people``: the pairs, one entry each, groups ascending and values within them.
+    * ``start``: shape ``(n_groups + 1,)``: the pairs of each group; none may be empty.
+    * ``overall``: shape ``(n_values,)``: people with each value, in all that the groups are held
+      against.
+    * ``distinct``: shape ``(n_groups,)``: values that occur in each group, distinct l-diversity.
+    * ``size``, ``largest``: people per group, and those with its commonest value.
+    * ``share``: of their group, per pair.
     """
 
     value: Wide

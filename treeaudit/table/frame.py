@@ -23,15 +23,10 @@ Columns = dict[str, Column]
 class Rows:
     """Some rows of the table with all that the model says of them.
 
-    Attributes
-    ----------
-    tree
-        Tree of each row; None where there is only one.
-    rules
-        What the path of each row says of the features.
-    size, counts, value, label
-        People, class counts, predicted number and predicted class per row, or
-        None where the model does not tell.
+    * ``tree``: tree of each row; None where there is only one.
+    * ``rules``: what the path of each row says of the features.
+    * ``size``, ``counts``, ``value``, ``label``: people, class counts, predicted number and
+      predicted class per row, or None where the model does not tell.
     """
 
     schema: Schema
@@ -48,12 +43,8 @@ class Rows:
 class Tested:
     """Which features the trees of a table test.
 
-    Attributes
-    ----------
-    numeric, named
-        Features with low and high ends, and those with categories; ascending.
-    missing
-        Those for which it can be told whether missing values are in a leaf.
+    * ``numeric``, ``named``: features with low and high ends, and those with categories; ascending.
+    * ``missing``: those for which it can be told whether missing values are in a leaf.
     """
 
     numeric: tuple[int, ...]

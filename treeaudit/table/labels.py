@@ -20,25 +20,15 @@ _NEARLY = 0.95
 class Labels:
     """What class counts say, one entry per leaf; of another column, its values are the classes.
 
-    Attributes
-    ----------
-    distinct
-        Classes that occur in the leaf; 0 where nobody is in it, and in trees
-        that hold no class counts or do not tell how many people are in a leaf.
-    absent
-        Classes that occur in the tree but not in the leaf.
-    share
-        Share of the largest class.
-    majority
-        People in the largest class; NaN where counts are not people.
-    fewest
-        People in the smallest class that occurs; NaN where counts are not people.
-    others
-        People of other classes, or what is known of them: see `exceptions`.
-    top
-        The largest class, as a column of `Tree.counts`.
-    trees
-        The worst diversity per tree; None for trees of which nothing is known.
+    * ``distinct``: classes that occur in the leaf; 0 where nobody is in it, and in trees that hold
+      no class counts or do not tell how many people are in a leaf.
+    * ``absent``: classes that occur in the tree but not in the leaf.
+    * ``share``: share of the largest class.
+    * ``majority``: people in the largest class; NaN where counts are not people.
+    * ``fewest``: people in the smallest class that occurs; NaN where counts are not people.
+    * ``others``: people of other classes, or what is known of them: see `exceptions`.
+    * ``top``: the largest class, as a column of `Tree.counts`.
+    * ``trees``: the worst diversity per tree; None for trees of which nothing is known.
     """
 
     distinct: npt.NDArray[np.int32]

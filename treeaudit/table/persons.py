@@ -25,14 +25,10 @@ Codes = npt.NDArray[np.integer[Any]]
 class Held:
     """Which persons have how many records in which leaf of a tree, leaves and persons ascending.
 
-    Attributes
-    ----------
-    leaf, who, records
-        Shape ``(n_pairs,)``: the leaf, among those of its tree in the table; the person; how
-        many records.
-    pair
-        Shape ``(n_records,)``: which of them each record is one of; -1 where it ends in no leaf
-        of the table.
+    * ``leaf``, ``who``, ``records``: shape ``(n_pairs,)``: the leaf, among those of its tree in the
+      table; the person; how many records.
+    * ``pair``: shape ``(n_records,)``: which of them each record is one of; -1 where it ends in no
+      leaf of the table.
     """
 
     leaf: Codes
@@ -50,17 +46,12 @@ class Held:
 class Meant:
     """Which persons are meant by the leaves of a tree, if those leaves are meant at all.
 
-    Attributes
-    ----------
-    leaf, who
-        Shape ``(n_pairs,)``: the leaf, among those of its tree in the table, and the person.
-    people
-        Shape ``(n_leaves,)``: how many of these pairs each leaf is in.
-    single
-        Shape ``(n_pairs,)``: whether all records of the person in the leaf have the label that
-        it says; None where that is so of everybody.
-    apart
-        Whether everybody is in one of these pairs at most, with all their records.
+    * ``leaf``, ``who``: shape ``(n_pairs,)``: the leaf, among those of its tree in the table, and
+      the person.
+    * ``people``: shape ``(n_leaves,)``: how many of these pairs each leaf is in.
+    * ``single``: shape ``(n_pairs,)``: whether all records of the person in the leaf have the label
+      that it says; None where that is so of everybody.
+    * ``apart``: whether everybody is in one of these pairs at most, with all their records.
     """
 
     leaf: Codes

@@ -39,13 +39,8 @@ if TYPE_CHECKING:
 class LeafRows:
     """A row per leaf.
 
-    Attributes
-    ----------
-    start
-        Shape ``(n_trees + 1,)``: rows ``start[t]`` to ``start[t + 1]`` belong
-        to tree t.
-    leaf
-        Shape ``(n_rows,)``: the node of each row in its tree, ascending within a tree.
+    * ``start``: shape ``(n_trees + 1,)``: rows ``start[t]`` to ``start[t + 1]`` belong to tree t.
+    * ``leaf``: shape ``(n_rows,)``: the node of each row in its tree, ascending within a tree.
     """
 
     start: Wide

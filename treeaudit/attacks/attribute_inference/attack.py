@@ -51,14 +51,10 @@ from treeaudit.stats import Estimate, difference, paired, residual, wilson
 class Outcome:
     """Who was found out about one column, and by what.
 
-    Attributes
-    ----------
-    is_member
-        Shape ``(n,)``: members, the others are control people.
-    model, imputation, frequent, fredrikson
-        Shape ``(n,)``: whether the value is right that follows from the counts
-        and the guess, from the guess alone, from the most frequent value, and
-        from Fredrikson's rule.
+    * ``is_member``: shape ``(n,)``: members, the others are control people.
+    * ``model``, ``imputation``, ``frequent``, ``fredrikson``: shape ``(n,)``: whether the value is
+      right that follows from the counts and the guess, from the guess alone, from the most frequent
+      value, and from Fredrikson's rule.
     """
 
     column: Column
@@ -180,16 +176,11 @@ _ADVANTAGE = Rule(
 class Attributes:
     """Infer each column of training people from all their others.
 
-    Attributes
-    ----------
-    most_people
-        The most members, and the most control people, that are asked about;
-        fewer in forests of more than fifty trees, never below 500.
-    most_columns
-        The most columns that are attacked, most identifying first.
-    most_work
-        The same by cost: people times candidates times trees, 40 million of
-        which take about eight seconds.
+    * ``most_people``: the most members, and the most control people, that are asked about; fewer in
+      forests of more than fifty trees, never below 500.
+    * ``most_columns``: the most columns that are attacked, most identifying first.
+    * ``most_work``: the same by cost: people times candidates times trees, 40 million of which take
+      about eight seconds.
     """
 
     id: ClassVar[str] = "TA104"

@@ -37,16 +37,10 @@ _ENOUGH_THRESHOLDS = 4_096
 class Column:
     """One column as the attacker sees it: a feature, or all indicators of a category.
 
-    Attributes
-    ----------
-    features
-        Positions of its features in the model.
-    values
-        Shape ``(n_candidates, len(features))``: what the model is asked with.
-    says
-        The candidates in words.
-    cuts
-        Ends of the intervals of a numeric column, ascending; None otherwise.
+    * ``features``: positions of its features in the model.
+    * ``values``: shape ``(n_candidates, len(features))``: what the model is asked with.
+    * ``says``: the candidates in words.
+    * ``cuts``: ends of the intervals of a numeric column, ascending; None otherwise.
     """
 
     name: str
@@ -197,15 +191,9 @@ def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) 
 class Asked:
     """The people one of whose values is to be inferred, members first.
 
-    Attributes
-    ----------
-    values, node, labels
-        As in `treeaudit.people.records.Records`.
-    known
-        Shape ``(n,)``: the label or the number to predict, which the attacker
-        knows too.
-    is_member
-        Shape ``(n,)``.
+    * ``values``, ``node``, ``labels``: as in `treeaudit.people.records.Records`.
+    * ``known``: shape ``(n,)``: the label or the number to predict, which the attacker knows too.
+    * ``is_member``: shape ``(n,)``.
     """
 
     values: npt.NDArray[np.floating[Any]]
@@ -219,16 +207,10 @@ class Asked:
 class Weighed:
     """What the trees say for each candidate of one column.
 
-    Attributes
-    ----------
-    score
-        Shape ``(n, n_candidates)``: log likelihood ratio of the counts, summed
-        over the trees; minus infinity where somebody with that value is
-        certainly not in the training data.
-    people
-        Shape ``(n, n_candidates)``: people in the leaves, summed over the trees.
-    phi
-        Shape ``(n_candidates,)``: people in all leaves the candidate can reach.
+    * ``score``: shape ``(n, n_candidates)``: log likelihood ratio of the counts, summed over the
+      trees; minus infinity where somebody with that value is certainly not in the training data.
+    * ``people``: shape ``(n, n_candidates)``: people in the leaves, summed over the trees.
+    * ``phi``: shape ``(n_candidates,)``: people in all leaves the candidate can reach.
     """
 
     score: Float

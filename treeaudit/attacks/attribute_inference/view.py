@@ -15,25 +15,17 @@ from treeaudit.model.words import in_percent
 class InferredColumn(Details):
     """How often the hidden values of one column are found.
 
-    Attributes
-    ----------
-    column, candidates
-        Its name, and how many values it may have.
-    model_members, model_control
-        Share of members and of control people whose value follows from the
-        counts and the guess.
-    imputation_members, imputation_control
-        From the guess without the model.
-    frequent_members, frequent_control
-        From the most frequent value.
-    fredrikson_members, fredrikson_control
-        From the rule of Fredrikson et al. (2015).
-    excess, excess_low, excess_high
-        Members minus control people, both by the model, with its 95 % interval.
-    beyond_imputation, beyond_imputation_low, beyond_imputation_high
-        Members by the model minus members by the guess, with its 95 % interval.
-    given_away
-        Whether both are above 0 with 95 % confidence for all columns together.
+    * ``column``, ``candidates``: its name, and how many values it may have.
+    * ``model_members``, ``model_control``: share of members and of control people whose value
+      follows from the counts and the guess.
+    * ``imputation_members``, ``imputation_control``: from the guess without the model.
+    * ``frequent_members``, ``frequent_control``: from the most frequent value.
+    * ``fredrikson_members``, ``fredrikson_control``: from the rule of Fredrikson et al. (2015).
+    * ``excess``, ``excess_low``, ``excess_high``: members minus control people, both by the model,
+      with its 95 % interval.
+    * ``beyond_imputation``, ``beyond_imputation_low``, ``beyond_imputation_high``: members by the
+      model minus members by the guess, with its 95 % interval.
+    * ``given_away``: whether both are above 0 with 95 % confidence for all columns together.
     """
 
     column: str
@@ -59,17 +51,12 @@ class InferredColumn(Details):
 class AttributesDetails(Details):
     """Which columns the model gives away.
 
-    Attributes
-    ----------
-    columns
-        Those that were attacked, the most identifying first.
-    given_away, not_attacked
-        Names of those that are given away, and of those that were left out.
-    alpha
-        Weight of the counts against the guess.
-    members, control, reference
-        People who were asked about, unseen people who were, and unseen people
-        from whom the population was learnt.
+    * ``columns``: those that were attacked, the most identifying first.
+    * ``given_away``, ``not_attacked``: names of those that are given away, and of those that were
+      left out.
+    * ``alpha``: weight of the counts against the guess.
+    * ``members``, ``control``, ``reference``: people who were asked about, unseen people who were,
+      and unseen people from whom the population was learnt.
     """
 
     columns: tuple[InferredColumn, ...]

@@ -58,12 +58,8 @@ _BY_ONE_KNOWN = Rule(
 class Background:
     """Count people who are disclosed once the attacker knows something already.
 
-    Attributes
-    ----------
-    most_known
-        The largest number of known people, negations and implications.
-    certainty
-        From which probability on a label counts as disclosed by a public prior.
+    * ``most_known``: the largest number of known people, negations and implications.
+    * ``certainty``: from which probability on a label counts as disclosed by a public prior.
     """
 
     id: ClassVar[str] = "TA103"

@@ -34,12 +34,8 @@ from treeaudit.table.table import Table
 class _Vectors:
     """Different count vectors, and how often each occurs.
 
-    Attributes
-    ----------
-    counts
-        Shape ``(n_vectors, n_classes)``: people per class, largest first.
-    leaves
-        Shape ``(n_vectors,)``: leaves with these counts.
+    * ``counts``: shape ``(n_vectors, n_classes)``: people per class, largest first.
+    * ``leaves``: shape ``(n_vectors,)``: leaves with these counts.
     """
 
     counts: Wide

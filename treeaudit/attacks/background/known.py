@@ -39,12 +39,8 @@ _LISTED = 100
 class _Falling:
     """Leaves in which somebody falls, filled in one by one.
 
-    Attributes
-    ----------
-    label, people
-        The label that is left, and how many people it is left for.
-    rows
-        The known people in the leaf, as rows counted from 1.
+    * ``label``, ``people``: the label that is left, and how many people it is left for.
+    * ``rows``: the known people in the leaf, as rows counted from 1.
     """
 
     tree: list[int] = field(default_factory=list)
@@ -141,15 +137,10 @@ def _falling_controls(case: Case, found: _Falling, seen: Score | None) -> tuple[
 class Fallen:
     """What known people disclose.
 
-    Attributes
-    ----------
-    evidence
-        The leaves that disclose most.
-    controls
-        What follows, beside unseen people.
-    label
-        Shape ``(n_train,)``: the labels that are known or follow, -1 for the
-        others; None without training people.
+    * ``evidence``: the leaves that disclose most.
+    * ``controls``: what follows, beside unseen people.
+    * ``label``: shape ``(n_train,)``: the labels that are known or follow, -1 for the others; None
+      without training people.
     """
 
     details: KnownPeople

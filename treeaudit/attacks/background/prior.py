@@ -33,14 +33,9 @@ from treeaudit.stats import wilson
 class Inferred:
     """What a public prior discloses.
 
-    Attributes
-    ----------
-    share
-        Share of the people whose label the prior makes nearly certain.
-    evidence
-        The leaves where it is most certain.
-    controls
-        What is inferred, beside the truth and beside unseen people.
+    * ``share``: share of the people whose label the prior makes nearly certain.
+    * ``evidence``: the leaves where it is most certain.
+    * ``controls``: what is inferred, beside the truth and beside unseen people.
     """
 
     details: PublicPrior

@@ -158,17 +158,11 @@ _CELLS = 2_000_000
 class MixedLeaves:
     """Leaves of one tree with people of several labels left in them.
 
-    Attributes
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``: people who are not known yet.
-    people
-        Shape ``(n_leaves, n_kinds)``: the same people by kind; None where only
-        the rules are known.
-    able
-        Shape ``(n_leaves, n_kinds)``: which kinds are there, or may be.
-    only
-        Shape ``(n_leaves,)``: the kind of all of them, -1 where it is not told.
+    * ``counts``: shape ``(n_leaves, n_classes)``: people who are not known yet.
+    * ``people``: shape ``(n_leaves, n_kinds)``: the same people by kind; None where only the rules
+      are known.
+    * ``able``: shape ``(n_leaves, n_kinds)``: which kinds are there, or may be.
+    * ``only``: shape ``(n_leaves,)``: the kind of all of them, -1 where it is not told.
     """
 
     node: Int

@@ -89,14 +89,11 @@ _AT_ONCE = 1 << 15
 class Sums:
     """Which groups each leaf adds up.
 
-    Attributes
-    ----------
-    start
-        Shape ``(n_trees + 1,)``: the leaves of tree t are ``start[t]`` to ``start[t + 1]``.
-    leaf
-        Shape ``(n_trees, n_groups)``: in which leaf each group is, counted from the tree's first.
-    counts
-        Shape ``(n_leaves,)``: whether a leaf counts; what the others say is not known.
+    * ``start``: shape ``(n_trees + 1,)``: the leaves of tree t are ``start[t]`` to ``start[t +
+      1]``.
+    * ``leaf``: shape ``(n_trees, n_groups)``: in which leaf each group is, counted from the tree's
+      first.
+    * ``counts``: shape ``(n_leaves,)``: whether a leaf counts; what the others say is not known.
     """
 
     start: Wide

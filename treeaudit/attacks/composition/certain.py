@@ -105,17 +105,11 @@ _MOST_OFF = 0.1
 class Certain:
     """Of how many people something is certain.
 
-    Attributes
-    ----------
-    people
-        Whose label is certain, or who are in a group below k of which all labels, or the mean of
-        the numbers, are; less those whom a single leaf tells of.
-    alone
-        Of these, who are in a group of their own: their number or label is certain.
-    open
-        Of how many groups the solution ended before that was told.
-    exact
-        Whether the leaves say what the people are who end in them.
+    * ``people``: whose label is certain, or who are in a group below k of which all labels, or the
+      mean of the numbers, are; less those whom a single leaf tells of.
+    * ``alone``: of these, who are in a group of their own: their number or label is certain.
+    * ``open``: of how many groups the solution ended before that was told.
+    * ``exact``: whether the leaves say what the people are who end in them.
     """
 
     people: int = 0

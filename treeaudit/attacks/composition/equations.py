@@ -140,25 +140,18 @@ NEEDS: tuple[Need, ...] = (
 class Said:
     """What the nodes of a forest say in which somebody ends: one entry each, tree after tree.
 
-    Attributes
-    ----------
-    kind
-        ``shares``: the mean of what is asked for; ``labels``: the most frequent label;
-        ``numbers``: the mean of the number that is predicted.
-    start
-        Shape ``(n_trees + 1,)``: the entries of tree t are ``start[t]`` to ``start[t + 1]``.
-    node
-        Shape ``(n_people, n_trees)``: in which entry everybody ends, counted from the tree's first.
-    mean
-        Shape ``(n_entries, n_columns)``: a column per class, that of the second class alone where
-        there are two, or the number.
-    told
-        Whether the node is a leaf that says anything.
-    column
-        Shape ``(n_trees,)``: the one column of which a tree tells, in ``mean[:, 0]``; None where
-        every tree tells of all.
-    span
-        Between what numbers are; None where nobody can know.
+    * ``kind``: ``shares``: the mean of what is asked for; ``labels``: the most frequent label;
+      ``numbers``: the mean of the number that is predicted.
+    * ``start``: shape ``(n_trees + 1,)``: the entries of tree t are ``start[t]`` to ``start[t +
+      1]``.
+    * ``node``: shape ``(n_people, n_trees)``: in which entry everybody ends, counted from the
+      tree's first.
+    * ``mean``: shape ``(n_entries, n_columns)``: a column per class, that of the second class alone
+      where there are two, or the number.
+    * ``told``: whether the node is a leaf that says anything.
+    * ``column``: shape ``(n_trees,)``: the one column of which a tree tells, in ``mean[:, 0]``;
+      None where every tree tells of all.
+    * ``span``: between what numbers are; None where nobody can know.
     """
 
     kind: Literal["shares", "labels", "numbers"]

@@ -42,18 +42,11 @@ _Column = tuple[Float, Index | None, Float]
 class Solution:
     """What the attacker takes the answers to be.
 
-    Attributes
-    ----------
-    x
-        Shape ``(n_people, n_columns)``, columns as in `Said.mean`.
-    answer
-        Shape ``(n_people,)``: the label as a position, or the number.
-    steps
-        After how many steps.
-    settled
-        Whether the last 25 steps changed fewer than one answer in a thousand.
-    equations
-        How many leaves say something of somebody.
+    * ``x``: shape ``(n_people, n_columns)``, columns as in `Said.mean`.
+    * ``answer``: shape ``(n_people,)``: the label as a position, or the number.
+    * ``steps``: after how many steps.
+    * ``settled``: whether the last 25 steps changed fewer than one answer in a thousand.
+    * ``equations``: how many leaves say something of somebody.
     """
 
     x: Float
@@ -166,14 +159,10 @@ def _added(parts: "Sequence[_Part]", of: "Callable[[_Part, Index], Float]") -> F
 class _Part:
     """Some trees; what the nodes say in which somebody ends, and how many do.
 
-    Attributes
-    ----------
-    trees
-        How many.
-    at
-        Shape ``(n_trees * n_people,)``: where everybody ends, tree after tree, of those nodes.
-    silent
-        The nodes that say nothing.
+    * ``trees``: how many.
+    * ``at``: shape ``(n_trees * n_people,)``: where everybody ends, tree after tree, of those
+      nodes.
+    * ``silent``: the nodes that say nothing.
 
     All are held of every tree until the end, as small as they were told.
     """

@@ -34,14 +34,9 @@ _HELD = 20_000_000
 class _Followed:
     """What follows from the sums.
 
-    Attributes
-    ----------
-    known
-        Shape ``(n_groups,)``: of which groups the sum follows.
-    off
-        Shape ``(n_groups,)``: how far off it is where the leaves are off by what was given.
-    open
-        How many groups may be known besides: the solution ended before that was told.
+    * ``known``: shape ``(n_groups,)``: of which groups the sum follows.
+    * ``off``: shape ``(n_groups,)``: how far off it is where the leaves are off by what was given.
+    * ``open``: how many groups may be known besides: the solution ended before that was told.
     """
 
     known: Flag

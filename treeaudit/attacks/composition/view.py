@@ -16,18 +16,12 @@ from treeaudit.stats import fact
 class FirstTrees(Details):
     """What the first trees say together.
 
-    Attributes
-    ----------
-    trees
-        How many.
-    groups
-        Groups of people who share all their leaves in them.
-    alone, below_k
-        People who share them with nobody, and in groups below k.
-    smallest
-        People in the smallest group.
-    joint
-        Share of the people whose answer they give back; not written where that was not tried.
+    * ``trees``: how many.
+    * ``groups``: groups of people who share all their leaves in them.
+    * ``alone``, ``below_k``: people who share them with nobody, and in groups below k.
+    * ``smallest``: people in the smallest group.
+    * ``joint``: share of the people whose answer they give back; not written where that was not
+      tried.
     """
 
     trees: int
@@ -42,43 +36,29 @@ class FirstTrees(Details):
 class CompositionDetails(Details):
     """What all trees say together of the people they were trained on; counted, not sampled.
 
-    Attributes
-    ----------
-    train
-        The people: all that were given.
-    by
-        What the leaves tell: shares of labels, labels alone, numbers, or the steps of a boosting.
-    draws_known
-        Whether every tree is known to hold all people.
-    joint, own
-        Share of the people whose label, or number within ``tolerance``, the attack gives back,
-        and the model itself answers.
-    excess
-        ``joint`` minus ``own``; below 0 where the attack finds less.
-    excess_of_one_label
-        People called a label rightly less people called it wrongly, beyond those of the model
-        (of nobody, where it is more often wrong), of all who have it: of the label of which that
-        is most; None for numbers.
-    certain
-        People whose label is certain to somebody who knows everybody's features, or who are in a
-        group below ``k`` of which all labels or the mean of the numbers are; less those whom a
-        leaf of one label tells of. 0 where the draws of the trees hide who is in them.
-    certain_alone
-        Of these, who share all leaves with nobody: their own number or label.
-    majority
-        Share of the most frequent label; None for numbers.
-    rarest_people, rarest_joint, rarest_own
-        People of the least frequent label, and the same two shares of them; None for numbers.
-    tolerance
-        How far a number may be off: 1 % of the standard deviation; None for labels.
-    equations
-        Leaves that say something of somebody.
-    steps, settled
-        Steps of the solution, and whether the last 25 changed fewer than one answer in a thousand.
-    k
-        The smallest acceptable group.
-    curve
-        The same for the first trees, the last entry for all of them.
+    * ``train``: the people: all that were given.
+    * ``by``: what the leaves tell: shares of labels, labels alone, numbers, or the steps of a
+      boosting.
+    * ``draws_known``: whether every tree is known to hold all people.
+    * ``joint``, ``own``: share of the people whose label, or number within ``tolerance``, the
+      attack gives back, and the model itself answers.
+    * ``excess``: ``joint`` minus ``own``; below 0 where the attack finds less.
+    * ``excess_of_one_label``: people called a label rightly less people called it wrongly, beyond
+      those of the model (of nobody, where it is more often wrong), of all who have it: of the label
+      of which that is most; None for numbers.
+    * ``certain``: people whose label is certain to somebody who knows everybody's features, or who
+      are in a group below ``k`` of which all labels or the mean of the numbers are; less those whom
+      a leaf of one label tells of. 0 where the draws of the trees hide who is in them.
+    * ``certain_alone``: of these, who share all leaves with nobody: their own number or label.
+    * ``majority``: share of the most frequent label; None for numbers.
+    * ``rarest_people``, ``rarest_joint``, ``rarest_own``: people of the least frequent label, and
+      the same two shares of them; None for numbers.
+    * ``tolerance``: how far a number may be off: 1 % of the standard deviation; None for labels.
+    * ``equations``: leaves that say something of somebody.
+    * ``steps``, ``settled``: steps of the solution, and whether the last 25 changed fewer than one
+      answer in a thousand.
+    * ``k``: the smallest acceptable group.
+    * ``curve``: the same for the first trees, the last entry for all of them.
     """
 
     train: People

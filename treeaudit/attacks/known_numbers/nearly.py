@@ -27,12 +27,9 @@ _ROUNDING = 1e-9
 class _Alike:
     """Per node of a tree: the people who end there, who of them differ, and the largest share.
 
-    Attributes
-    ----------
-    people, others
-        Different people, and how many of them have a number that is not the commonest.
-    share
-        Of the people, or of their records where that is more, who have the commonest.
+    * ``people``, ``others``: different people, and how many of them have a number that is not the
+      commonest.
+    * ``share``: of the people, or of their records where that is more, who have the commonest.
     """
 
     people: Wide

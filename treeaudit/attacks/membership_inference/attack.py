@@ -81,12 +81,8 @@ def _no_score(case: Case) -> str | None:
 class Membership:
     """Tell members from unseen people by the strongest of several tests.
 
-    Attributes
-    ----------
-    most_people
-        The most members, and the most control people, that are looked at.
-    most_for_lira
-        The same for LiRA, whose shadow models have to answer for each.
+    * ``most_people``: the most members, and the most control people, that are looked at.
+    * ``most_for_lira``: the same for LiRA, whose shadow models have to answer for each.
     """
 
     id: ClassVar[str] = "TA105"

@@ -17,12 +17,8 @@ from treeaudit.stats import fact
 class AfterTrees(Details):
     """What is certain after the first trees.
 
-    Attributes
-    ----------
-    trees
-        How many.
-    certified, exact
-        As in `ReconstructionDetails`.
+    * ``trees``: how many.
+    * ``certified``, ``exact``: as in `ReconstructionDetails`.
     """
 
     trees: int
@@ -34,12 +30,8 @@ class AfterTrees(Details):
 class Checked(Details):
     """The certificates, held against the training people.
 
-    Attributes
-    ----------
-    cells
-        Cells with somebody certain in them.
-    wrong
-        Those that hold fewer or more people than was certain.
+    * ``cells``: cells with somebody certain in them.
+    * ``wrong``: those that hold fewer or more people than was certain.
     """
 
     cells: People
@@ -50,27 +42,18 @@ class Checked(Details):
 class LikelyPeople(Details):
     """Who is likely in the training data where nobody is certain: estimates, never certificates.
 
-    Attributes
-    ----------
-    counts_are
-        Why nobody is certain: ``draws`` of nobody knows whom, or ``noisy``.
-    level
-        From which probability on somebody is called likely.
-    people
-        Those who are likely, of all who are not known.
-    expected
-        People of the likeliest table who are in the training data, by the probabilities.
-    known
-        People whom the attacker knows already; not written where there are none.
-    public
-        People of a public table that probabilities start from; not written without one.
-    right
-        Of the likely people, those who are in the training data; not written without it.
-    right_of_others
-        The control: as many as other people would show of them; not written without those.
-    error, error_of_others
-        Share of the values that are wrong in the likeliest table, paired with the training
-        people as well as can be, and in a table of others.
+    * ``counts_are``: why nobody is certain: ``draws`` of nobody knows whom, or ``noisy``.
+    * ``level``: from which probability on somebody is called likely.
+    * ``people``: those who are likely, of all who are not known.
+    * ``expected``: people of the likeliest table who are in the training data, by the
+      probabilities.
+    * ``known``: people whom the attacker knows already; not written where there are none.
+    * ``public``: people of a public table that probabilities start from; not written without one.
+    * ``right``: of the likely people, those who are in the training data; not written without it.
+    * ``right_of_others``: the control: as many as other people would show of them; not written
+      without those.
+    * ``error``, ``error_of_others``: share of the values that are wrong in the likeliest table,
+      paired with the training people as well as can be, and in a table of others.
     """
 
     counts_are: Literal["draws", "noisy"]
@@ -89,12 +72,8 @@ class LikelyPeople(Details):
 class Informed(Details):
     """What follows for whoever knows some of the people already.
 
-    Attributes
-    ----------
-    known
-        Those who are known.
-    certified, exact
-        Of the others, as in `ReconstructionDetails`.
+    * ``known``: those who are known.
+    * ``certified``, ``exact``: of the others, as in `ReconstructionDetails`.
     """
 
     known: People
@@ -106,42 +85,26 @@ class Informed(Details):
 class ReconstructionDetails(Details):
     """Whom the leaves of all trees give away for certain, from the file alone.
 
-    Attributes
-    ----------
-    given_away
-        People who are certain with every value that a tree asks about, or in a cell that
-        certainly holds fewer than ``k``.
-    certified
-        People of whom it is certain in which cell they are.
-    exact
-        Those of them whose every value that a tree asks about is certain.
-    in_order
-        Those given away of whom the row of the training table is certain too; not written where
-        no seeds tell rows.
-    k
-        The smallest acceptable group.
-    cells, open_cells
-        Cells that may hold somebody, label by label, and those in which it is open how many.
-    bits, bits_of_all
-        What is given away of the records, no fewer; and what there is to give away.
-    trees, of_trees
-        The first so many trees were used, of all.
-    seconds
-        The budget.
-    stopped
-        What ended the search before its end; not written where nothing did.
-    assumptions
-        What the file does not say and every certificate rests on.
-    curve
-        The same for the first trees.
-    by_hand
-        One person and the leaves that prove it; not written where no few leaves do.
-    checked
-        Not written without the training people.
-    likely
-        Where nobody can be certain: who is likely. Not written elsewhere.
-    informed
-        Not written where the attacker knows nobody.
+    * ``given_away``: people who are certain with every value that a tree asks about, or in a cell
+      that certainly holds fewer than ``k``.
+    * ``certified``: people of whom it is certain in which cell they are.
+    * ``exact``: those of them whose every value that a tree asks about is certain.
+    * ``in_order``: those given away of whom the row of the training table is certain too; not
+      written where no seeds tell rows.
+    * ``k``: the smallest acceptable group.
+    * ``cells``, ``open_cells``: cells that may hold somebody, label by label, and those in which it
+      is open how many.
+    * ``bits``, ``bits_of_all``: what is given away of the records, no fewer; and what there is to
+      give away.
+    * ``trees``, ``of_trees``: the first so many trees were used, of all.
+    * ``seconds``: the budget.
+    * ``stopped``: what ended the search before its end; not written where nothing did.
+    * ``assumptions``: what the file does not say and every certificate rests on.
+    * ``curve``: the same for the first trees.
+    * ``by_hand``: one person and the leaves that prove it; not written where no few leaves do.
+    * ``checked``: not written without the training people.
+    * ``likely``: where nobody can be certain: who is likely. Not written elsewhere.
+    * ``informed``: not written where the attacker knows nobody.
     """
 
     given_away: People

@@ -34,19 +34,12 @@ _MOST_COMPARED = 60_000_000
 class Contribution(Details):
     """What one feature does to the people in small leaves.
 
-    Attributes
-    ----------
-    feature
-        Its name.
-    people, share
-        Those in small leaves whose rule has a condition on it.
-    last_split_people, last_split_share
-        Those whom its last condition alone puts below k.
-    hidden_share
-        With training data, the share of people in small leaves who would be
-        among k people if the feature were left out; None without.
-    hidden_n
-        On how many people that rests: a draw where there are many leaves.
+    * ``feature``: its name.
+    * ``people``, ``share``: those in small leaves whose rule has a condition on it.
+    * ``last_split_people``, ``last_split_share``: those whom its last condition alone puts below k.
+    * ``hidden_share``: with training data, the share of people in small leaves who would be among k
+      people if the feature were left out; None without.
+    * ``hidden_n``: on how many people that rests: a draw where there are many leaves.
     """
 
     feature: str
@@ -119,13 +112,9 @@ _BINS = ((1, 1), (2, 4), (5, 9), (10, 49), (50, None))
 class _GroupSizes(Details):
     """Leaves and people whose group is of some size.
 
-    Attributes
-    ----------
-    low, high
-        The size, both ends inclusive; None where there is no bound.
-    leaves, people
-        How many there are; of several trees all leaves, and the people of the
-        tree that has the most. A person counts in every leaf with a record of theirs.
+    * ``low``, ``high``: the size, both ends inclusive; None where there is no bound.
+    * ``leaves``, ``people``: how many there are; of several trees all leaves, and the people of the
+      tree that has the most. A person counts in every leaf with a record of theirs.
     """
 
     low: int = called("from")
@@ -140,30 +129,19 @@ class UniquenessDetails(Details):
 
     Leaves are those of all trees; people are those of the tree that has the most.
 
-    Attributes
-    ----------
-    unique_leaves, unique_people
-        Leaves of one person.
-    below_k_leaves, below_k_people
-        Leaves of fewer than ``k`` people.
-    unique_in_any_tree, below_k_in_any_tree
-        Different people of whom that is true in some tree.
-    k, min_leaf
-        The smallest acceptable group, and the smallest there is.
-    group_sizes
-        Leaves and people by size of the group.
-    prosecutor_risk, marketer_risk
-        The highest chance to find a person, and leaves by people.
-    trees_that_do_not_tell
-        Trees without sizes.
-    below_k_share
-        Of people, in the worst tree.
-    residual_degrees_of_freedom
-        People minus parameters; None where the people are not told.
-    risks, population
-        Inside and outside the data.
-    contribution
-        What each feature does to those in small leaves.
+    * ``unique_leaves``, ``unique_people``: leaves of one person.
+    * ``below_k_leaves``, ``below_k_people``: leaves of fewer than ``k`` people.
+    * ``unique_in_any_tree``, ``below_k_in_any_tree``: different people of whom that is true in some
+      tree.
+    * ``k``, ``min_leaf``: the smallest acceptable group, and the smallest there is.
+    * ``group_sizes``: leaves and people by size of the group.
+    * ``prosecutor_risk``, ``marketer_risk``: the highest chance to find a person, and leaves by
+      people.
+    * ``trees_that_do_not_tell``: trees without sizes.
+    * ``below_k_share``: of people, in the worst tree.
+    * ``residual_degrees_of_freedom``: people minus parameters; None where the people are not told.
+    * ``risks``, ``population``: inside and outside the data.
+    * ``contribution``: what each feature does to those in small leaves.
     """
 
     unique_leaves: People
