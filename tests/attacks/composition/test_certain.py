@@ -18,11 +18,10 @@ from sklearn.ensemble import (
 
 import treeaudit as ta
 from tests.strategies import examples
-from treeaudit.attacks.composition import rowspace
-from treeaudit.attacks.composition.bounds import Sums
+from treeaudit.attacks.composition import bounds
+from treeaudit.attacks.composition.bounds import Sums, follow
 from treeaudit.attacks.composition.certain import Certain, Truth, certain_of, counts_known
 from treeaudit.attacks.composition.equations import Said
-from treeaudit.attacks.composition.rowspace import follow
 from treeaudit.findings.policy import BUILT_IN
 
 POLICY = ta.Policy(name="one", values={"max-joint-certain-people": 0})
@@ -159,7 +158,7 @@ def test_what_follows_is_what_fractions_say(dense, seed, people, trees) -> None:
     counts = rng.random(start[-1]) < 0.9
     sums, _ = Sums.of(start, node, counts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rowspace, "_DENSE", dense)
+        patch.setattr(bounds, "_DENSE", dense)
         told = follow(sums)
     assert told.known.tolist() == follows_exactly(table_of(sums))
     assert told.open == 0

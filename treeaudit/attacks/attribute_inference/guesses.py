@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.attacks.attribute_inference.what_if import MOST_CANDIDATES, Paths
+from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.groups import Groups, leaf_scores
 from treeaudit.model.forest import Forest
@@ -29,7 +29,7 @@ from treeaudit.people.records import Records
 
 _Table = npt.NDArray[np.floating[Any]]
 
-_MOST_INTERVALS = 16
+_MOST_INTERVALS, _MOST_CANDIDATES = 16, 64
 _ENOUGH_THRESHOLDS = 4_096
 
 
@@ -144,7 +144,7 @@ def _categories(i: int, name: str, categories: Sequence[str], reference: _Table)
 
 
 def _most_frequent(people: Wide) -> list[int]:
-    return sorted(np.argsort(-people, kind="stable")[:MOST_CANDIDATES].tolist())
+    return sorted(np.argsort(-people, kind="stable")[:_MOST_CANDIDATES].tolist())
 
 
 def _intervals(i: int, name: str, thresholds: Float, reference: _Table) -> Column:

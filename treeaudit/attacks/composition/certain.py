@@ -2,7 +2,7 @@
 
 A leaf that holds everybody who ends in it says what they add up to: its mean times how many they
 are. Of people whose sum follows from all leaves nothing was guessed. That is linear algebra
-(`rowspace`); for labels, and numbers that are one of few or whole, also what bounds leave open,
+(`follow`); for labels, and numbers that are one of few or whole, also what bounds leave open,
 leaf by leaf (`bounds`), and where there are not too many leaves of all together (`cone`). All find
 only what follows; what follows from counts being whole they may miss.
 """
@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.composition.bounds import MOST_CELLS, Sums, fixed, tightened
+from treeaudit.attacks.composition.bounds import MOST_CELLS, Sums, fixed, follow, tightened
 from treeaudit.attacks.composition.equations import Said, adds_steps, said_by, said_by_people
-from treeaudit.attacks.composition.rowspace import follow
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
 from treeaudit.people.predict.boosted_scores import called, column_of_each_tree, scores_of, told_of
