@@ -41,7 +41,7 @@ from treeaudit.attacks.distinct_people import (
 )
 from treeaudit.attacks.homogeneous_groups import NEARLY
 from treeaudit.attacks.known_numbers.dominating import dominating
-from treeaudit.attacks.known_numbers.nearly import nearly_known
+from treeaudit.attacks.known_numbers.exceptions import nearly_certain_leaves
 from treeaudit.attacks.known_numbers.spreads import spreads
 from treeaudit.attacks.known_numbers.view import KnownNumbersDetails, view
 from treeaudit.attacks.needs import PEOPLE
@@ -147,7 +147,7 @@ class KnownNumbers:
         known = exact | (spread <= known_of.tolerance)
         certain = exact | (known_of.reach <= known_of.tolerance)
         alone, perhaps_alone = dominating(case, known_of)
-        near, perhaps_near = nearly_known(case, known_of)
+        near, perhaps_near = nearly_certain_leaves(case, known_of)
         nearly = known | near
         tolerance = _largest(known_of.tolerance)
         people = np.where(known, size, alone)
