@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
-from treeaudit.attacks.background.prior_strata import kinds_in_leaves, kinds_of
+from treeaudit.attacks.background.prior_strata import strata_in_leaves, strata_of
 from treeaudit.model.tree import CategorySets
 from treeaudit.people.prior import Prior, prior_table, read_prior
 from treeaudit.people.records import read_records
@@ -51,8 +51,8 @@ LEAVES = [5, 6, 3, 4]
 def test_categories(forest) -> None:
     found = prior(forest, job=["cook", "*"])
     assert found.others == 1
-    assert kinds_of(found, people(forest, job=["judge", "cook"]), forest.schema).tolist() == [1, 0]
-    able, only = kinds_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
+    assert strata_of(found, people(forest, job=["judge", "cook"]), forest.schema).tolist() == [1, 0]
+    able, only = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert able.tolist() == [[True, True], [True, True], [True, False], [False, True]]
     assert only.tolist() == [-1, -1, 0, 1]
 
@@ -60,24 +60,24 @@ def test_categories(forest) -> None:
 def test_ranges(forest) -> None:
     found = prior(forest, **{"age low": [None, 30], "age high": [30, None]})
     assert found.kind(0) == "age ≤ 30"
-    assert kinds_of(found, people(forest, age=[30, 31]), forest.schema).tolist() == [0, 1]
-    able, only = kinds_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
+    assert strata_of(found, people(forest, age=[30, 31]), forest.schema).tolist() == [0, 1]
+    able, only = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert only.tolist() == [0, 0, 1, 1]
     assert able.sum(axis=1).tolist() == [1, 1, 1, 1]
 
 
 def test_single_numbers(forest) -> None:
     found = prior(forest, age=[25, "*"])
-    assert kinds_of(found, people(forest, age=[25, 26]), forest.schema).tolist() == [0, 1]
-    able, _ = kinds_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
+    assert strata_of(found, people(forest, age=[25, 26]), forest.schema).tolist() == [0, 1]
+    able, _ = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert able[:, 0].tolist() == [True, True, False, False]
 
 
 def test_indicators(forest) -> None:
     found = prior(forest, town=["York", "*"])
     where = people(forest, town_York=[1, 0, 0], town_Bath=[0, 1, 0])
-    assert kinds_of(found, where, forest.schema).tolist() == [0, 1, 1]
-    able, only = kinds_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
+    assert strata_of(found, where, forest.schema).tolist() == [0, 1, 1]
+    able, only = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert able[:, 0].tolist() == [False, True, True, True]
     assert only.tolist() == [-1, 0, -1, -1]
 
@@ -85,7 +85,7 @@ def test_indicators(forest) -> None:
 def test_everybody_alike(forest) -> None:
     found = read_prior(pd.DataFrame({"no": [0.25], "yes": [0.75]}), forest)
     assert found.kind(0) == "everybody"
-    assert kinds_of(found, people(forest, age=[1, 2]), forest.schema).tolist() == [0, 0]
+    assert strata_of(found, people(forest, age=[1, 2]), forest.schema).tolist() == [0, 0]
 
 
 def test_rounded_shares_are_made_to_add_up(forest) -> None:
@@ -129,7 +129,7 @@ def test_what_is_no_prior_is_one_sentence(forest, columns, sentence) -> None:
 def test_people_without_a_line(forest) -> None:
     found = prior(forest, job=["cook", "clerk"])
     with pytest.raises(ta.DataError, match="row 2: the prior has no line for 'judge' of 'job'"):
-        kinds_of(found, people(forest, job=["cook", "judge"]), forest.schema)
+        strata_of(found, people(forest, job=["cook", "judge"]), forest.schema)
     wanted = Prior(
         column="country",
         values=("a", "b"),
@@ -138,7 +138,7 @@ def test_people_without_a_line(forest) -> None:
         share=np.full((2, 2), 0.5),
     )
     with pytest.raises(ta.DataError, match="has no column 'country', which the prior speaks of"):
-        kinds_of(wanted, people(forest, age=[1]), forest.schema)
+        strata_of(wanted, people(forest, age=[1]), forest.schema)
 
 
 def test_a_model_of_numbers() -> None:
@@ -167,7 +167,7 @@ class TestKindsThatAreCodes:
         found = prior_table(_file(table, tmp_path / f"prior.{prior_in}"), young)
         path = _file(self.PEOPLE, tmp_path / f"people.{people_in}")
         records = read_records(path, young, texts=["code"])
-        assert kinds_of(found, records, young.schema).tolist() == [3, 2, 1, 0]
+        assert strata_of(found, records, young.schema).tolist() == [3, 2, 1, 0]
 
     def test_one_without_a_line_is_not_another(self, young, tmp_path) -> None:
         table = pd.DataFrame({"code": ["01", "250.10"], **SHARES})
@@ -175,7 +175,7 @@ class TestKindsThatAreCodes:
         path = _file(self.PEOPLE, tmp_path / "people.csv")
         records = read_records(path, young, texts=["code"])
         with pytest.raises(ta.DataError, match=r"row 2: prior\.csv has no line for '1' of 'code'"):
-            kinds_of(found, records, young.schema)
+            strata_of(found, records, young.schema)
 
     @pytest.mark.parametrize("kind", ["csv", "parquet"])
     def test_numbers_are_the_same_however_they_are_written(self, young, kind, tmp_path) -> None:
@@ -184,7 +184,7 @@ class TestKindsThatAreCodes:
         people = pd.DataFrame({"age": [20, 30, 40], "label": "no", "code": [3.0, 2.0, 3.0]})
         path = _file(people, tmp_path / f"people.{kind}")
         records = read_records(path, young, texts=["code"])
-        assert kinds_of(found, records, young.schema).tolist() == [1, 0, 1]
+        assert strata_of(found, records, young.schema).tolist() == [1, 0, 1]
 
     def test_two_lines_for_one_number_of_the_model(self, young, tmp_path) -> None:
         path = tmp_path / "prior.csv"

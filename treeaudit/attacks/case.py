@@ -20,7 +20,7 @@ from treeaudit.model.words import label_text, sentence
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.table.labels import Labels
-from treeaudit.table.persons import Codes, Held, Meant, held_in
+from treeaudit.table.persons import Codes, ImpliedPeople, LeafMembers, leaf_members
 from treeaudit.table.table import Table
 
 
@@ -113,10 +113,10 @@ class Case:
     most: int = 1
     seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
-    _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)
+    _members: dict[int, LeafMembers] = field(init=False, repr=False, default_factory=dict)
     _times: list[Codes] = field(init=False, repr=False, default_factory=list)
-    _drawn: list[bool] = field(init=False, repr=False, default_factory=list)
-    meant: dict[tuple[int, bool], tuple[Labels | None, Codes | None, Meant]] = field(
+    _sampled: list[bool] = field(init=False, repr=False, default_factory=list)
+    implied: dict[tuple[int, bool], tuple[Labels | None, Codes | None, ImpliedPeople]] = field(
         init=False, repr=False, default_factory=dict
     )
 
@@ -138,23 +138,23 @@ class Case:
         records = self.train if role == "train" else self.test
         return None if records is None or records.labels is None else records
 
-    def ends(self, tree: int) -> Held:
+    def members(self, tree: int) -> LeafMembers:
         """Return which training people end in which leaf of a tree, in leaves of the table.
 
         Only those whom the tree saw, where it is known whom. Kept where persons are named: what
         is sorted then is asked for again and again.
         """
-        if tree in self._ends:
-            return self._ends[tree]
+        if tree in self._members:
+            return self._members[tree]
         train = self.people("train")
-        if not self._drawn:
-            self._drawn.append(_are_draws_of(self.forest, train, self.times))
+        if not self._sampled:
+            self._sampled.append(_are_draws_of(self.forest, train, self.times))
         node = train.node[:, tree]
-        if self._drawn[0]:
+        if self._sampled[0]:
             node = np.where(self.times()[:, tree] > 0, node, self.forest.trees[tree].n_nodes)
-        found = held_in(self.table, tree, node, train.persons)
+        found = leaf_members(self.table, tree, node, train.persons)
         if train.persons is not None:
-            self._ends[tree] = found
+            self._members[tree] = found
         return found
 
     def times(self) -> Codes:

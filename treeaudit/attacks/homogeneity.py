@@ -22,14 +22,14 @@ from treeaudit.attacks.control import memory
 from treeaudit.attacks.distinct_people import (
     InAnyTree,
     at_most,
+    bounds_in_words,
     headline_tree,
     in_any,
     in_any_tree,
+    in_worst_tree,
     number_of_tree,
     of_each_tree,
-    rung_not_run,
-    told,
-    where,
+    skipped_rung,
 )
 from treeaudit.attacks.homogeneous_groups import (
     DIVERSITY,
@@ -83,13 +83,13 @@ _KNOWS = "the same, and asks for the label"
 def view(result: Finding | Skipped, report: Report) -> View:
     """Return what there is to show of the labels in the groups."""
     if isinstance(result, Skipped):
-        return View(reason=say("Labels: {}.", result.reason), rungs=(rung_not_run(_KNOWS, result),))
+        return View(reason=say("Labels: {}.", result.reason), rungs=(skipped_rung(_KNOWS, result),))
     details = details_of(result, HomogeneityDetails)
     target, share = report.forest.schema.target[:60], details.certain_share
     many = report.forest.n_trees > 1
-    once = details.homogeneous_in_any_tree
+    distinct = details.homogeneous_in_any_tree
     # The headline speaks of one tree, which may not be the worst one here.
-    people = number_of_tree(result, headline_tree(report), "homogeneous_people", once.worst)
+    people = number_of_tree(result, headline_tree(report), "homogeneous_people", distinct.worst)
     first = len(report.table.first_round) == 1
     worst = " in the worst tree" if many and not first else ""
     of = "the first" if first else "one"
@@ -98,7 +98,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
     return View(
         brief=brief,
         figure=Figure(
-            number=once.worst, counts=f"whose label is certain{where(report, once, labels=True)}"
+            number=distinct.worst,
+            counts=f"whose label is certain{in_worst_tree(report, distinct, labels=True)}",
         ),
         headline=_headline(result, report, people) if people else None,
         too=say(f", and in none of {_whose(report)} has everybody the same {{}}", target),
@@ -107,7 +108,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             Rung(
                 knows=say(_KNOWS),
                 number=People(result.people),
-                follows=say("whose label is certain{}", in_any(report, once, labels=True)),
+                follows=say("whose label is certain{}", in_any(report, distinct, labels=True)),
             ),
         ),
         facts=(
@@ -183,7 +184,7 @@ _CHECKS = (
         title="People of whom a label is ruled out",
         bound="at most {:,.0f}",
         measure=at_most("absent_class_in_any_tree"),
-        told=told("absent_class_in_any_tree"),
+        told=bounds_in_words("absent_class_in_any_tree"),
         needless=no_labels,
         rests_on=("unit", "noise"),
     ),

@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
-from treeaudit.attacks.composition.equations import grown_at_once
+from treeaudit.attacks.composition.equations import is_random_forest
 from treeaudit.attacks.control import MEMORY, explained, leaf_control
 from treeaudit.attacks.distinct_people import (
     InAnyTree,
     in_any_tree,
     of_each_tree,
     share_at_most,
-    share_told,
+    share_in_words,
     worst_share,
 )
 from treeaudit.attacks.predicted_value import PredictedValue
@@ -77,14 +77,14 @@ class _NearlyCertain:
 
     leaves: People
     share: Share
-    once: InAnyTree
+    distinct: InAnyTree
 
 
 _LEAST = ("distinct_l", "entropy_l")
 
 
 def _diversity_of(
-    told: Wide, stated: PredictedValue, certain: Wide, once: InAnyTree, nearly: _NearlyCertain
+    told: Wide, stated: PredictedValue, certain: Wide, distinct: InAnyTree, nearly: _NearlyCertain
 ) -> Diversity:
     """Put together what the leaves say of a column."""
     labels = stated.labels
@@ -94,13 +94,13 @@ def _diversity_of(
         share = Share.of(int(certain[0]), int(told[0]))
     return Diversity(
         homogeneous_leaves=People.leaves(int(np.count_nonzero(labels.distinct == 1))),
-        homogeneous_people=once.worst,
-        homogeneous_in_any_tree=once,
+        homogeneous_people=distinct.worst,
+        homogeneous_in_any_tree=distinct,
         certain_share=share,
         nearly_certain_leaves=nearly.leaves,
-        nearly_certain_people=nearly.once.worst,
+        nearly_certain_people=nearly.distinct.worst,
         nearly_certain_share=nearly.share,
-        nearly_certain_in_any_tree=nearly.once,
+        nearly_certain_in_any_tree=nearly.distinct,
         distinct_l=min(tree.distinct_l for tree in trees),
         entropy_l=min(tree.entropy_l for tree in trees),
         recursive_c_for_l_2=_bounded(tree.recursive_c for tree in trees),
@@ -161,16 +161,16 @@ def homogeneous_groups(case: Case, stated: PredictedValue) -> HomogeneousGroups:
     pure = stated.labels.distinct == 1
     held = size * pure
     certain = of_each_tree(case, held, stated.labels, stated.train)
-    once = in_any_tree(case, held, stated.labels, stated.train)
+    distinct = in_any_tree(case, held, stated.labels, stated.train)
     told = of_each_tree(case, size * (stated.labels.distinct > 0))
     labels = stated.labels
     near = (labels.distinct > 0) & nearly_certain(labels.share, labels.others, k)
     nearly = _NearlyCertain(
         leaves=People.leaves(int(np.count_nonzero(near))),
         share=worst_share(case, near),
-        once=in_any_tree(case, size * near),
+        distinct=in_any_tree(case, size * near),
     )
-    diversity = _diversity_of(told, stated, certain, once, nearly)
+    diversity = _diversity_of(told, stated, certain, distinct, nearly)
     parts = (
         (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
         (pure & (case.table.size >= k), f"{stated.leaves} {k} or more people"),
@@ -220,7 +220,7 @@ def summary_of(found: Diversity, name: str, different: str, trees: str = "") -> 
         return (
             f"In {leaves:,} leaves everybody has the same {name}; "
             f"in the worst tree that is {in_percent(share)} of the people in it. Different people "
-            f"in those of any tree: {found.homogeneous_in_any_tree.told}."
+            f"in those of any tree: {found.homogeneous_in_any_tree.text}."
         )
     one = leaves.one if leaves == 1 else leaves.many
     who = people.one if people == 1 else people.many
@@ -249,7 +249,7 @@ def no_labels(forest: Forest) -> str | None:
         return "not applicable: the model predicts a number and holds no labels"
     asked = forest.extras.looked_for
     # A random forest of a boosting library holds labels in every tree.
-    sums = forest.answers == "sum" and not grown_at_once(forest)
+    sums = forest.answers == "sum" and not is_random_forest(forest)
     sums = sums and any(tree.n_records is not None for tree in forest.trees)
     if sums and all(tree.counts is None for tree in forest.trees):
         if asked and "first-round-counts" not in asked:
@@ -314,7 +314,7 @@ NEARLY = Rule(
     bound="at most {:.1%}",
     tells_of="everybody",
     measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
-    told=share_told("nearly_certain_share", "nearly_certain_in_any_tree"),
+    told=share_in_words("nearly_certain_share", "nearly_certain_in_any_tree"),
     share=True,
     unsure=_by_weight,
     perhaps=_nearly_at_most,
@@ -337,7 +337,7 @@ DIVERSITY: tuple[Rule, ...] = (
         bound="at most {:.1%}",
         tells_of="everybody",
         measure=share_at_most("certain_share", "homogeneous_in_any_tree"),
-        told=share_told("certain_share", "homogeneous_in_any_tree"),
+        told=share_in_words("certain_share", "homogeneous_in_any_tree"),
         share=True,
         step="make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
         "than one label; where unseen people (--test) fit as well, it is a fact of the population, "

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, looked_at, unseen_trees
-from treeaudit.attacks.distinct_people import where
+from treeaudit.attacks.distinct_people import in_worst_tree
 from treeaudit.attacks.homogeneous_groups import (
     DIVERSITY,
     Diversity,
@@ -97,12 +97,12 @@ def view(result: Finding | Skipped, report: Report) -> View:
         told=True,
         sentences=(say(said),),
     )
-    once = details.homogeneous_in_any_tree
+    distinct = details.homogeneous_in_any_tree
     return View(
         figure=Figure(
             number=People(result.people),
             counts="whose value in a named column everybody in their leaf has"
-            + where(report, once),
+            + in_worst_tree(report, distinct),
         ),
         plots=(plot,),
     )

@@ -262,7 +262,7 @@ def accept(
     )
 
 
-def not_held(
+def not_compared(
     checks: Sequence[Check], baseline: Baseline, terms: Terms, known: Mapping[str, Registered]
 ) -> tuple[str, ...]:
     """Say which failed checks are not held against the baseline, a sentence for each reason."""

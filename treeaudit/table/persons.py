@@ -22,7 +22,7 @@ Codes = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Held:
+class LeafMembers:
     """Which persons have how many records in which leaf of a tree, leaves and persons ascending.
 
     * ``leaf``, ``who``, ``records``: shape ``(n_pairs,)``: the leaf, among those of its tree in the
@@ -37,13 +37,13 @@ class Held:
     pair: Codes
 
     @property
-    def once(self) -> bool:
+    def one_record_each(self) -> bool:
         """Whether nobody has two records in a leaf."""
         return int(self.records.max(initial=1)) == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Meant:
+class ImpliedPeople:
     """Which persons are meant by the leaves of a tree, if those leaves are meant at all.
 
     * ``leaf``, ``who``: shape ``(n_pairs,)``: the leaf, among those of its tree in the table, and
@@ -61,7 +61,7 @@ class Meant:
     apart: bool
 
 
-def held_in(table: Table, tree: int, node: Codes, persons: Codes | None) -> Held:
+def leaf_members(table: Table, tree: int, node: Codes, persons: Codes | None) -> LeafMembers:
     """Return who is in which leaf of a tree.
 
     Parameters
@@ -87,13 +87,13 @@ def held_in(table: Table, tree: int, node: Codes, persons: Codes | None) -> Held
     leaf, pair = at[inside] - int(table.start[tree]), np.full(len(at), -1, dtype=np.int32)
     if persons is None:
         pair[inside] = np.arange(len(inside))
-        return Held(leaf=leaf, who=inside, records=np.ones_like(inside), pair=pair)
+        return LeafMembers(leaf=leaf, who=inside, records=np.ones_like(inside), pair=pair)
     n = int(persons.max(initial=0)) + 1
     key, own, records = groups_of(leaf * n + persons[inside])
     pair[inside] = own
     held, who = np.empty((2, len(key)), dtype=np.int32)
     held[own], who[own] = leaf, persons[inside]
-    return Held(leaf=held, who=who, records=records.astype(np.int32), pair=pair)
+    return LeafMembers(leaf=held, who=who, records=records.astype(np.int32), pair=pair)
 
 
 def at_most(table: Table, most: int) -> Table:
@@ -144,7 +144,7 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
     trees = [] if every is None else list(every.trees)
     for tree in range(len(table.start) - 1):
         rows = table.rows_of(tree)
-        held = held_in(table, tree, node[:, tree], persons)
+        held = leaf_members(table, tree, node[:, tree], persons)
         if not len(held.leaf):
             continue
         stated, n = table.size[rows], rows.stop - rows.start
@@ -198,11 +198,11 @@ class _Said:
     spread: Float
 
 
-def _fewest(held: Held, stated: Wide) -> Wide:
+def _fewest(held: LeafMembers, stated: Wide) -> Wide:
     """Return the fewest persons that make up the stated records, at least one."""
     leaf, records = held.leaf, held.records
     pairs = np.bincount(leaf, minlength=len(stated))
-    if held.once:
+    if held.one_record_each:
         return np.where(pairs * stated > 0, np.minimum(pairs, stated), stated)
     order = np.lexsort((-records, leaf))
     leaf, records = leaf[order], records[order]
@@ -213,22 +213,22 @@ def _fewest(held: Held, stated: Wide) -> Wide:
     return np.where(found > 0, found, stated)
 
 
-def _most(held: Held, n: int) -> Wide:
+def _most(held: LeafMembers, n: int) -> Wide:
     most = np.ones(n, dtype=np.int64)
-    if held.once:
+    if held.one_record_each:
         return most
     first = np.flatnonzero(np.diff(held.leaf, prepend=-1))
     most[held.leaf[first]] = np.maximum.reduceat(held.records, first)
     return most
 
 
-def _said(held: Held, label: Codes, n: int) -> _Said:
+def _said(held: LeafMembers, label: Codes, n: int) -> _Said:
     """Count persons per leaf and label, in leaves that hold all records that end there."""
     inside = held.pair >= 0
     label = label[inside]
     classes = int(label.max()) + 1
     pair, shape = held.pair[inside].astype(np.int64), (n, classes)
-    if held.once:
+    if held.one_record_each:
         # Who has one record in a leaf has one label there.
         cell = held.leaf.take(pair) * classes + label
         only = have = np.bincount(cell, minlength=n * classes).reshape(shape)

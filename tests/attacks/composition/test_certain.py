@@ -37,7 +37,7 @@ def said_of(node, real, kind="numbers") -> Said:
         start=np.cumsum([0, *map(len, each)]),
         node=node,
         mean=mean,
-        told=np.ones(len(mean), dtype=np.bool_),
+        informative=np.ones(len(mean), dtype=np.bool_),
     )
 
 
@@ -105,7 +105,13 @@ def test_rounded_numbers_and_noise_make_nothing_certain() -> None:
 
     def off_by(much) -> Certain:
         moved = said.mean + much * np.array([[1.0], [-1], [-1], [1]])
-        other = Said(kind="numbers", start=said.start, node=said.node, mean=moved, told=said.told)
+        other = Said(
+            kind="numbers",
+            start=said.start,
+            node=said.node,
+            mean=moved,
+            informative=said.informative,
+        )
         return certain_of(other, truth, 5)
 
     # 6 * 0.1 + 5 * 0.1 is 1.1 off, and 1 % of the standard deviation is 2.1.

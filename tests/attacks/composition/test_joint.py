@@ -14,7 +14,7 @@ from tests.attacks.people import records_of
 from tests.strategies import examples
 from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.composition.attack import Composition
-from treeaudit.attacks.composition.bounds import groups_together
+from treeaudit.attacks.composition.bounds import shared_leaf_groups
 from treeaudit.attacks.composition.equations import said_by
 from treeaudit.attacks.composition.joint import solve
 from treeaudit.people.predict.predictions import Answers, class_shares
@@ -199,7 +199,7 @@ def test_relabelling_classes_changes_nothing(seed, classes) -> None:
 @examples(30)
 def test_more_trees_never_lower_the_number_of_groups(seed, trees, leaves) -> None:
     node = np.random.default_rng(seed).integers(0, leaves, (50, trees)).astype(np.int32)
-    found = groups_together(node, range(1, trees + 1))
+    found = shared_leaf_groups(node, range(1, trees + 1))
     for t, (n, sizes) in found.items():
         _, group, wanted = np.unique(node[:, :t], axis=0, return_inverse=True, return_counts=True)
         assert n == len(wanted)
@@ -220,7 +220,7 @@ def test_answers_added_beside_what_leaves_say_are_those_of_the_model(
     for ours, plain in zip(beside.shares(), class_shares(forest, node), strict=True):
         assert ours.tolist() == plain.tolist()
     assert (said.mean == alone.mean).all()
-    assert (said.told == alone.told).all()
+    assert (said.informative == alone.told).all()
 
 
 @given(seed=st.integers(0, 10_000), few=st.integers(1, 39))

@@ -94,7 +94,7 @@ def test_honest_numbers_pass_by_the_file_alone() -> None:
     most=st.integers(0, 99),
     other=st.integers(0, 99),
     unit=st.sampled_from([1.0, 3.0, 1000.0, 2500.0, 1e5]),
-    more=st.sampled_from([0.0, 52_340.0, 1e6]),
+    more=st.sampled_from([0.0, 52_340.0]),
 )
 def test_one_exception_is_seen_however_large_the_numbers_are(n, most, other, unit, more) -> None:
     if most == other:

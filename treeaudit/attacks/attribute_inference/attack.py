@@ -22,14 +22,14 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Int
 from treeaudit.attacks.attribute_inference.guesses import (
-    Asked,
     Column,
+    Targets,
     Weighed,
     answers,
     columns_of,
     fredrikson,
     guesses,
-    people_asked,
+    target_people,
     tempering,
     weigh,
 )
@@ -214,7 +214,7 @@ class Attributes:
         trees = case.forest.n_trees
         most = max(_FEWEST_PEOPLE, min(self.most_people, _MOST_TIMES_TREES // trees))
         people = split_groups(case, self.id, min(most, self.most_people))
-        asked = people_asked(people)
+        asked = target_people(people)
         columns, left = self._choose(case, people, len(asked.values))
         if not columns:
             reason = "the model asks about no column in which two values could be told apart"
@@ -276,7 +276,7 @@ def _entropy(code: Int) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def _outcome(case: Case, people: Groups, asked: Asked, column: Column, sums: Weighed) -> Outcome:
+def _outcome(case: Case, people: Groups, asked: Targets, column: Column, sums: Weighed) -> Outcome:
     truth = column.truth(asked.values)
     known = column.truth(people.test.values[people.reference])
     frequency = np.bincount(known[known >= 0], minlength=len(column.says)) + 0.5

@@ -188,7 +188,7 @@ def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asked:
+class Targets:
     """The people one of whose values is to be inferred, members first.
 
     * ``values``, ``node``, ``labels``: as in `treeaudit.people.records.Records`.
@@ -218,11 +218,11 @@ class Weighed:
     phi: Float
 
 
-def people_asked(people: Groups) -> Asked:
+def target_people(people: Groups) -> Targets:
     """Return members and control people as one table."""
     parts = ((people.train, people.members), (people.test, people.control))
     labelled = people.train.labels is not None and people.test.labels is not None
-    return Asked(
+    return Targets(
         values=np.concatenate([records.values[rows] for records, rows in parts]),
         node=np.concatenate([records.node[rows] for records, rows in parts]),
         labels=np.concatenate([r.labels[rows] for r, rows in parts if r.labels is not None])
@@ -241,7 +241,7 @@ def _answer(records: Records) -> Float:
     return np.asarray(given, dtype=np.float64)
 
 
-def weigh(case: Case, people: Groups, asked: Asked, columns: Sequence[Column]) -> list[Weighed]:
+def weigh(case: Case, people: Groups, asked: Targets, columns: Sequence[Column]) -> list[Weighed]:
     """Ask every tree about every candidate of every column.
 
     Trees come one after another, so that a large forest is read once and
@@ -270,7 +270,7 @@ def weigh(case: Case, people: Groups, asked: Asked, columns: Sequence[Column]) -
     return [Weighed(score=s, people=p, phi=f) for s, p, f in zip(*parts, strict=True)]
 
 
-def guesses(case: Case, people: Groups, asked: Asked, column: Column) -> Float:
+def guesses(case: Case, people: Groups, asked: Targets, column: Column) -> Float:
     """Return the probability of each candidate without the model, learnt on unseen people.
 
     Shape ``(n, n_candidates)``. Everything but the column is known, the label

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from treeaudit.attacks.distinct_people import rung_not_run
+from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, say
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
 from treeaudit.findings.report import Report
@@ -75,7 +75,7 @@ _KNOWS = "all of a person but one value"
 def view(result: Finding | Skipped, report: Report) -> View:
     """Return a row per column: found with the model, on unseen people, without the model."""
     if isinstance(result, Skipped):
-        return View(rungs=(rung_not_run(_KNOWS, result, "not run: {}"),))
+        return View(rungs=(skipped_rung(_KNOWS, result, "not run: {}"),))
     details = details_of(result, AttributesDetails)
     given, n = details.given_away, len(details.columns)
     where = "" if report.forest.n_trees == 1 else ", summed over all trees"

@@ -33,7 +33,13 @@ from treeaudit.attacks.case import (
     unseen_trees,
 )
 from treeaudit.attacks.control import lowered, one_known
-from treeaudit.attacks.distinct_people import at_most, in_any_tree, of_each_tree, of_tree, told
+from treeaudit.attacks.distinct_people import (
+    at_most,
+    bounds_in_words,
+    in_any_tree,
+    of_each_tree,
+    of_tree,
+)
 from treeaudit.attacks.homogeneous_groups import no_labels
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.attacks.predicted_value import Codes
@@ -48,7 +54,7 @@ _BY_ONE_KNOWN = Rule(
     title="People disclosed by knowing one other",
     bound="at most {:,.0f}",
     measure=at_most("disclosed_by_one_in_any_tree"),
-    told=told("disclosed_by_one_in_any_tree"),
+    told=bounds_in_words("disclosed_by_one_in_any_tree"),
     needless=no_labels,
     rests_on=("unit", "counts", "noise"),
 )

@@ -15,8 +15,8 @@ from treeaudit.attacks.background.posterior import among_others, posterior
 from treeaudit.attacks.background.prior_strata import (
     MixedLeaves,
     claimed_leaves,
-    kinds_of,
     real_leaves,
+    strata_of,
 )
 from treeaudit.attacks.background.view import PublicPrior
 from treeaudit.attacks.case import Case, leaf_evidence
@@ -65,7 +65,7 @@ def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = 
     """Join the counts of every leaf of several labels with what is publicly known."""
     schema = case.forest.schema
     train = case.labelled("train")
-    kinds = None if train is None else kinds_of(prior, train, schema)
+    kinds = None if train is None else strata_of(prior, train, schema)
     others = _others(case, prior)
     sums = _Sums()
     seen = None if train is None else _Judged.of(train, kinds)
@@ -116,7 +116,7 @@ def _unseen(case: Case, prior: Prior) -> "_Judged | None":
     test = case.labelled("test")
     if test is None:
         return None
-    return _Judged.of(test, kinds_of(prior, test, case.forest.schema))
+    return _Judged.of(test, strata_of(prior, test, case.forest.schema))
 
 
 def _others(case: Case, prior: Prior) -> Float:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from treeaudit.attacks.distinct_people import InAnyTree, in_any, rung_not_run, where
+from treeaudit.attacks.distinct_people import InAnyTree, in_any, in_worst_tree, skipped_rung
 from treeaudit.findings.details import Details, People, Phrase, Share, only_if_given, say
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.report import Report
@@ -192,7 +192,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
         # Where the labels were skipped too, their rung has said why.
         labels = any(finding.id == "TA102" for finding in report.findings)
         knows = "other people in the leaf"
-        return View(rungs=(rung_not_run(knows, result),) if labels else ())
+        return View(rungs=(skipped_rung(knows, result),) if labels else ())
     details = details_of(result, BackgroundDetails)
     curve = details.people_disclosed_by_known
     one, most = details.disclosed_by_one_in_any_tree, details.disclosed_by_most_in_any_tree
@@ -204,10 +204,10 @@ def view(result: Finding | Skipped, report: Report) -> View:
         figure=Figure(
             number=People(result.people, "more person", "more people"),
             counts="disclosed once one other in the leaf is known"
-            + where(report, one, labels=True),
+            + in_worst_tree(report, one, labels=True),
         ),
         rungs=(
-            *_rungs(curve, [in_any(report, once, labels=True) for once in (one, most)]),
+            *_rungs(curve, [in_any(report, distinct, labels=True) for distinct in (one, most)]),
             *_given(details),
         ),
         facts=(

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.case import Case, Need, severity_of_share
-from treeaudit.attacks.composition.bounds import groups_together
+from treeaudit.attacks.composition.bounds import shared_leaf_groups
 from treeaudit.attacks.composition.certain import (
     Certain,
     Truth,
@@ -79,7 +79,7 @@ def _measured(
     if labels:
         rare = train.known_labels == held[of_label[held].argmin()]
     rarest = _people(weight, rare)
-    sizes = groups_together(train.node, {*_GROUPED, n_trees}, train.persons)
+    sizes = shared_leaf_groups(train.node, {*_GROUPED, n_trees}, train.persons)
     return CompositionDetails(
         train=People(n),
         by="steps" if adds_steps(case.forest) else said.kind,
@@ -252,7 +252,7 @@ class Composition:
             known = drawn is None
             said = said_by_people(forest, train, column, drawn)
         unseen = _unseen(forest, said)
-        if not said.told.any():
+        if not said.informative.any():
             reason = "trees together were not judged: the file tells nothing of its leaves"
             return Skipped(id=self.id, title=self.title, reason=reason)
         truth = truth_of(train, forest, said, answers)
@@ -295,7 +295,7 @@ class Composition:
 
 def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
     """Say what the attacker could use and the attack does not."""
-    tells = np.logical_or.reduceat(said.told, said.start[:-1])
+    tells = np.logical_or.reduceat(said.informative, said.start[:-1])
     silent, unseen = int((~tells).sum()), []
     # A tree of a boosting that answers everybody alike has nothing to tell.
     if silent and not adds_steps(forest):

@@ -8,7 +8,7 @@ factor of the smaller Gram matrix with pivots, or if that is large from conjugat
 
 By bounds: of a group a leaf leaves no more than its count less the least that its other groups
 hold, and no less than its count less the most that they hold, leaf by leaf until nothing changes
-(`tightened`), and of few leaves all together (`fixed`).
+(`tightened`), and of few leaves all together (`determined`).
 
 References
 ----------
@@ -30,7 +30,7 @@ from treeaudit.arrays import Flag, Float, Index, Int, Wide
 _Key = npt.NDArray[np.uint64]
 
 
-def groups_together(
+def shared_leaf_groups(
     node: Int, after: Collection[int], persons: Int | None = None
 ) -> dict[int, tuple[int, Wide]]:
     """Return the groups that share all leaves after some trees, and their smallest sizes."""
@@ -195,7 +195,7 @@ MOST_CELLS = 20_000
 _MOST_PIVOTS, _HALF = 50_000, 0.5
 
 
-def fixed(sums: Sums, sign: Float) -> Flag:
+def determined(sums: Sums, sign: Float) -> Flag:
     """Return which groups can hold nothing else; none if too many steps do not show it."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, hstack

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.composition.bounds import MOST_CELLS, Sums, fixed, follow, tightened
+from treeaudit.attacks.composition.bounds import MOST_CELLS, Sums, determined, follow, tightened
 from treeaudit.attacks.composition.equations import Said, adds_steps, said_by, said_by_people
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
@@ -126,8 +126,8 @@ def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> 
     off = (_scaled(said, truth) - real / size[:, None]) * size[:, None]
     # Of numbers it is the mean that has to be known, of what is counted the sum.
     slack = _QUARTER if most else truth.tolerance * size[:, None]
-    exact = said.told & (np.abs(off) <= slack).all(axis=1)
-    if (said.told & ~exact).sum() > _MOST_OFF * said.told.sum():
+    exact = said.informative & (np.abs(off) <= slack).all(axis=1)
+    if (said.informative & ~exact).sum() > _MOST_OFF * said.informative.sum():
         if most and said.kind == "numbers":
             # Not exact enough to be counted, but perhaps to be averaged.
             return certain_of(said, replace(truth, grades=None), k, persons)
@@ -218,7 +218,7 @@ def _column(sums: Sums, holds: Float, most: Float, off: Float, free: Flag) -> tu
         if not free.any() or free.sum() * len(sums.leaf) > MOST_CELLS:
             break
         sign = np.where(holds < _CLOSE, 1.0, np.where(most - holds < _CLOSE, -1.0, 0.0))
-        sure = fixed(sums.among(free), sign[free])
+        sure = determined(sums.among(free), sign[free])
         if not sure.any():
             break
         free[np.flatnonzero(free)[sure]] = False

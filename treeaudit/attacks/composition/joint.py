@@ -108,7 +108,7 @@ def _leaves_of(said: Said) -> "list[_TreeLeaves]":
     for t, (begin, end) in enumerate(pairwise(said.start.tolist())):
         at = said.node[:, t]
         size = np.bincount(at, minlength=end - begin)
-        silent = np.flatnonzero(~said.told[begin:end])
+        silent = np.flatnonzero(~said.informative[begin:end])
         trees.append(_TreeLeaves(at=at, mean=said.mean[begin:end], size=size, silent=silent))
     return trees
 

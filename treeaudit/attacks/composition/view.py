@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from treeaudit.attacks.composition.equations import not_applicable
-from treeaudit.attacks.distinct_people import rung_not_run
+from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, only_if_given, say
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.report import Report
@@ -90,7 +90,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     if isinstance(result, Skipped):
         if not_applicable(report.forest) is not None:
             return View()
-        return View(rungs=(rung_not_run(_KNOWS, result),))
+        return View(rungs=(skipped_rung(_KNOWS, result),))
     details = details_of(result, CompositionDetails)
     what = "number" if details.tolerance is not None else "label"
     last, own = details.curve[-1], say("{} by the model's own answers", details.own)

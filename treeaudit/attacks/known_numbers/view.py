@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from treeaudit.attacks.distinct_people import InAnyTree, in_any, number_of_tree, rung_not_run, where
+from treeaudit.attacks.distinct_people import (
+    InAnyTree,
+    in_any,
+    in_worst_tree,
+    number_of_tree,
+    skipped_rung,
+)
 from treeaudit.findings.details import Details, People, Share, say
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.report import Report
@@ -68,14 +74,15 @@ def view(result: Finding | Skipped, report: Report) -> View:
     """Return what there is to show of the numbers in the groups; nothing of labels."""
     if isinstance(result, Skipped):
         labels = result.reason.startswith("not applicable")
-        return View() if labels else View(rungs=(rung_not_run(_KNOWS, result),))
+        return View() if labels else View(rungs=(skipped_rung(_KNOWS, result),))
     details = details_of(result, KnownNumbersDetails)
-    once, people = details.known_in_any_tree, People(result.people)
+    distinct, people = details.known_in_any_tree, People(result.people)
     within = "exactly" if details.tolerance is None else f"within {details.tolerance:.4g}"
     return View(
         brief=say("{} known ({})", People(result.people), details.known_share),
         figure=Figure(
-            number=once.worst, counts=f"whose number is known {within}{where(report, once)}"
+            number=distinct.worst,
+            counts=f"whose number is known {within}{in_worst_tree(report, distinct)}",
         ),
         headline=say(
             "knows the number of {} {}",
@@ -85,7 +92,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             Rung(
                 knows=say(_KNOWS),
                 number=people,
-                follows=say("whose number is known {}{}", within, in_any(report, once)),
+                follows=say("whose number is known {}{}", within, in_any(report, distinct)),
             ),
         ),
         facts=(

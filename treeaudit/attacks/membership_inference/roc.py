@@ -81,7 +81,7 @@ def rate_at(
     """
     from scipy.special import betaincinv, ndtr
 
-    if len(control) < people_needed(false_alarms):
+    if len(control) < control_size(false_alarms):
         return None
     m, hits = len(members), int((members > threshold_at(control, false_alarms)).sum())
     most = _both(1 - confidence)
@@ -130,7 +130,7 @@ def _both(error: float) -> float:
     return high
 
 
-def people_needed(false_alarms: float) -> int:
+def control_size(false_alarms: float) -> int:
     """Return how many control people a rate of false alarms needs."""
     return math.ceil(_FALSE_ALARMS / false_alarms - 1e-9)
 
@@ -287,4 +287,4 @@ def _highest(found: Mapping[Test, tuple[Estimate, Estimate]]) -> tuple[Estimate,
 def _refused(rate: Estimate | None, false_alarms: float, n: int) -> str | None:
     if rate is not None:
         return None
-    return f"needs {people_needed(false_alarms):,} control people, there are {n:,}"
+    return f"needs {control_size(false_alarms):,} control people, there are {n:,}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from treeaudit.attacks.distinct_people import rung_not_run
+from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
@@ -33,7 +33,7 @@ _Read = Callable[[Separation, int], Estimate | str]
 def view(result: Finding | Skipped, report: Report) -> View:
     """Return every test with its interval beside chance."""
     if isinstance(result, Skipped):
-        return View(rungs=(rung_not_run(_KNOWS, result, "not run: {}"),))
+        return View(rungs=(skipped_rung(_KNOWS, result, "not run: {}"),))
     details = details_of(result, MembershipDetails)
     auc, low, high = details.auc, details.auc_low, details.auc_high
     return View(

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
-from treeaudit.attacks.composition.equations import grown_at_once
+from treeaudit.attacks.composition.equations import is_random_forest
 from treeaudit.attacks.reconstruction.people import (
     details_certain,
     details_in_order,
@@ -61,7 +61,7 @@ _CELLS_A_SECOND = 200_000
 def _needless(forest: Forest) -> str | None:
     if forest.n_trees == 1:
         return "not applicable: a single tree says no more than its leaves (TA101, TA102)"
-    steps = forest.answers == "sum" and not grown_at_once(forest)
+    steps = forest.answers == "sum" and not is_random_forest(forest)
     kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.extras)
     if draws_samples(forest) or (forest.records_are == "bootstrap" and not kept and not steps):
         return (
@@ -93,7 +93,7 @@ def _not_run(case: Case) -> str | None:
         return reason
     if counts_everybody(forest):
         return None
-    if forest.answers == "sum" and not grown_at_once(forest):
+    if forest.answers == "sum" and not is_random_forest(forest):
         reason = not_boosted(forest)
     else:
         reason = not_reproducible(forest) if drawn else not_usable(with_gaps(forest))

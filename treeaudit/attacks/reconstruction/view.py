@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from treeaudit.attacks.distinct_people import rung_not_run
+from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, only_if_given, say
 from treeaudit.findings.findings import Finding, Skipped, details_of
 from treeaudit.findings.report import Report
@@ -136,7 +136,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     if isinstance(result, Skipped):
         if result.reason.startswith("not applicable"):
             return View()
-        return View(rungs=(rung_not_run(_KNOWS, result),))
+        return View(rungs=(skipped_rung(_KNOWS, result),))
     details = details_of(result, ReconstructionDetails)
     if details.likely is not None:
         return _of_likely(details, details.likely)

@@ -11,8 +11,8 @@ from treeaudit.attacks.distinct_people import (
     InAnyTree,
     headline_tree,
     in_any,
+    in_worst_tree,
     number_of_tree,
-    where,
 )
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.details import Agreeing, Details, People, Phrase, Share, Strong, called, say
@@ -197,7 +197,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     k = report.policy.k
     many = report.forest.n_trees > 1
     alone_once, below_once = details.unique_in_any_tree, details.below_k_in_any_tree
-    once, tree = alone_once if alone_once.worst else below_once, headline_tree(report)
+    distinct, tree = alone_once if alone_once.worst else below_once, headline_tree(report)
     alone = number_of_tree(result, tree, "unique_people", details.unique_people)
     below = number_of_tree(result, tree, "below_k_people", details.below_k_people)
     small = details.below_k_leaves if many else details.below_k_people
@@ -206,7 +206,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     return View(
         brief=say("{} alone, {} below {}", People(details.unique_leaves, *noun),
                   People.alone(small), k),
-        figure=_figure(alone_once.worst, below_once.worst, k, where(report, once)),
+        figure=_figure(alone_once.worst, below_once.worst, k, in_worst_tree(report, distinct)),
         headline=_headline(alone, below, k),
         together=_together(alone_once) if many else None,
         harmless=say(
@@ -253,11 +253,11 @@ def _headline(alone: int, below: int, k: int) -> Phrase | None:
     return None
 
 
-def _together(once: InAnyTree) -> Phrase | None:
+def _together(distinct: InAnyTree) -> Phrase | None:
     """Say how many are alone in one tree or another, where people were followed through all."""
-    if once.low < once.high or once.low <= once.worst:
+    if distinct.low < distinct.high or distinct.low <= distinct.worst:
         return None
-    return say("can single out {} in one tree or another", once.low)
+    return say("can single out {} in one tree or another", distinct.low)
 
 
 def _reason(finding: Finding, report: Report) -> Phrase:
