@@ -127,7 +127,7 @@ def figure_3() -> Forest:
         counts=[[4, 5], [2, 3], [2, 2], [2, 1], [0, 2], [1, 0], [1, 2]],
     )
     schema = Schema.numeric(["Height", "Weight", "Age"], ["yes", "no"], target="Health")
-    return Forest(trees=(tree,), schema=schema, n_records=9, leftovers=Extras(looked_for=KINDS))
+    return Forest(trees=(tree,), schema=schema, n_records=9, extras=Extras(looked_for=KINDS))
 
 
 @pytest.fixture(scope="session")

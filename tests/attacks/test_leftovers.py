@@ -36,7 +36,7 @@ def scan_with(*found: Extra) -> ta.Report:
         trees=(tree,),
         schema=ta.Schema.numeric(1),
         n_records=50,
-        leftovers=Extras(found=found, looked_for=EVERY),
+        extras=Extras(found=found, looked_for=EVERY),
         counts_are="absent",
     )
     return ta.scan(model, attacks=IDS)
@@ -189,7 +189,7 @@ def reason_of(**source) -> str:
     model = ta.Forest(
         trees=(tree,),
         schema=ta.Schema.numeric(1),
-        leftovers=Extras(looked_for=EVERY - {"targets"}),
+        extras=Extras(looked_for=EVERY - {"targets"}),
         counts_are="absent",
         source=Source(estimator="XGBRegressor", **source),
     )

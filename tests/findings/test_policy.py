@@ -509,10 +509,10 @@ def test_a_file_with_everybodys_label_inside_does_not_pass(figure_3) -> None:
         schema=figure_3.schema,
     )
     assert ta.scan(merged).verdict == "review"
-    read = dataclasses.replace(merged, leftovers=Extras(looked_for=KINDS))
+    read = dataclasses.replace(merged, extras=Extras(looked_for=KINDS))
     assert ta.scan(read).verdict == "pass"
     found = Extras(found=(left,), looked_for=KINDS)
-    report = ta.scan(dataclasses.replace(merged, leftovers=found))
+    report = ta.scan(dataclasses.replace(merged, extras=found))
     assert report.verdict == "fail"
     assert [c.name for c in report.checks if c.status == "fail"] == ["max-training-rows-inside"]
 

@@ -99,8 +99,8 @@ def test_fewer_trees_are_solved_only_where_they_are_told_of(monkeypatch, kind, s
     """Where all together give back nothing and not everything was used, nothing is told."""
     case = six_people()
     found = (Extra(kind="seeds", where="random_state", n=1, says="x"),) if kind != "none" else ()
-    leftovers = replace(case.forest.extras, found=found, looked_for=frozenset({"seeds"}))
-    forest = replace(case.forest, trees=case.forest.trees[:1] * 6, leftovers=leftovers)
+    extras = replace(case.forest.extras, found=found, looked_for=frozenset({"seeds"}))
+    forest = replace(case.forest, trees=case.forest.trees[:1] * 6, extras=extras)
     train = replace(case.train, node=np.tile(case.train.node[:, :1], 6))
     asked: list[int] = []
 
@@ -122,10 +122,8 @@ def test_seeds_beside_the_trees_are_not_used_and_nothing_passes() -> None:
     assert "seeds in the file" in reason
     case = six_people()
     seeds = Extra(kind="seeds", where="random_state", n=1, says="who is in which tree")
-    leftovers = replace(case.forest.extras, found=(seeds,), looked_for=frozenset({"seeds"}))
-    found = run_attack(
-        Composition(), replace(case, forest=replace(case.forest, leftovers=leftovers))
-    )
+    extras = replace(case.forest.extras, found=(seeds,), looked_for=frozenset({"seeds"}))
+    found = run_attack(Composition(), replace(case, forest=replace(case.forest, extras=extras)))
     # What was found without them stands.
     assert (found.people, len(found.unseen)) == (2, 1)
 
