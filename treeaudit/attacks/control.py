@@ -76,10 +76,7 @@ def leaf_guesses(
 ) -> Iterator[tuple[Wide, Codes]]:
     """Guess what some leaves say of whoever fits them, tree by tree.
 
-    Yields
-    ------
-    tuple
-        The leaf of each person, and what it says: -1 where nothing.
+    Yields: the leaf of each person, and what it says: -1 where nothing.
     """
     # Whoever fits no leaf has position -1: the last entry.
     says = np.append(np.where(chosen, labels.top, -1), -1)
@@ -100,10 +97,7 @@ def leaf_control(
 
     The claim is that whoever fits the leaf has its most frequent label or value.
 
-    Returns
-    -------
-    Control or None
-        None where there is nobody to test the claim on, or nothing is claimed.
+    Returns: None where there is nobody to test the claim on, or nothing is claimed.
     """
     if stated is None:
         if not case.table.tells_labels:

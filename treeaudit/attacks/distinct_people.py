@@ -103,14 +103,10 @@ def in_any_tree(
 ) -> InAnyTree:
     """Bound how many different people are meant by some leaves, over all trees.
 
-    Parameters
-    ----------
-    held
-        Shape ``(n_leaves,)``: how many people of each leaf of the case are
-        meant; 0 where none.
-    labels, code
-        What the leaves say and what each training person has, where only those
-        are meant who have what their leaf says most often; None where all are.
+    * ``held``: shape ``(n_leaves,)``: how many people of each leaf of the case are meant; 0 where
+      none.
+    * ``labels``, ``code``: what the leaves say and what each training person has, where only those
+      are meant who have what their leaf says most often; None where all are.
     """
     table, forest, train = case.table, case.forest, case.train
     each = of_each_tree(case, held, labels, code)
@@ -168,10 +164,7 @@ def of_tree(
 ) -> int:
     """Return how many different people some leaves of one tree mean; see `of_each_tree`.
 
-    Parameters
-    ----------
-    held
-        Shape ``(n_leaves,)``: how many people of each leaf of that tree are meant.
+    * ``held``: shape ``(n_leaves,)``: how many people of each leaf of that tree are meant.
     """
     if case.train is None or case.train.persons is None or case.forest.counts_are == "noisy":
         return int(held.sum())

@@ -58,12 +58,9 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
     Class counts are used where they are people or draws; otherwise the people
     in the leaf whatever their label, and of weights only whether they are zero.
 
-    Returns
-    -------
-    numpy.ndarray or None
-        Shape ``(n_nodes, n_classes)``, or ``(n_nodes, 1)`` where the label does
-        not matter; 0 at inner nodes, where only those end whom no edge lets
-        through. None where the tree tells nothing of people.
+    Returns: shape ``(n_nodes, n_classes)``, or ``(n_nodes, 1)`` where the label does not matter; 0
+    at inner nodes, where only those end whom no edge lets through. None where the tree tells
+    nothing of people.
     """
     leaf = tree.is_leaf
     labels = reference.labels if forest.tree_classes is None else None

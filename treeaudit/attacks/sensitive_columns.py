@@ -173,13 +173,9 @@ def groups_of(
 ) -> tuple[PredictedValue, Mapping[str, People | None]]:
     """Count one column inside the leaves of every tree.
 
-    Returns
-    -------
-    tuple
-        What the leaves say of it, held against unseen people where they have
-        it; and ``nk_leaves``, ``nk_people``, ``p_percent_leaves`` and
-        ``p_percent_people``, people of the tree that has the most: None for text. What a
-        person has in several records of a leaf is added up.
+    Returns: what the leaves say of it, held against unseen people where they have it; and
+    ``nk_leaves``, ``nk_people``, ``p_percent_leaves`` and ``p_percent_people``, people of the tree
+    that has the most: None for text. What a person has in several records of a leaf is added up.
     """
     table, train = case.table, case.people("train")
     people = np.zeros(len(table), dtype=np.int64)

@@ -248,11 +248,8 @@ def accept(
 ) -> tuple[Check, ...]:
     """Mark the failed checks that are no worse than in the baseline.
 
-    Returns
-    -------
-    tuple of Check
-        With ``baseline`` where the old number is known, and ``accepted`` where
-        a failed one is no worse and the acceptance still holds.
+    Returns: with ``baseline`` where the old number is known, and ``accepted`` where a failed one is
+    no worse and the acceptance still holds.
     """
     return tuple(
         _accept(check, known[check.name].rule, baseline)

@@ -179,10 +179,7 @@ class Request:
     ) -> str | None:
         """Return the command line that asks the same again; None where there is none.
 
-        Returns
-        -------
-        str or None
-            None where a value is an object, or cannot be printed on a line.
+        Returns: None where a value is an object, or cannot be printed on a line.
         """
         nothing_to_run = "attacks" in options and self.attacks == ()
         if nothing_to_run or any(map(self._kind, ("model", *options))):

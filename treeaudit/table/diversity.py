@@ -177,14 +177,9 @@ def crosstab(
 ) -> Crosstab:
     """Count people by group and value.
 
-    Parameters
-    ----------
-    group
-        Shape ``(n_people,)``: group of each person, from 0; none may be empty.
-    value
-        Shape ``(n_people,)``: their value as a code from 0.
-    part
-        Shape ``(n_people,)``: as how much of a person each entry counts; one unless told.
+    * ``group``: shape ``(n_people,)``: group of each person, from 0; none may be empty.
+    * ``value``: shape ``(n_people,)``: their value as a code from 0.
+    * ``part``: shape ``(n_people,)``: as how much of a person each entry counts; one unless told.
 
     Examples
     --------
@@ -206,13 +201,9 @@ def crosstab(
 def counted(counts: Float, overall: Float | None = None) -> Crosstab:
     """Return what a dense table tells.
 
-    Parameters
-    ----------
-    counts
-        Shape ``(n_groups, n_values)``, with a positive entry in every row.
-    overall
-        Shape ``(n_values,)``: what the groups are held against; all of them
-        together unless told.
+    * ``counts``: shape ``(n_groups, n_values)``, with a positive entry in every row.
+    * ``overall``: shape ``(n_values,)``: what the groups are held against; all of them together
+      unless told.
 
     Examples
     --------
@@ -251,22 +242,13 @@ def _of(value: Wide, people: Float, start: Wide, overall: Float) -> Crosstab:
 def dominated(value: Float, group: Wide, n_groups: int, *, n: int = 2, k: float = 0.9) -> Flag:
     """Tell where the n largest contributions are more than the share k of the total.
 
-    Parameters
-    ----------
-    value
-        Shape ``(n_people,)``: what each person contributes. Of negative numbers
-        the size counts.
-    group
-        Shape ``(n_people,)``: group of each person, from 0.
-    n
-        How many people contribute together.
-    k
-        The largest acceptable share, between 0 and 1.
+    * ``value``: shape ``(n_people,)``: what each person contributes. Of negative numbers the size
+      counts.
+    * ``group``: shape ``(n_people,)``: group of each person, from 0.
+    * ``n``: how many people contribute together.
+    * ``k``: the largest acceptable share, between 0 and 1.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_groups,)``; False for a group whose total is nothing.
+    Returns: shape ``(n_groups,)``; False for a group whose total is nothing.
 
     Examples
     --------

@@ -26,12 +26,8 @@ _BLOCK = 1 << 16
 def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_features: int) -> Wide:
     """Return how many of the people in some leaves have a condition on each feature.
 
-    Parameters
-    ----------
-    leaves
-        Node numbers, shape ``(n,)``.
-    people
-        Shape ``(n,)``: people in each of them.
+    * ``leaves``: node numbers, shape ``(n,)``.
+    * ``people``: shape ``(n,)``: people in each of them.
 
     Examples
     --------
@@ -85,15 +81,9 @@ def people_by_last_split(
 def hidden_without(rules: Rules, n_leaves: int, values: Float, k: int) -> Flag:
     """Tell which leaves would hold k people if one feature were left out of their rule.
 
-    Parameters
-    ----------
-    values
-        Shape ``(n_people, n_features)``: the people, as the model sees them.
+    * ``values``: shape ``(n_people, n_features)``: the people, as the model sees them.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_leaves, n_features)``.
+    Returns: shape ``(n_leaves, n_features)``.
 
     Examples
     --------

@@ -72,12 +72,9 @@ def tested_by(trees: Iterable[Tree], schema: Schema) -> Tested:
 def bounds(tree: Tree, leaves: Int, schema: Schema, tested: Tested) -> Columns:
     """Return what the paths to some leaves of a tree say, as numbers.
 
-    Returns
-    -------
-    dict
-        ``NAME_low`` and ``NAME_high`` of each numeric feature that is tested, infinite where
-        open; for each feature of categories all that pass, ``A or B``, ``*`` where nothing
-        is said; ``NAME_missing`` of both where models send missing values somewhere.
+    Returns: ``NAME_low`` and ``NAME_high`` of each numeric feature that is tested, infinite where
+    open; for each feature of categories all that pass, ``A or B``, ``*`` where nothing is said;
+    ``NAME_missing`` of both where models send missing values somewhere.
     """
     asked = (*tested.numeric, *(i for i in tested.named if i in tested.missing))
     boxes = boxes_of(tree, leaves, asked)
@@ -146,12 +143,8 @@ def per_leaf(rows: Rows) -> Columns:
 def per_person(rows: Rows, size: Wide, people: Float) -> Columns:
     """Return the columns of `treeaudit.table.table.Table.expand`.
 
-    Parameters
-    ----------
-    size
-        Shape ``(n_rows,)``: people per row.
-    people
-        Shape ``(n_rows, n_classes)``: people per class, NaN where unknown.
+    * ``size``: shape ``(n_rows,)``: people per row.
+    * ``people``: shape ``(n_rows, n_classes)``: people per class, NaN where unknown.
     """
     schema = rows.schema
     columns: Columns = {}

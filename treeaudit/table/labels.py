@@ -78,14 +78,9 @@ def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
     the leaf: under bootstrap that is where everybody was drawn once. A leaf
     with one class holds exactly ``size`` people of it, whatever they weigh.
 
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``, as in `Tree.counts`.
-    size
-        Shape ``(n_leaves,)``: people per leaf.
-    counts_are
-        As in `Forest`.
+    * ``counts``: shape ``(n_leaves, n_classes)``, as in `Tree.counts`.
+    * ``size``: shape ``(n_leaves,)``: people per leaf.
+    * ``counts_are``: as in `Forest`.
 
     Examples
     --------
@@ -115,14 +110,10 @@ def exceptions(
     are: as many as there are other classes where the commonest is nearly certain,
     and as many as anybody asks for elsewhere.
 
-    Parameters
-    ----------
-    counted, largest
-        Shape ``(n_leaves,)``: what the class counts add up to, and the largest.
-    distinct, size
-        Classes that occur, and people.
-    counts_are
-        As in `Forest`.
+    * ``counted``, ``largest``: shape ``(n_leaves,)``: what the class counts add up to, and the
+      largest.
+    * ``distinct``, ``size``: classes that occur, and people.
+    * ``counts_are``: as in `Forest`.
 
     Examples
     --------
@@ -156,14 +147,9 @@ def nearly_certain(share: Float, others: Float, k: int) -> npt.NDArray[np.bool_]
 def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels | None:
     """Measure the leaves of one tree; None if it tells nothing of them.
 
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``, or None.
-    size
-        Shape ``(n_leaves,)``: people per leaf; those without are left blank.
-    counts_are
-        As in `Forest`.
+    * ``counts``: shape ``(n_leaves, n_classes)``, or None.
+    * ``size``: shape ``(n_leaves,)``: people per leaf; those without are left blank.
+    * ``counts_are``: as in `Forest`.
     """
     if counts is None:
         return None

@@ -64,13 +64,9 @@ class ImpliedPeople:
 def leaf_members(table: Table, tree: int, node: Codes, persons: Codes | None) -> LeafMembers:
     """Return who is in which leaf of a tree.
 
-    Parameters
-    ----------
-    node
-        Shape ``(n_records,)``: where each record ends.
-    persons
-        Shape ``(n_records,)``: a number from 0 per person; None where a record is a person, in
-        whose order they then stand.
+    * ``node``: shape ``(n_records,)``: where each record ends.
+    * ``persons``: shape ``(n_records,)``: a number from 0 per person; None where a record is a
+      person, in whose order they then stand.
 
     Examples
     --------
@@ -113,17 +109,11 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
     draw of them is, nobody tells who was drawn: the leaf holds the fewest persons
     who could be its n records, those with most records first.
 
-    Parameters
-    ----------
-    table
-        Its groups, in records.
-    node
-        Shape ``(n_records, n_trees)``: where each record ends.
-    persons
-        Shape ``(n_records,)``: a number from 0 per person.
-    labels
-        Shape ``(n_records,)``: classes as in the trees, or None: then only as much
-        follows of labels as from the most records of one person in a leaf.
+    * ``table``: its groups, in records.
+    * ``node``: shape ``(n_records, n_trees)``: where each record ends.
+    * ``persons``: shape ``(n_records,)``: a number from 0 per person.
+    * ``labels``: shape ``(n_records,)``: classes as in the trees, or None: then only as much
+      follows of labels as from the most records of one person in a leaf.
 
     Notes
     -----
@@ -263,12 +253,9 @@ def bounded_by(labels: Labels, records: Wide, size: Wide, most: Wide) -> Labels:
 
     Whoever stands against the largest class is at least its records by that many.
 
-    Parameters
-    ----------
-    labels
-        What leaves say, in records.
-    records, size, most
-        Shape ``(n_leaves,)``: their records, persons, and the most records of one of these.
+    * ``labels``: what leaves say, in records.
+    * ``records``, ``size``, ``most``: shape ``(n_leaves,)``: their records, persons, and the most
+      records of one of these.
     """
     needed = np.ceil((records - labels.majority) / most)
     needed = np.where(labels.distinct > 1, np.clip(needed, 1, np.maximum(size - 1, 1)), 0)
@@ -313,15 +300,11 @@ def values_in(
 
     In persons it is never milder than in records.
 
-    Parameters
-    ----------
-    group, code
-        Shape ``(n_records,)``: the leaf and the value of each record, from 0; no leaf is empty.
-    persons
-        Shape ``(n_records,)``: whose each record is, a number from 0; None where that is not
-        told.
-    most
-        The most records of one person, where it is not.
+    * ``group``, ``code``: shape ``(n_records,)``: the leaf and the value of each record, from 0; no
+      leaf is empty.
+    * ``persons``: shape ``(n_records,)``: whose each record is, a number from 0; None where that is
+      not told.
+    * ``most``: the most records of one person, where it is not.
 
     Examples
     --------

@@ -47,15 +47,10 @@ class Risk:
 def risk(size: Wide, threshold: float, chance: Float | None = None) -> Risk:
     """Return the risk of the people in some groups.
 
-    Parameters
-    ----------
-    size
-        Shape ``(n_groups,)``: people of the data in each group, at least one.
-    threshold
-        The highest acceptable risk, such as 1/k.
-    chance
-        Shape ``(n_groups,)``: the probability to find one of them, such as the
-        expectation of 1/F; 1/f unless told.
+    * ``size``: shape ``(n_groups,)``: people of the data in each group, at least one.
+    * ``threshold``: the highest acceptable risk, such as 1/k.
+    * ``chance``: shape ``(n_groups,)``: the probability to find one of them, such as the
+      expectation of 1/F; 1/f unless told.
 
     Examples
     --------

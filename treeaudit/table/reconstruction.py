@@ -83,12 +83,8 @@ def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) 
 def routed(table: Table, node: Int) -> Table:
     """Return a table in which trees that do not tell their people hold those who end in them.
 
-    Parameters
-    ----------
-    table
-        Of all trees, with the rows of those that do not tell.
-    node
-        Shape ``(n_people, n_trees)``: where each training person ends.
+    * ``table``: of all trees, with the rows of those that do not tell.
+    * ``node``: shape ``(n_people, n_trees)``: where each training person ends.
 
     Notes
     -----
@@ -124,14 +120,9 @@ def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -
     Weights tell which labels a leaf holds, but not how many people have each. Other tables are
     returned as they are, and so are those of trees that may have left people out.
 
-    Parameters
-    ----------
-    table
-        Of all trees; it tells the people of every row.
-    node
-        Shape ``(n_people, n_trees)``: where each training person ends.
-    labels
-        Shape ``(n_people,)``: the label of each, as a position.
+    * ``table``: of all trees; it tells the people of every row.
+    * ``node``: shape ``(n_people, n_trees)``: where each training person ends.
+    * ``labels``: shape ``(n_people,)``: the label of each, as a position.
     """
     forest = table.forest
     weighed = forest.counts_are == "weighted" and forest.tree_classes is None

@@ -105,10 +105,7 @@ class Sums:
     def of(cls, start: Wide, node: Int, counts: Flag) -> "tuple[Sums, Index]":
         """Return the sums of people in groups, and the group of each person.
 
-        Parameters
-        ----------
-        node
-            Shape ``(n_people, n_trees)``: in which leaf everybody ends.
+        * ``node``: shape ``(n_people, n_trees)``: in which leaf everybody ends.
 
         Examples
         --------
