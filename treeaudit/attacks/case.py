@@ -1,4 +1,4 @@
-"""What an attack is given, and what it must offer."""
+"""What an attack is given, what it must offer, and the label as the file tells it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -49,9 +49,6 @@ def _are_draws_of(
         if (drawn.reshape(-1, width) != tree.counts)[tree.leaves].any():
             return False
     return True
-
-
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -226,14 +223,10 @@ def smallest(values: Wide | Float, chosen: Flag, most: int = 5) -> Index:
     >>> smallest(np.array([3, 1, 2, 1, 0]), np.array([1, 1, 1, 1, 0]), 3).tolist()
     [1, 3, 2]
     """
-    found = np.empty(0, dtype=np.intp)
-    for begin in range(0, len(values), _BLOCK):
-        more = begin + np.flatnonzero(chosen[begin : begin + _BLOCK])
-        found = np.concatenate([found, more])
-        if len(found) > most:
-            own = values[found]
-            bar = np.partition(own, most - 1)[most - 1]
-            found = found[np.r_[np.flatnonzero(own < bar), np.flatnonzero(own == bar)[:most]]]
+    found = np.flatnonzero(chosen)
+    if len(found) > most:
+        own = values[found]
+        found = found[own <= np.partition(own, most - 1)[most - 1]]
     return found[np.argsort(values[found], kind="stable")][:most]
 
 
@@ -311,3 +304,57 @@ def severity_of_share(share: float) -> Severity:
     if share <= 0:
         return "none"
     return "low" if share <= 0.01 else "medium" if share <= 0.2 else "high"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PredictedValue:
+    """One column as the leaves tell it; arrays have an entry per leaf of the case.
+
+    * ``name``: what the column is called.
+    * ``value``: what one of its values is called.
+    * ``leaves``: how leaves are called whose people are all alike, before how many they are.
+    * ``labels``: what the leaves say.
+    * ``size``: people in each.
+    * ``ordered``: whether the order of the codes means anything.
+    * ``train``, ``test``: the code of each person, -1 for a value that no leaf holds; None where
+      nothing can be held against them.
+    * ``guess``: gives the codes of some people of ``test``, by a flag each, as guessed without the
+      model, or None.
+    * ``values``: the values as text, by code; None where the class counts tell.
+    """
+
+    name: str
+    value: str
+    leaves: str
+    labels: Labels
+    size: npt.NDArray[np.int64]
+    ordered: bool
+    train: Codes | None
+    test: Codes | None
+    guess: Callable[[npt.NDArray[np.bool_]], Codes] | None = None
+    values: tuple[str, ...] | None = None
+
+
+def label_of(case: Case) -> PredictedValue:
+    """Return the label as the file tells it by its class counts."""
+    table, forest = case.table, case.forest
+    classes = forest.schema.classes or ()
+    numbers = all(isinstance(c, int | float) and not isinstance(c, bool) for c in classes)
+    # Trees with classes of their own cannot be held against labels.
+    people = [case.labelled("train"), case.labelled("test")]
+    train, test = (
+        None if one is None or forest.tree_classes is not None else one.known_labels
+        for one in people
+    )
+    guess = case.guess
+    return PredictedValue(
+        name="label",
+        value="label",
+        leaves="one-label leaves of",
+        labels=table.labels_of_people,
+        size=table.size,
+        ordered=numbers and list(classes) == sorted(classes),
+        train=train,
+        test=test,
+        guess=None if guess is None else lambda asked: guess(asked).argmax(axis=1),
+    )

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
-from treeaudit.attacks.case import Case
-from treeaudit.attacks.predicted_value import Codes, PredictedValue, label_of
+from treeaudit.attacks.case import Case, Codes, PredictedValue, label_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import People, Phrase, say
 from treeaudit.findings.findings import Control, Finding, Severity

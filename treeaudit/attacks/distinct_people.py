@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Flag, Wide
-from treeaudit.attacks.case import Case
-from treeaudit.attacks.predicted_value import Codes
+from treeaudit.attacks.case import Case, Codes
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details, People, Phrase, Share, say
 from treeaudit.findings.findings import Finding, Skipped

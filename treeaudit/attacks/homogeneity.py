@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, Need, first_round, looked_at
+from treeaudit.attacks.case import Case, Need, first_round, label_of, looked_at
 from treeaudit.attacks.control import memory
 from treeaudit.attacks.distinct_people import (
     InAnyTree,
@@ -41,7 +41,6 @@ from treeaudit.attacks.homogeneous_groups import (
     summary_of,
 )
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.predicted_value import label_of
 from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details, People, Phrase, Share, say
 from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Wide
-from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
+from treeaudit.attacks.case import Case, PredictedValue, leaf_evidence, severity_of_share, smallest
 from treeaudit.attacks.composition.equations import is_random_forest
 from treeaudit.attacks.control import MEMORY, explained, leaf_control
 from treeaudit.attacks.distinct_people import (
@@ -23,7 +23,6 @@ from treeaudit.attacks.distinct_people import (
     share_in_words,
     worst_share,
 )
-from treeaudit.attacks.predicted_value import PredictedValue
 from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
 from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import Control, Evidence, Finding, Severity

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.attacks.case import Case
-from treeaudit.attacks.predicted_value import PredictedValue
+from treeaudit.attacks.case import Case, PredictedValue
 from treeaudit.errors import DataError, near
 from treeaudit.findings.details import People
 from treeaudit.model.schema import Label, Schema

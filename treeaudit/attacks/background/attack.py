@@ -25,6 +25,7 @@ from treeaudit.attacks.background.prior import Inferred, under_prior
 from treeaudit.attacks.background.view import BackgroundDetails, view
 from treeaudit.attacks.case import (
     Case,
+    Codes,
     Need,
     evidence,
     looked_at,
@@ -42,7 +43,6 @@ from treeaudit.attacks.distinct_people import (
 )
 from treeaudit.attacks.homogeneous_groups import no_labels
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
