@@ -91,20 +91,6 @@ def test_a_value_that_no_edge_lets_through_stays_where_it_is() -> None:
     assert found.tolist() == [[1, 0, 2]]
 
 
-def test_sixty_four_candidates_are_told_apart() -> None:
-    edges = np.arange(64.0)
-    fan = Tree(
-        parent=[-1, *[0] * 64],
-        feature=[-1, *[0] * 64],
-        low=[-np.inf, *(edges - 0.5)],
-        high=[np.inf, *(edges + 0.5)],
-    )
-    found = Paths(fan, Schema.numeric(1), [((0,), edges[:, None])]).what_if(
-        np.array([[7.0]]), np.array([8], dtype=np.int32)
-    )
-    assert found[0].tolist() == list(range(1, 65))
-
-
 def test_missing_values_elsewhere_follow_their_edge() -> None:
     tree = Tree(
         parent=[-1, 0, 0, 1, 1],

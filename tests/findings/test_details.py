@@ -147,11 +147,6 @@ def test_what_is_always_written_is_required(missing) -> None:
     assert not jsonschema.Draft202012Validator(json_schema_of(Found)).is_valid(short)
 
 
-def test_json_has_no_type_for_a_set() -> None:
-    with pytest.raises(TypeError, match="JSON has no type for"):
-        json_schema_of(set[int])
-
-
 def test_by_name_details_are_what_the_json_report_holds(figure_3) -> None:
     finding = ta.scan(figure_3)["TA101"]
     assert dict(finding.details) == plain_data(finding.details)

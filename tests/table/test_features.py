@@ -1,14 +1,11 @@
 """Which columns single people out: by hand, and against brute force over the people."""
 
-from unittest.mock import patch
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import examples, grow, rows
 from treeaudit.model.rules import rules_of
-from treeaudit.table import features
 from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
 
 
@@ -30,15 +27,6 @@ def test_the_way_down_is_the_rule(seed) -> None:
     rules = rules_of(tree, leaves)
     np.add.at(expected, rules.feature, people[rules.row])
     assert people_by_feature(tree, leaves, people, 3).tolist() == expected.tolist()
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_deep_trees_are_summed_up_to_the_same(seed) -> None:
-    tree = grow(seed, 3)
-    people = tree.n_records[tree.leaves]
-    expected = people_by_feature(tree, tree.leaves, people, 3).tolist()
-    with patch.object(features, "_FEW_LEVELS", 0):
-        assert people_by_feature(tree, tree.leaves, people, 3).tolist() == expected
 
 
 def fits(rules, condition, x) -> bool:

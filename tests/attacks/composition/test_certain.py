@@ -22,7 +22,6 @@ from treeaudit.attacks.composition import bounds
 from treeaudit.attacks.composition.bounds import Sums, follow
 from treeaudit.attacks.composition.certain import Certain, Truth, certain_of, counts_known
 from treeaudit.attacks.composition.equations import Said
-from treeaudit.findings.policy import BUILT_IN
 
 POLICY = ta.Policy(name="one", values={"max-joint-certain-people": 0})
 
@@ -279,11 +278,6 @@ def test_who_defends_is_told_of_nobody_in_what_it_writes(tmp_path) -> None:
     assert report.verdict == "pass"
     if safer.n_trees > 1:
         assert report["TA106"].details.certain == 0
-
-
-def test_built_in_policies_that_judge_trees_together_ask_for_it() -> None:
-    asks = {name for name, one in BUILT_IN.items() if "max-joint-label-excess" in one.values}
-    assert asks == {n for n, p in BUILT_IN.items() if p.values.get("max-joint-certain-people") == 0}
 
 
 def test_steps_of_squared_errors_tell_sums_of_numbers() -> None:

@@ -29,16 +29,6 @@ def test_groups_of_three_visits_by_hand() -> None:
     assert [(n, size.tolist()) for n, size in found.values()] == [(2, [2, 2, 1]), (4, [1, 1, 1])]
 
 
-@given(seed=st.integers(0, 10_000), trees=st.integers(1, 5))
-def test_persons_of_one_record_are_records(seed, trees) -> None:
-    random = np.random.default_rng(seed)
-    node = random.integers(0, 3, (20, trees)).astype(np.int32)
-    own = random.permutation(20).astype(np.int32)
-    for t, (n, size) in shared_leaf_groups(node, range(1, trees + 1), own).items():
-        plain = shared_leaf_groups(node, (t,))[t]
-        assert (n, size[own].tolist()) == (plain[0], plain[1].tolist())
-
-
 @given(seed=st.integers(0, 10_000), trees=st.integers(1, 6), people=st.integers(1, 20))
 def test_groups_of_visits_are_what_they_are_one_by_one(seed, trees, people) -> None:
     random = np.random.default_rng(seed)

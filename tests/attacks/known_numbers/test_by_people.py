@@ -141,12 +141,3 @@ def test_of_draws_the_people_tell_what_may_be_nearly_certain() -> None:
     assert report.checks[0].status == "skipped"
     assert report.checks[0].reason is not None
     assert report.checks[0].reason.endswith("or, of draws, train larger leaves")
-
-
-def test_draws_of_smooth_numbers_are_not() -> None:
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(400, 3))
-    model = RandomForestRegressor(10, min_samples_leaf=5, random_state=0)
-    model.fit(rows, numbers := rows[:, 0] + rng.normal(size=400))
-    told = ta.scan(model, train=(rows, numbers), attacks=["TA109"], policy="observe")["TA109"]
-    assert told.details.nearly_certain_at_most <= 0.05

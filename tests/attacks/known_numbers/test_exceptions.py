@@ -119,13 +119,3 @@ def test_salaries_of_which_all_but_one_are_the_same_do_not_pass() -> None:
             "of 100.0% of the people the file does not tell how many have another number than most "
             "of their leaf: give the training data (--train)",
         )
-
-
-def test_honest_salaries_pass() -> None:
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(1000, 2))
-    for unit in (1.0, 10.0, 500.0):
-        numbers = np.rint((5e4 + 8e3 * rows[:, 0] + rng.normal(size=1000) * 4e3) / unit) * unit
-        model = DecisionTreeRegressor(min_samples_leaf=10).fit(rows, numbers)
-        told = ta.scan(model, attacks=["TA109"], policy="observe")["TA109"].details
-        assert told.nearly_certain_at_most <= 0.02
