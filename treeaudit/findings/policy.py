@@ -3,9 +3,12 @@
 A file holds ``[tool.treeaudit.policies.NAME]`` or ``[policies.NAME]``.
 """
 
+import hashlib
+import json
 import math
 import os
 import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +21,7 @@ from treeaudit.findings.findings import Check, Finding, Skipped, Verdict
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_digits
 
-_LONGEST = 80
+_LONGEST, _DEFAULT_K = 80, 5
 
 
 def _policies_in(path: Path) -> dict[str, dict[str, Any]]:
@@ -42,9 +45,6 @@ def _policies_in(path: Path) -> dict[str, dict[str, Any]]:
                     )
             return found
     return {}
-
-
-_DEFAULT_K = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +98,22 @@ class Policy:
     @property
     def sha256(self) -> str:
         """Hash of the thresholds, whatever the policy is called."""
-        import hashlib
-        import json
-
         values = {name: float(value) for name, value in self.values.items()}
         canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
+
+_OUTPUT_CHECKED = {
+    "max-certified-people": 0,
+    "max-joint-label-excess": 0.05,
+    "max-joint-one-label-excess": 0.25,
+    "max-joint-certain-people": 0,
+    "max-training-rows-inside": 0,
+    "max-calls": 0,
+    "max-extra-bytes": 4096,
+    "require-canonical": True,
+}
+"""What policies of output checkers have in common."""
 
 BUILT_IN: Mapping[str, Policy] = {
     "default": Policy(
@@ -158,14 +167,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-nk-leaves": 0,
             "max-p-percent-leaves": 0,
             "max-dominating-people": 0,
-            "max-certified-people": 0,
-            "max-joint-label-excess": 0.05,
-            "max-joint-one-label-excess": 0.25,
-            "max-joint-certain-people": 0,
-            "max-training-rows-inside": 0,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-            "require-canonical": True,
+            **_OUTPUT_CHECKED,
         },
     ),
     "opensafely": Policy(
@@ -174,14 +176,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "min-leaf": 8,
             "min-cell": 8,
             "round-to": 5,
-            "max-certified-people": 0,
-            "max-joint-label-excess": 0.05,
-            "max-joint-one-label-excess": 0.25,
-            "max-joint-certain-people": 0,
-            "max-training-rows-inside": 0,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-            "require-canonical": True,
+            **_OUTPUT_CHECKED,
         },
     ),
     "private": Policy(
@@ -240,8 +235,6 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
 
 def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:
     """Return the thresholds of a file; no policy in it passes for one that is built in."""
-    import unicodedata
-
     found = _policies_in(path)
     for name in found:
         if unicodedata.normalize("NFKC", name).strip().casefold() in BUILT_IN:
@@ -250,9 +243,6 @@ def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:
                 "give it another name"
             )
     return found
-
-
-_Results = Sequence[Finding | Skipped]
 
 
 def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
@@ -270,7 +260,7 @@ def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
 
 def judge(
     policy: Policy,
-    results: _Results,
+    results: Sequence[Finding | Skipped],
     forest: Forest,
     known: Mapping[str, Registered],
     records_each: int = 1,
@@ -371,8 +361,7 @@ def _check(
         tells_of=rule.tells_of,
         step=rule.step,
     )
-    ran = [found[i] for i in attacks if isinstance(found.get(i), Finding)]
-    findings = [finding for finding in ran if isinstance(finding, Finding)]
+    findings = [one for i in attacks if isinstance(one := found.get(i), Finding)]
     if rule.wider is not None and (title := rule.wider(findings)):
         check = replace(check, title=title)
     if lead is not None and not isinstance(found.get(lead), Finding):
