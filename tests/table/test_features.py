@@ -50,21 +50,3 @@ def test_leaving_a_feature_out_for_real(seed, k) -> None:
             others = [c for c in mine if rules.feature[c] != feature]
             inside = sum(all(fits(rules, c, x) for c in others) for x in people)
             assert found[leaf, feature] == (feature in asked and inside >= k)
-
-
-def test_more_features_than_a_word_holds() -> None:
-    """A chain of 200 splits, each on a feature of its own."""
-    from treeaudit.model.tree import Tree
-
-    n, inf = 200, np.inf
-    parent, feature, low, high = [-1], [-1], [-inf], [inf]
-    at = 0
-    for i in range(n):
-        parent += [at, at]
-        feature += [i, i]
-        low += [-inf, 0.0]
-        high += [0.0, inf]
-        at = len(parent) - 1
-    tree = Tree(parent=parent, feature=feature, low=low, high=high)
-    found = people_by_feature(tree, [at, 1], np.array([2, 5]), n)
-    assert found.tolist() == [7] + [2] * (n - 1)
