@@ -52,7 +52,7 @@ class Labels:
         return replace(found, trees=self.trees)
 
 
-class Once:
+class LazyLabels:
     """Labels that are measured when they are first asked for."""
 
     __slots__ = ("_found", "_measure")

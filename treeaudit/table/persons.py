@@ -15,7 +15,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Wide, groups_of
 from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import Worst, counted, crosstab
-from treeaudit.table.labels import Labels, Once, measured
+from treeaudit.table.labels import Labels, LazyLabels, measured
 from treeaudit.table.table import Table
 
 Codes = npt.NDArray[np.integer[Any]]
@@ -282,7 +282,7 @@ def _with(table: Table, size: Wide, labels: Labels | None, people: int | None) -
         table,
         _size=np.where(known, size, table.size),
         _counted=(people, table.n_records),
-        _labels=table._labels if labels is None else Once(lambda: labels),
+        _labels=table._labels if labels is None else LazyLabels(lambda: labels),
         _labels_of_people=None,
     )
 

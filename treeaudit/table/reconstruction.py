@@ -14,7 +14,7 @@ from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import sentence
 from treeaudit.readers import load
-from treeaudit.table.labels import Labels, Once, joined, labels_of
+from treeaudit.table.labels import Labels, LazyLabels, joined, labels_of
 from treeaudit.table.table import Table
 
 Int = npt.NDArray[np.int32]
@@ -74,7 +74,7 @@ def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) 
 
     table = _streamed(forest, range(forest.n_trees), _as_stated, see)
     n_leaves = np.diff(table.start).tolist()
-    measured = Once(partial(joined, labels, n_leaves))
+    measured = LazyLabels(partial(joined, labels, n_leaves))
     # Asked for at once, so that the parts do not stay beside the whole.
     measured()
     return replace(table, _labels=measured)
@@ -110,7 +110,7 @@ def routed(table: Table, node: Int) -> Table:
         n_silent=0 if every else table.n_silent,
         tells_people=True,
         _size=size,
-        _labels=Once(partial(_measured, forest, _as_stated, table.start, table.leaf, size)),
+        _labels=LazyLabels(partial(_measured, forest, _as_stated, table.start, table.leaf, size)),
     )
 
 
@@ -145,7 +145,7 @@ def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -
         ]
         return joined(each, np.diff(table.start).tolist())
 
-    return replace(table, _labels_of_people=Once(measured))
+    return replace(table, _labels_of_people=LazyLabels(measured))
 
 
 def claimed(forest: Forest) -> Table:
@@ -211,7 +211,7 @@ def _streamed(
         n_silent=n_silent,
         tells_people=not n_silent,
         _size=size,
-        _labels=Once(partial(_measured, forest, read, start, leaves, size)),
+        _labels=LazyLabels(partial(_measured, forest, read, start, leaves, size)),
     )
 
 
