@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
-from treeaudit.attacks.case import Case, Codes, PredictedValue, label_of
+from treeaudit.attacks.case import Case, PredictedValue, label_of
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import People, Phrase, say
 from treeaudit.findings.findings import Control, Finding, Severity
@@ -20,6 +20,7 @@ from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, difference, fact, residual, wilson
 from treeaudit.table.labels import Labels
+from treeaudit.table.persons import Codes
 
 
 @dataclass(slots=True, eq=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treeaudit.arrays import Flag, Wide
-from treeaudit.attacks.case import Case, Codes
+from treeaudit.attacks.case import Case
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details, People, Phrase, Share, say
 from treeaudit.findings.findings import Finding, Skipped
@@ -21,7 +21,7 @@ from treeaudit.findings.report import Report
 from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
-from treeaudit.table.persons import ImpliedPeople
+from treeaudit.table.persons import Codes, ImpliedPeople
 
 
 def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> ImpliedPeople:
@@ -42,7 +42,7 @@ def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) 
 def _meant(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> ImpliedPeople:
     found, rows = case.members(tree), case.table.rows_of(tree)
     leaf, who, single = found.leaf, found.who, None
-    if labels is not None and code is not None and found.distinct:
+    if labels is not None and code is not None and found.one_record_each:
         here, own = np.flatnonzero(found.pair >= 0), np.empty(len(leaf), dtype=code.dtype)
         own[found.pair.take(here)] = code.take(here)
         chosen = np.flatnonzero(labels.top[rows].take(leaf) == own)

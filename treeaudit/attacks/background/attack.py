@@ -25,7 +25,6 @@ from treeaudit.attacks.background.prior import Inferred, under_prior
 from treeaudit.attacks.background.view import BackgroundDetails, view
 from treeaudit.attacks.case import (
     Case,
-    Codes,
     Need,
     evidence,
     looked_at,
@@ -48,6 +47,7 @@ from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.findings.report import Show
 from treeaudit.model.words import number_of
+from treeaudit.table.persons import Codes
 
 _BY_ONE_KNOWN = Rule(
     name="max-disclosed-by-one-known",
