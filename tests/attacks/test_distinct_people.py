@@ -46,13 +46,13 @@ def test_the_file_alone_gives_bounds() -> None:
     forest = forest_of(stump(1.5, 1, 9), stump(9.5, 9, 1), n_records=10)
     once = alone(case(forest))
     assert (once.tree, once.worst, once.low, once.high, once.among) == (0, 1, 1, 2, 10)
-    assert once.told == "at least 1 (tree 0 alone: 1), at most 2"
+    assert once.text == "at least 1 (tree 0 alone: 1), at most 2"
 
 
 def test_people_are_followed_where_every_tree_saw_all_of_them() -> None:
     different = forest_of(stump(1.5, 1, 9), stump(9.5, 9, 1), n_records=10)
     once = alone(case(different, np.arange(1, 11)))
-    assert (once.low, once.high, once.told) == (2, 2, "2")
+    assert (once.low, once.high, once.text) == (2, 2, "2")
     same = forest_of(stump(1.5, 1, 9), stump(1.5, 1, 9), n_records=10)
     assert alone(case(same, np.arange(1, 11))).high == 1
 

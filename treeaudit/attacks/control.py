@@ -114,7 +114,7 @@ def leaf_control(
         every = case.test.in_leaves()
         unseen = some if every is case.test else _scored(case, every, every.labels, chosen, stated)
     claim = fact(float(right[chosen].sum() / size.sum()), int(size.sum()))
-    control = control_beside(of, claim, seen, unseen)
+    control = compare_to_control(of, claim, seen, unseen)
     if control.verified is None and case.forest.n_trees > 1:
         # Without the training people a person counts in every tree.
         control = replace(control, memorised=None)
@@ -123,7 +123,7 @@ def leaf_control(
     return replace(control, sentence=_sentence(stated, control))
 
 
-def control_beside(
+def compare_to_control(
     of: str, claim: Estimate, seen: Score | None, unseen: Score | None, *, sampled: bool = False
 ) -> Control:
     """Put a claim beside its truth and beside the same claim on unseen people."""
@@ -298,7 +298,9 @@ def control_of(
     told = next((score for score in (seen, unseen) if score is not None and score.n), None)
     if told is None:
         return None
-    found = control_beside(of, fact(told.of(told.chance), told.n), seen, unseen, sampled=sampled)
+    found = compare_to_control(
+        of, fact(told.of(told.chance), told.n), seen, unseen, sampled=sampled
+    )
     if found.control is not None:
         found = replace(found, baselines=baselines or {})
     return replace(found, sentence=_knowledge_sentence(case, found))
