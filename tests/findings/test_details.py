@@ -80,8 +80,9 @@ def test_whatever_an_attack_measures_fits_the_schema_of_its_details(form, data) 
 def test_every_field_is_documented(form) -> None:
     for part in parts_of(form):
         docs = "\n".join(cleandoc(base.__doc__ or "") for base in part.__mro__)
-        named = re.findall(r"``(\w+)``", docs)
-        assert {one.name for one in fields(part)} <= {*named}, part
+        sections = re.findall(r"(?m)^(\w+(?:, \w+)*)$", docs)
+        named = {*re.findall(r"``(\w+)``", docs), *", ".join(sections).split(", ")}
+        assert {one.name for one in fields(part)} <= named, part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
