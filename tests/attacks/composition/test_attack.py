@@ -92,7 +92,7 @@ def test_train_is_what_it_asks_for() -> None:
 
 
 def test_seeds_beside_the_trees_are_not_used_and_nothing_passes() -> None:
-    stumps = RandomForestClassifier(3, max_depth=1, min_samples_leaf=30, random_state=0)
+    stumps = RandomForestClassifier(10, max_depth=1, min_samples_leaf=30, random_state=0)
     report = scanned(stumps, train=(X, Y))
     assert report.verdict == "review"
     reason = report.checks[0].reason
