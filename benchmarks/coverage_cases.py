@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from treeaudit import load, reconstruct
 from treeaudit.attacks import Case as Held
 from treeaudit.attacks.control import leaf_control
-from treeaudit.attacks.membership_inference.details import (
+from treeaudit.attacks.membership_inference.roc import (
     Test,
     area,
     rate_at,

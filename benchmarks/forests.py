@@ -25,7 +25,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from treeaudit.attacks.reconstruction.certain import checked_on
+from treeaudit.attacks.reconstruction.people import checked_on
 from treeaudit.inference.boosted import BoostedSolution, infer_boosted
 from treeaudit.inference.budget import Budget
 from treeaudit.inference.exact import Solution, infer_exact

@@ -19,8 +19,7 @@ from tests.attacks.people import case_of, population, records_of
 from tests.strategies import examples, forests, rows
 from treeaudit.attacks import Attributes, Case, run_attack
 from treeaudit.attacks.attribute_inference.attack import Outcome
-from treeaudit.attacks.attribute_inference.candidates import columns_of
-from treeaudit.attacks.attribute_inference.guesses import answers, people_asked, weigh
+from treeaudit.attacks.attribute_inference.guesses import answers, columns_of, target_people, weigh
 from treeaudit.attacks.groups import split_groups
 from treeaudit.findings.details import plain_data
 
@@ -64,7 +63,7 @@ def test_the_score_against_loops(forest, drawn, seed) -> None:
     forest = ta.Forest(trees=forest.trees, schema=forest.schema, records_are=drawn)
     case = case_by_hand(forest, seed)
     people = split_groups(case, "TA104", 5)
-    asked = people_asked(people)
+    asked = target_people(people)
     columns = columns_of(forest, people.test.values[people.reference])
     for column, sums in zip(columns, weigh(case, people, asked, columns), strict=True):
         for i, row in enumerate(asked.values):

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
 from treeaudit.attacks import Background, Case, run_attack
-from treeaudit.attacks.background.details import FallingLeaf, Knowledge
+from treeaudit.attacks.background.view import FallingLeaf, Knowledge
 from treeaudit.people.records import read_records
 from treeaudit.reports.to_json import dumps
 

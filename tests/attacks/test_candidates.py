@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from tests.strategies import forests, rows
-from treeaudit.attacks.attribute_inference.candidates import columns_of, indicator_groups
+from treeaudit.attacks.attribute_inference.guesses import columns_of, indicator_groups
 from treeaudit.model.tree import CategorySets
 
 INF = np.inf

@@ -7,7 +7,7 @@ import pytest
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.attacks.singling_out.details import contribution
+from treeaudit.attacks.singling_out.view import contribution
 from treeaudit.findings.details import plain_data
 from treeaudit.people.records import read_records
 

@@ -16,7 +16,7 @@ from treeaudit.attacks import Case, Membership, run_attack
 from treeaudit.attacks.groups import split_groups
 from treeaudit.attacks.membership_inference import scores
 from treeaudit.attacks.membership_inference.attack import _CHECKS, _severity, membership_scores
-from treeaudit.attacks.membership_inference.details import area, separation, strongest
+from treeaudit.attacks.membership_inference.roc import area, separation, strongest
 from treeaudit.findings.details import plain_data
 from treeaudit.stats import Estimate
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from sklearn.metrics import roc_auc_score
 
-from treeaudit.attacks.membership_inference.details import (
+from treeaudit.attacks.membership_inference.roc import (
     area,
-    people_needed,
+    control_size,
     rate_at,
     threshold_at,
 )
@@ -63,7 +63,7 @@ def test_perfect_separation_is_not_certainty() -> None:
 
 
 def test_rates_are_refused_without_ten_false_alarms() -> None:
-    assert (people_needed(0.01), people_needed(0.001)) == (1_000, 10_000)
+    assert (control_size(0.01), control_size(0.001)) == (1_000, 10_000)
     assert rate_at(np.zeros(5), np.zeros(999), 0.01) is None
     assert rate_at(np.zeros(5), np.zeros(1000), 0.01) is not None
 

@@ -14,7 +14,7 @@ import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Uniqueness, run_attack
 from treeaudit.attacks.case import smallest
-from treeaudit.attacks.singling_out.details import group_sizes
+from treeaudit.attacks.singling_out.view import group_sizes
 from treeaudit.defenses import PruneLeaves
 from treeaudit.reports.formats import render
 

@@ -8,12 +8,12 @@ import treeaudit as ta
 from tests.attacks.test_background_known import TABLE_4
 from treeaudit.attacks import ATTACKS
 from treeaudit.attacks.attribute_inference.attack import Attributes
-from treeaudit.attacks.attribute_inference.details import AttributesDetails
+from treeaudit.attacks.attribute_inference.view import AttributesDetails
 from treeaudit.attacks.background.attack import Background
-from treeaudit.attacks.background.details import BackgroundDetails, KnownPeople, PublicPrior
+from treeaudit.attacks.background.view import BackgroundDetails, KnownPeople, PublicPrior
 from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.attacks.membership_inference.attack import Membership
-from treeaudit.attacks.membership_inference.details import (
+from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
     References,
@@ -22,8 +22,8 @@ from treeaudit.attacks.membership_inference.details import (
 )
 from treeaudit.attacks.sensitive import Sensitive
 from treeaudit.attacks.singling_out.attack import Uniqueness
-from treeaudit.attacks.singling_out.details import Contribution
-from treeaudit.findings.numbers import People, Share
+from treeaudit.attacks.singling_out.view import Contribution
+from treeaudit.findings.details import People, Share
 from treeaudit.reports.plots import draw_curve, draw_plot
 from treeaudit.reports.wording import in_words
 
@@ -96,11 +96,6 @@ def shares(*curve: float) -> tuple[Share, ...]:
     return tuple(map(Share, curve))
 
 
-def test_knowledge_that_discloses_nobody_draws_nothing(report) -> None:
-    view = Background.view(finding(Background, background()), report)
-    assert (view.curves, view.plots, view.facts) == ((), (), ())
-
-
 def test_knowledge_is_two_lines_of_people_and_one_chart_of_certainty(report) -> None:
     details = background(
         people_disclosed_by_known=people(0, 20, 40),
@@ -114,14 +109,6 @@ def test_knowledge_is_two_lines_of_people_and_one_chart_of_certainty(report) -> 
     assert "others at random are known: from 0 to 10" in by_people.svg
     assert "<title>52.6%</title>" in certainty.svg
     assert "labels ruled out: from 40.0% to 100%" in certainty.svg
-
-
-def test_what_is_nearly_certain_already_is_a_sentence_and_no_flat_line(report) -> None:
-    details = background(worst_case_certainty_by_known=shares(0.99, 1.0))
-    view = Background.view(finding(Background, details), report)
-    assert view.curves == ()
-    said = facts(view)["Certainty"]
-    assert said.endswith("99.0% by the file alone; 100% with one other person known")
 
 
 def test_known_people_are_told_at_once_and_as_a_consequence(report) -> None:
@@ -251,10 +238,6 @@ def test_columns_that_are_given_away_come_first(report) -> None:
     assert in_words(view.unseen) == "40%, members 60%"
 
 
-def test_columns_that_nobody_was_asked_about_draw_nothing(report) -> None:
-    assert Attributes.view(finding(Attributes, attributes()), report).plots == ()
-
-
 TOO_FEW = "needs 10,000 control people, there are 8,141"
 LOSS = Separation(
     auc=0.59,
@@ -340,11 +323,6 @@ def test_features_are_ordered_as_they_matter(report) -> None:
     view = Uniqueness.view(finding(Uniqueness, details), report)
     (plot,) = drawn(view)
     assert [(line.name, *line.cells) for line in plot.lines] == [("age", "50%"), ("rare", "5.0%")]
-
-
-def test_no_features_draw_nothing(report) -> None:
-    details = replace(report["TA101"].details, contribution=())
-    assert Uniqueness.view(finding(Uniqueness, details), report).plots == ()
 
 
 def test_the_risks_of_single_people_are_facts(report) -> None:

@@ -24,7 +24,7 @@ from treeaudit.attacks import all_checks
 from treeaudit.findings.baseline import Acceptance, Baseline, accept, accepted_report
 from treeaudit.findings.checks import EVERY_TERM
 from treeaudit.findings.findings import Check
-from treeaudit.findings.judging import judge, verdict_of
+from treeaudit.findings.policy import judge, verdict_of
 from treeaudit.findings.report_file import apart, terms_of, terms_of_file
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.formats import render

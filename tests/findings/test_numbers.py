@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from treeaudit.findings.numbers import Agreeing, Count, People, Share, say
+from treeaudit.findings.details import Agreeing, Count, People, Share
 
 NUMBERS = {
     "people": People(3),
@@ -45,21 +45,3 @@ def test_in_json_they_are_numbers_like_any_other(name) -> None:
     plain = float(value) if isinstance(value, Share) else int(value)
     assert json.dumps([value]) == json.dumps([plain])
     assert f"{value:,}" == f"{plain:,}"
-
-
-def test_what_is_computed_from_them_has_to_be_named_again() -> None:
-    """A difference of people is no number of people until somebody says so."""
-    assert [type(n) for n in (People(3) - 1, People(3) + People(4), 2 * Share(0.5))] == [
-        int,
-        int,
-        float,
-    ]
-
-
-def test_a_share_of_nobody_is_nothing() -> None:
-    assert (Share.of(0, 0), Share.of(0, 0).whole) == (0.0, 0)
-
-
-def test_a_part_may_hold_braces() -> None:
-    phrase = say("{} of {}", 3, "{these}")
-    assert phrase.template.format(*phrase.parts) == "3 of {these}"

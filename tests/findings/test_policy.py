@@ -13,10 +13,9 @@ import treeaudit as ta
 from tests.ledgers import private_of
 from treeaudit.attacks import ATTACKS, all_checks
 from treeaudit.attacks.distinct_people import InAnyTree
-from treeaudit.findings.judging import check_names, verdict_of
-from treeaudit.findings.judging import judge as judge_with
-from treeaudit.findings.numbers import People
-from treeaudit.findings.policy import BUILT_IN, read_policy
+from treeaudit.findings.details import People
+from treeaudit.findings.policy import BUILT_IN, check_names, read_policy, verdict_of
+from treeaudit.findings.policy import judge as judge_with
 from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.reports.formats import render
 
@@ -591,40 +590,6 @@ def test_every_check_can_be_made_where_everything_is_given() -> None:
 def test_no_number_is_rounded_onto_its_bound(name, measured, threshold, shown, bound) -> None:
     rule = CHECKS[name].rule
     assert (rule.show(measured, threshold), rule.asked(threshold)) == (shown, bound)
-
-
-def certain_of(people: int, among: int) -> ta.Forest:
-    """Return a tree in which the label of so many people follows from their leaf."""
-    inf, rest = np.inf, among - people
-    tree = ta.Tree(
-        parent=[-1, 0, 0],
-        feature=[-1, 0, 0],
-        low=[-inf, -inf, 0],
-        high=[inf, 0, inf],
-        n_records=[among, people, rest],
-        counts=[[people + rest // 2, rest - rest // 2], [people, 0], [rest // 2, rest - rest // 2]],
-    )
-    return ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1, ["no", "yes"]))
-
-
-@pytest.mark.parametrize(
-    ("people", "among", "said"),
-    [(19_994, 20_000, "99.97%"), (6, 20_000, "0.03%"), (5_000, 20_000, "25.0%")],
-)
-def test_few_are_not_none_and_most_are_not_all(people, among, said) -> None:
-    report = ta.scan(certain_of(people, among))
-    assert report["TA102"].summary.startswith(f"The label of {people:,} people ({said}) is certain")
-    for text in (str(report), render(report, "html")):
-        assert "100.0%" not in text
-        assert "(0.0%)" not in text
-
-
-def test_a_share_beyond_its_bound_looks_so_everywhere(tmp_path) -> None:
-    report = ta.scan(certain_of(104, 10_000))
-    check = next(one for one in report.checks if one.name == "max-certain-share")
-    assert (check.status, check.shown, check.bound) == ("fail", "1.04%", "at most 1.0%")
-    assert "1.04% (at most 1.0%)" in " ".join(str(report).split())
-    assert "1.04%" in render(report, "html")
 
 
 def test_the_policy_of_a_page_has_all_digits(figure_3) -> None:

@@ -14,11 +14,11 @@ import treeaudit as ta
 from tests.inference.tables import trained
 from tests.libraries import library
 from tests.strategies import examples
-from treeaudit.attacks.reconstruction.details import Checked
+from treeaudit.attacks.reconstruction.view import Checked
 from treeaudit.defenses import MergeSiblings, RoundCounts
 from treeaudit.errors import DataError
+from treeaudit.findings.details import People
 from treeaudit.findings.findings import Skipped
-from treeaudit.findings.numbers import People
 from treeaudit.inference.boosted import infer_boosted
 from treeaudit.inference.budget import Budget
 from treeaudit.inference.coding import Layout, coded
@@ -176,7 +176,7 @@ def test_what_is_not_true_of_the_training_people_is_not_certain(monkeypatch) -> 
     def two_wrong(*_: object) -> Checked:
         return Checked(cells=People(2, "cell", "cells"), wrong=People(2, "cell", "cells"))
 
-    monkeypatch.setattr("treeaudit.attacks.reconstruction.certain.checked_on", two_wrong)
+    monkeypatch.setattr("treeaudit.attacks.reconstruction.people.checked_on", two_wrong)
     results = ta.scan(forest, train=people).results
     found = next(one for one in results if one.id == "TA108")
     assert "not true of the training people, so that something taken for granted" in found.reason

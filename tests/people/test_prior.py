@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
-from treeaudit.attacks.background.prior_strata import kinds_in_leaves, kinds_of
+from treeaudit.attacks.background.prior_strata import strata_in_leaves, strata_of
 from treeaudit.model.tree import CategorySets
 from treeaudit.people.prior import Prior, prior_table, read_prior
 from treeaudit.people.records import read_records
@@ -51,8 +51,8 @@ LEAVES = [5, 6, 3, 4]
 def test_categories(forest) -> None:
     found = prior(forest, job=["cook", "*"])
     assert found.others == 1
-    assert kinds_of(found, people(forest, job=["judge", "cook"]), forest.schema).tolist() == [1, 0]
-    able, only = kinds_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
+    assert strata_of(found, people(forest, job=["judge", "cook"]), forest.schema).tolist() == [1, 0]
+    able, only = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert able.tolist() == [[True, True], [True, True], [True, False], [False, True]]
     assert only.tolist() == [-1, -1, 0, 1]
 
@@ -60,24 +60,24 @@ def test_categories(forest) -> None:
 def test_ranges(forest) -> None:
     found = prior(forest, **{"age low": [None, 30], "age high": [30, None]})
     assert found.kind(0) == "age ≤ 30"
-    assert kinds_of(found, people(forest, age=[30, 31]), forest.schema).tolist() == [0, 1]
-    able, only = kinds_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
+    assert strata_of(found, people(forest, age=[30, 31]), forest.schema).tolist() == [0, 1]
+    able, only = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert only.tolist() == [0, 0, 1, 1]
     assert able.sum(axis=1).tolist() == [1, 1, 1, 1]
 
 
 def test_single_numbers(forest) -> None:
     found = prior(forest, age=[25, "*"])
-    assert kinds_of(found, people(forest, age=[25, 26]), forest.schema).tolist() == [0, 1]
-    able, _ = kinds_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
+    assert strata_of(found, people(forest, age=[25, 26]), forest.schema).tolist() == [0, 1]
+    able, _ = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert able[:, 0].tolist() == [True, True, False, False]
 
 
 def test_indicators(forest) -> None:
     found = prior(forest, town=["York", "*"])
     where = people(forest, town_York=[1, 0, 0], town_Bath=[0, 1, 0])
-    assert kinds_of(found, where, forest.schema).tolist() == [0, 1, 1]
-    able, only = kinds_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
+    assert strata_of(found, where, forest.schema).tolist() == [0, 1, 1]
+    able, only = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert able[:, 0].tolist() == [False, True, True, True]
     assert only.tolist() == [-1, 0, -1, -1]
 
@@ -118,7 +118,7 @@ def test_what_is_no_prior_is_one_sentence(forest, columns, sentence) -> None:
 def test_people_without_a_line(forest) -> None:
     found = prior(forest, job=["cook", "clerk"])
     with pytest.raises(ta.DataError, match="row 2: the prior has no line for 'judge' of 'job'"):
-        kinds_of(found, people(forest, job=["cook", "judge"]), forest.schema)
+        strata_of(found, people(forest, job=["cook", "judge"]), forest.schema)
     wanted = Prior(
         column="country",
         values=("a", "b"),
@@ -127,7 +127,7 @@ def test_people_without_a_line(forest) -> None:
         share=np.full((2, 2), 0.5),
     )
     with pytest.raises(ta.DataError, match="has no column 'country', which the prior speaks of"):
-        kinds_of(wanted, people(forest, age=[1]), forest.schema)
+        strata_of(wanted, people(forest, age=[1]), forest.schema)
 
 
 def test_a_model_of_numbers() -> None:
@@ -156,7 +156,7 @@ class TestKindsThatAreCodes:
         found = prior_table(_file(table, tmp_path / f"prior.{prior_in}"), young)
         path = _file(self.PEOPLE, tmp_path / f"people.{people_in}")
         records = read_records(path, young, texts=["code"])
-        assert kinds_of(found, records, young.schema).tolist() == [3, 2, 1, 0]
+        assert strata_of(found, records, young.schema).tolist() == [3, 2, 1, 0]
 
 
 def _file(table: pd.DataFrame, path):

@@ -3,7 +3,7 @@
 import pytest
 from markupsafe import Markup
 
-from treeaudit.findings.numbers import Agreeing, Count, People, Score, Share, Strong, say
+from treeaudit.findings.details import Agreeing, Count, People, Score, Share, Strong, say
 from treeaudit.reports.wording import in_bold, in_words
 from treeaudit.stats import Estimate
 

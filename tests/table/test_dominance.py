@@ -50,13 +50,3 @@ def test_agreement_with_a_slow_reading_of_the_rules(groups, n) -> None:
     assert list(zip(nk.tolist(), p.tolist(), strict=True)) == [
         slow(g, n, 0.875, 0.125) for g in groups
     ]
-
-
-@given(MONEY, st.integers(1, 200))
-def test_one_more_small_contributor_never_makes_it_worse(value, more) -> None:
-    value = np.abs(value).astype(float)
-    small = min(more, value.min())
-    group = np.zeros(len(value) + 1, dtype=int)
-    wider = np.append(value, small)
-    assert dominated(wider, group, 1)[0] <= dominated(value, group[1:], 1)[0]
-    assert estimable(wider, group, 1)[0] <= estimable(value, group[1:], 1)[0]

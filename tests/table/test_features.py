@@ -1,14 +1,11 @@
 """Which columns single people out: by hand, and against brute force over the people."""
 
-from unittest.mock import patch
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import examples, grow, rows
 from treeaudit.model.rules import rules_of
-from treeaudit.table import features
 from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
 
 
@@ -32,15 +29,6 @@ def test_the_way_down_is_the_rule(seed) -> None:
     assert people_by_feature(tree, leaves, people, 3).tolist() == expected.tolist()
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_deep_trees_are_summed_up_to_the_same(seed) -> None:
-    tree = grow(seed, 3)
-    people = tree.n_records[tree.leaves]
-    expected = people_by_feature(tree, tree.leaves, people, 3).tolist()
-    with patch.object(features, "_FEW_LEVELS", 0):
-        assert people_by_feature(tree, tree.leaves, people, 3).tolist() == expected
-
-
 def fits(rules, condition, x) -> bool:
     if rules.feature[condition] == 2:
         return int(x[2]) in rules.categories.of(condition)
@@ -62,21 +50,3 @@ def test_leaving_a_feature_out_for_real(seed, k) -> None:
             others = [c for c in mine if rules.feature[c] != feature]
             inside = sum(all(fits(rules, c, x) for c in others) for x in people)
             assert found[leaf, feature] == (feature in asked and inside >= k)
-
-
-def test_more_features_than_a_word_holds() -> None:
-    """A chain of 200 splits, each on a feature of its own."""
-    from treeaudit.model.tree import Tree
-
-    n, inf = 200, np.inf
-    parent, feature, low, high = [-1], [-1], [-inf], [inf]
-    at = 0
-    for i in range(n):
-        parent += [at, at]
-        feature += [i, i]
-        low += [-inf, 0.0]
-        high += [0.0, inf]
-        at = len(parent) - 1
-    tree = Tree(parent=parent, feature=feature, low=low, high=high)
-    found = people_by_feature(tree, [at, 1], np.array([2, 5]), n)
-    assert found.tolist() == [7] + [2] * (n - 1)

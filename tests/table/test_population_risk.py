@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.findings.details import plain_data
 from treeaudit.table.population import expected_chance, risk
 
 SIZES = st.lists(st.integers(1, 40), min_size=1, max_size=12).map(np.array)
@@ -33,14 +32,6 @@ def test_more_people_per_leaf_never_raise_a_risk(size, k) -> None:
     assert large.highest <= small.highest
     assert large.average <= small.average
     assert large.above_threshold <= small.above_threshold
-
-
-@given(SIZES, st.integers(2, 20), st.randoms())
-def test_relabelling_leaves_changes_nothing(size, k, random) -> None:
-    other = size.tolist()
-    random.shuffle(other)
-    one, two = (plain_data(risk(np.array(n), 1 / k)) for n in (size, other))
-    assert one == pytest.approx(two)
 
 
 @given(SIZES, st.integers(1, 20))

@@ -13,7 +13,6 @@ from tests.strategies import forests
 from treeaudit.people.records import read_records
 from treeaudit.table.labels import people_per_class
 from treeaudit.table.reconstruction import claimed, rule_text
-from treeaudit.table.table import LeafRows
 
 TABLE_4 = [
     ("< 170", "< 60", "*", "yes"),
@@ -59,18 +58,6 @@ def test_people_are_conserved(forest) -> None:
     assert int(table.size.sum()) == roots
     assert len(table.expand()) == roots
     assert np.array_equal(table.counts().sum(axis=1), table.size)
-
-
-@given(forests())
-def test_the_chosen_rows_are_those_of_the_whole(forest) -> None:
-    table = ta.reconstruct(forest)
-    whole = table.to_frame()
-    chosen = [len(table) - 1, 0]
-    assert (
-        table.to_frame(chosen)
-        .reset_index(drop=True)
-        .equals(whole.iloc[chosen].reset_index(drop=True))
-    )
 
 
 def test_where_labels_are_not_people_they_are_left_out(cancer) -> None:
@@ -150,14 +137,6 @@ def test_agreement_with_every_leaf_looked_at(forest) -> None:
 def test_sums_per_tree(forest) -> None:
     groups = ta.reconstruct(forest).groups
     assert groups.per_tree(groups.size).tolist() == [int(t.n_records[0]) for t in forest.trees]
-
-
-def test_sums_per_tree_where_some_have_no_rows() -> None:
-    rows = LeafRows(start=np.array([0, 0, 2, 2, 5, 5]), leaf=np.arange(5, dtype=np.int32))
-    assert rows.per_tree([1, 2, 3, 4, 5]).tolist() == [0, 3, 0, 12, 0]
-    assert rows.per_tree(np.array([True, False, True, True, True])).tolist() == [0, 1, 0, 3, 0]
-    none = LeafRows(start=np.zeros(3, dtype=np.int64), leaf=np.empty(0, dtype=np.int32))
-    assert none.per_tree([]).tolist() == [0, 0]
 
 
 def test_leaves_without_people_are_no_groups() -> None:

@@ -1,4 +1,4 @@
-"""What an attack is given, and what it must offer."""
+"""What an attack is given, what it must offer, and the label as the file tells it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from treeaudit.model.words import label_text, sentence
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.table.labels import Labels
-from treeaudit.table.leaf_membership import Codes, Held, Meant, held_in
+from treeaudit.table.persons import Codes, ImpliedPeople, LeafMembers, leaf_members
 from treeaudit.table.table import Table
 
 
@@ -49,9 +49,6 @@ def _are_draws_of(
         if (drawn.reshape(-1, width) != tree.counts)[tree.leaves].any():
             return False
     return True
-
-
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -113,10 +110,10 @@ class Case:
     most: int = 1
     seconds: float = 10.0
     progress: Callable[[str, int, int], None] | None = None
-    _ends: dict[int, Held] = field(init=False, repr=False, default_factory=dict)
+    _members: dict[int, LeafMembers] = field(init=False, repr=False, default_factory=dict)
     _times: list[Codes] = field(init=False, repr=False, default_factory=list)
-    _drawn: list[bool] = field(init=False, repr=False, default_factory=list)
-    meant: dict[tuple[int, bool], tuple[Labels | None, Codes | None, Meant]] = field(
+    _sampled: list[bool] = field(init=False, repr=False, default_factory=list)
+    implied: dict[tuple[int, bool], tuple[Labels | None, Codes | None, ImpliedPeople]] = field(
         init=False, repr=False, default_factory=dict
     )
 
@@ -138,23 +135,23 @@ class Case:
         records = self.train if role == "train" else self.test
         return None if records is None or records.labels is None else records
 
-    def ends(self, tree: int) -> Held:
+    def members(self, tree: int) -> LeafMembers:
         """Return which training people end in which leaf of a tree, in leaves of the table.
 
         Only those whom the tree saw, where it is known whom. Kept where persons are named: what
         is sorted then is asked for again and again.
         """
-        if tree in self._ends:
-            return self._ends[tree]
+        if tree in self._members:
+            return self._members[tree]
         train = self.people("train")
-        if not self._drawn:
-            self._drawn.append(_are_draws_of(self.forest, train, self.times))
+        if not self._sampled:
+            self._sampled.append(_are_draws_of(self.forest, train, self.times))
         node = train.node[:, tree]
-        if self._drawn[0]:
+        if self._sampled[0]:
             node = np.where(self.times()[:, tree] > 0, node, self.forest.trees[tree].n_nodes)
-        found = held_in(self.table, tree, node, train.persons)
+        found = leaf_members(self.table, tree, node, train.persons)
         if train.persons is not None:
-            self._ends[tree] = found
+            self._members[tree] = found
         return found
 
     def times(self) -> Codes:
@@ -226,14 +223,10 @@ def smallest(values: Wide | Float, chosen: Flag, most: int = 5) -> Index:
     >>> smallest(np.array([3, 1, 2, 1, 0]), np.array([1, 1, 1, 1, 0]), 3).tolist()
     [1, 3, 2]
     """
-    found = np.empty(0, dtype=np.intp)
-    for begin in range(0, len(values), _BLOCK):
-        more = begin + np.flatnonzero(chosen[begin : begin + _BLOCK])
-        found = np.concatenate([found, more])
-        if len(found) > most:
-            own = values[found]
-            bar = np.partition(own, most - 1)[most - 1]
-            found = found[np.r_[np.flatnonzero(own < bar), np.flatnonzero(own == bar)[:most]]]
+    found = np.flatnonzero(chosen)
+    if len(found) > most:
+        own = values[found]
+        found = found[own <= np.partition(own, most - 1)[most - 1]]
     return found[np.argsort(values[found], kind="stable")][:most]
 
 
@@ -311,3 +304,57 @@ def severity_of_share(share: float) -> Severity:
     if share <= 0:
         return "none"
     return "low" if share <= 0.01 else "medium" if share <= 0.2 else "high"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PredictedValue:
+    """One column as the leaves tell it; arrays have an entry per leaf of the case.
+
+    * ``name``: what the column is called.
+    * ``value``: what one of its values is called.
+    * ``leaves``: how leaves are called whose people are all alike, before how many they are.
+    * ``labels``: what the leaves say.
+    * ``size``: people in each.
+    * ``ordered``: whether the order of the codes means anything.
+    * ``train``, ``test``: the code of each person, -1 for a value that no leaf holds; None where
+      nothing can be held against them.
+    * ``guess``: gives the codes of some people of ``test``, by a flag each, as guessed without the
+      model, or None.
+    * ``values``: the values as text, by code; None where the class counts tell.
+    """
+
+    name: str
+    value: str
+    leaves: str
+    labels: Labels
+    size: npt.NDArray[np.int64]
+    ordered: bool
+    train: Codes | None
+    test: Codes | None
+    guess: Callable[[npt.NDArray[np.bool_]], Codes] | None = None
+    values: tuple[str, ...] | None = None
+
+
+def label_of(case: Case) -> PredictedValue:
+    """Return the label as the file tells it by its class counts."""
+    table, forest = case.table, case.forest
+    classes = forest.schema.classes or ()
+    numbers = all(isinstance(c, int | float) and not isinstance(c, bool) for c in classes)
+    # Trees with classes of their own cannot be held against labels.
+    people = [case.labelled("train"), case.labelled("test")]
+    train, test = (
+        None if one is None or forest.tree_classes is not None else one.known_labels
+        for one in people
+    )
+    guess = case.guess
+    return PredictedValue(
+        name="label",
+        value="label",
+        leaves="one-label leaves of",
+        labels=table.labels_of_people,
+        size=table.size,
+        ordered=numbers and list(classes) == sorted(classes),
+        train=train,
+        test=test,
+        guess=None if guess is None else lambda asked: guess(asked).argmax(axis=1),
+    )

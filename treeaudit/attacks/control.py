@@ -5,22 +5,22 @@ states a fact of the population. Only people who were not in the training data
 can tell one from the other.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.attacks.case import Case
-from treeaudit.attacks.predicted_value import Codes, PredictedValue, label_of
+from treeaudit.arrays import Flag, Float, Index, Int, Wide
+from treeaudit.attacks.case import Case, PredictedValue, label_of
 from treeaudit.findings.checks import Rule
+from treeaudit.findings.details import People, Phrase, say
 from treeaudit.findings.findings import Control, Finding, Severity
-from treeaudit.findings.numbers import People, Phrase, say
 from treeaudit.model.forest import Forest
-from treeaudit.model.words import estimated, in_percent
+from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, difference, fact, residual, wilson
 from treeaudit.table.labels import Labels
+from treeaudit.table.persons import Codes
 
 
 @dataclass(slots=True, eq=False)
@@ -76,10 +76,7 @@ def leaf_guesses(
 ) -> Iterator[tuple[Wide, Codes]]:
     """Guess what some leaves say of whoever fits them, tree by tree.
 
-    Yields
-    ------
-    tuple
-        The leaf of each person, and what it says: -1 where nothing.
+    Yields: the leaf of each person, and what it says: -1 where nothing.
     """
     # Whoever fits no leaf has position -1: the last entry.
     says = np.append(np.where(chosen, labels.top, -1), -1)
@@ -100,10 +97,7 @@ def leaf_control(
 
     The claim is that whoever fits the leaf has its most frequent label or value.
 
-    Returns
-    -------
-    Control or None
-        None where there is nobody to test the claim on, or nothing is claimed.
+    Returns: None where there is nobody to test the claim on, or nothing is claimed.
     """
     if stated is None:
         if not case.table.tells_labels:
@@ -120,7 +114,7 @@ def leaf_control(
         every = case.test.in_leaves()
         unseen = some if every is case.test else _scored(case, every, every.labels, chosen, stated)
     claim = fact(float(right[chosen].sum() / size.sum()), int(size.sum()))
-    control = beside(of, claim, seen, unseen)
+    control = compare_to_control(of, claim, seen, unseen)
     if control.verified is None and case.forest.n_trees > 1:
         # Without the training people a person counts in every tree.
         control = replace(control, memorised=None)
@@ -129,7 +123,7 @@ def leaf_control(
     return replace(control, sentence=_sentence(stated, control))
 
 
-def beside(
+def compare_to_control(
     of: str, claim: Estimate, seen: Score | None, unseen: Score | None, *, sampled: bool = False
 ) -> Control:
     """Put a claim beside its truth and beside the same claim on unseen people."""
@@ -277,3 +271,85 @@ MEMORY = Rule(
     rests_on=("k", "unit", "counts", "noise", "sensitive", "train", "test", "seed"),
 )
 """The check of every attack whose claims are held against unseen people."""
+
+
+def guess_by_node(case: Case, tree: int, node: Int, label: Int) -> Callable[[Records], Int]:
+    """Return a guess about whoever ends in some nodes of a tree."""
+    table = np.full(case.forest.trees[tree].n_nodes, -1, np.int32)
+    table[node] = label
+
+    def guess(records: Records) -> Int:
+        found: Int = table[records.node[:, tree]]
+        return found
+
+    return guess
+
+
+def control_of(
+    case: Case,
+    of: str,
+    seen: Score | None,
+    unseen: Score | None,
+    *,
+    baselines: dict[str, Estimate] | None = None,
+    sampled: bool = False,
+) -> Control | None:
+    """Put a claim beside its truth and beside the same claim on unseen people."""
+    told = next((score for score in (seen, unseen) if score is not None and score.n), None)
+    if told is None:
+        return None
+    found = compare_to_control(
+        of, fact(told.of(told.chance), told.n), seen, unseen, sampled=sampled
+    )
+    if found.control is not None:
+        found = replace(found, baselines=baselines or {})
+    return replace(found, sentence=_knowledge_sentence(case, found))
+
+
+def one_known(case: Case, positions: Index) -> Control | None:
+    """Ask whether unseen people have the label that one known person leaves over."""
+    labels, many = case.table.labels, case.forest.tree_classes is not None
+    if many or not len(positions) or (case.train is None and case.test is None):
+        return None
+    chosen = np.zeros(len(case.table), dtype=np.bool_)
+    chosen[positions] = True
+    scores: list[Score | None] = []
+    for one in (case.labelled("train"), case.labelled("test")):
+        if one is None:
+            scores.append(None)
+            continue
+        records = one.in_leaves()
+        score = Score(records)
+        for at, guess in leaf_guesses(case, records, chosen, labels):
+            score.add(_without_one(guess, at, records) if records is case.train else guess)
+        scores.append(score)
+    of = "the others in leaves where one known person is enough"
+    return control_of(case, of, scores[0], scores[1])
+
+
+def _without_one(guess: Codes, leaf: Wide, train: Records) -> Codes:
+    """Make no guess about the one in each leaf who is known: somebody of another label."""
+    others = np.flatnonzero((guess >= 0) & (guess != train.labels))
+    _, first = np.unique(leaf[others], return_index=True)
+    guess = guess.copy()
+    guess[others[first]] = -1
+    return guess
+
+
+def _knowledge_sentence(case: Case, found: Control) -> str:
+    said = f"What follows about {found.of} is "
+    said += (
+        "certain"
+        if found.claim.value == 1
+        else f"said to be right for {in_percent(found.claim.value, 0)}"
+    )
+    if found.verified is not None:
+        people = number_of(found.verified.n, "training person", "training people")
+        said += f"; it is true of {in_percent(found.verified.value, 0)} of the {people}"
+    if found.control is None:
+        if case.test is None:
+            return said + ". Without unseen people (--test) nobody can say whether that is memory."
+        return said + ". No unseen person fits, so nothing speaks for a fact of the population."
+    who = number_of(found.control.n, "unseen person who fits", "unseen people who fit")
+    said += f"; of the {who} it is true of {estimated(found.control, 0)}: "
+    return said + conclusion(found)

@@ -14,37 +14,35 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.checks import Measure
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Phrase, Share, say
 from treeaudit.findings.findings import Finding, Skipped
-from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
-from treeaudit.table.leaf_membership import Meant
+from treeaudit.table.persons import Codes, ImpliedPeople
 
 
-def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:
+def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> ImpliedPeople:
     """Return who is meant by the leaves of a tree; see `in_any_tree`.
 
     Kept where persons are named, for the labels that were asked about last.
     """
     told = labels is not None and code is not None
-    kept = case.meant.get((tree, told))
+    kept = case.implied.get((tree, told))
     if kept is not None and (not told or (kept[0] is labels and kept[1] is code)):
         return kept[2]
     found = _meant(case, tree, labels, code)
     if case.people("train").persons is not None:
-        case.meant[tree, told] = labels, code, found
+        case.implied[tree, told] = labels, code, found
     return found
 
 
-def _meant(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> Meant:
-    found, rows = case.ends(tree), case.table.rows_of(tree)
+def _meant(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> ImpliedPeople:
+    found, rows = case.members(tree), case.table.rows_of(tree)
     leaf, who, single = found.leaf, found.who, None
-    if labels is not None and code is not None and found.once:
+    if labels is not None and code is not None and found.one_record_each:
         here, own = np.flatnonzero(found.pair >= 0), np.empty(len(leaf), dtype=code.dtype)
         own[found.pair.take(here)] = code.take(here)
         chosen = np.flatnonzero(labels.top[rows].take(leaf) == own)
@@ -62,23 +60,17 @@ def _meant(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> 
         single = None if single.all() else single
     people = np.bincount(leaf, minlength=rows.stop - rows.start)
     apart = single is None and int(np.bincount(who, minlength=1).max()) <= 1
-    return Meant(leaf=leaf, who=who, people=people, single=single, apart=apart)
+    return ImpliedPeople(leaf=leaf, who=who, people=people, single=single, apart=apart)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InAnyTree(Details):
     """Different people of whom something is true in at least one tree.
 
-    Attributes
-    ----------
-    tree
-        The tree with the most of them.
-    worst
-        How many that tree has.
-    low, high
-        No fewer and no more than that over all trees; the same where it is exact.
-    among
-        Of how many people.
+    * ``tree``: the tree with the most of them.
+    * ``worst``: how many that tree has.
+    * ``low``, ``high``: no fewer and no more than that over all trees; the same where it is exact.
+    * ``among``: of how many people.
     """
 
     tree: int
@@ -96,7 +88,7 @@ class InAnyTree(Details):
         return min(1.0, self.high / self.among) if self.among else 0.0
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The bounds in words."""
         if self.low == self.high:
             return f"{self.high:,}"
@@ -110,14 +102,10 @@ def in_any_tree(
 ) -> InAnyTree:
     """Bound how many different people are meant by some leaves, over all trees.
 
-    Parameters
-    ----------
-    held
-        Shape ``(n_leaves,)``: how many people of each leaf of the case are
-        meant; 0 where none.
-    labels, code
-        What the leaves say and what each training person has, where only those
-        are meant who have what their leaf says most often; None where all are.
+    * ``held``: shape ``(n_leaves,)``: how many people of each leaf of the case are meant; 0 where
+      none.
+    * ``labels``, ``code``: what the leaves say and what each training person has, where only those
+      are meant who have what their leaf says most often; None where all are.
     """
     table, forest, train = case.table, case.forest, case.train
     each = of_each_tree(case, held, labels, code)
@@ -175,10 +163,7 @@ def of_tree(
 ) -> int:
     """Return how many different people some leaves of one tree mean; see `of_each_tree`.
 
-    Parameters
-    ----------
-    held
-        Shape ``(n_leaves,)``: how many people of each leaf of that tree are meant.
+    * ``held``: shape ``(n_leaves,)``: how many people of each leaf of that tree are meant.
     """
     if case.train is None or case.train.persons is None or case.forest.counts_are == "noisy":
         return int(held.sum())
@@ -260,9 +245,9 @@ def at_most(name: str) -> Measure:
     return measure
 
 
-def told(name: str) -> Callable[[Sequence[Finding]], str]:
+def bounds_in_words(name: str) -> Callable[[Sequence[Finding]], str]:
     """Say how many different people it is; see `at_most`."""
-    return lambda findings: _worst(findings, name).told
+    return lambda findings: _worst(findings, name).text
 
 
 def share_at_most(share: str, name: str) -> Measure:
@@ -271,26 +256,26 @@ def share_at_most(share: str, name: str) -> Measure:
     def measure(findings: Sequence[Finding], _: Forest) -> float:
         # Of one tree the share itself, which knows what it is the quotient of.
         worst: float = max(getattr(finding.details, share) for finding in findings)
-        once = _worst(findings, name)
-        return worst if once.share <= worst else once.share
+        distinct = _worst(findings, name)
+        return worst if distinct.share <= worst else distinct.share
 
     return measure
 
 
-def share_told(share: str, name: str) -> Callable[[Sequence[Finding]], str | Phrase]:
+def share_in_words(share: str, name: str) -> Callable[[Sequence[Finding]], str | Phrase]:
     """Say the share of the worst tree, and what it is at most of everybody; empty for one tree."""
 
     def told(findings: Sequence[Finding]) -> str | Phrase:
         worst: float = max(getattr(finding.details, share) for finding in findings)
-        once = _worst(findings, name)
-        if once.low == once.high == once.worst:
+        distinct = _worst(findings, name)
+        if distinct.low == distinct.high == distinct.worst:
             return ""
         # A tree of draws holds fewer people than there are: the second share can be the lower one.
         return say(
             "{} of the people in tree {}, at most {} of all people in some tree",
             Share(worst),
-            once.tree,
-            Share(once.share),
+            distinct.tree,
+            Share(distinct.share),
         )
 
     return told
@@ -311,9 +296,9 @@ def headline_tree(report: Report) -> int | None:
         return None
     for finding in report.findings:
         for name in ("unique_in_any_tree", "below_k_in_any_tree", "homogeneous_in_any_tree"):
-            once = getattr(finding.details, name, None)
-            if isinstance(once, InAnyTree) and once.worst:
-                return once.tree
+            distinct = getattr(finding.details, name, None)
+            if isinstance(distinct, InAnyTree) and distinct.worst:
+                return distinct.tree
     return None
 
 
@@ -324,30 +309,30 @@ def number_of_tree(finding: Finding, tree: int | None, column: str, total: int) 
     return next((int(row[column]) for row in finding.per_tree if row["tree"] == tree), 0)
 
 
-def where(report: Report, once: InAnyTree, *, labels: bool = False) -> str:
+def in_worst_tree(report: Report, distinct: InAnyTree, *, labels: bool = False) -> str:
     """Say in which tree a number of people was counted; nothing for one tree.
 
     Of a boosting only the first round tells labels.
     """
     if labels and len(report.table.first_round) == 1:
         return ", in the first tree"
-    return f", in the worst tree (tree {once.tree})" if report.forest.n_trees > 1 else ""
+    return f", in the worst tree (tree {distinct.tree})" if report.forest.n_trees > 1 else ""
 
 
-def in_any(report: Report, once: InAnyTree, *, labels: bool = False) -> Phrase:
+def in_any(report: Report, distinct: InAnyTree, *, labels: bool = False) -> Phrase:
     """Say how many different people it is over all trees; nothing for one tree."""
     if report.forest.n_trees == 1:
         return say("")
     if labels and len(report.table.first_round) == 1:
         return say(" in the first tree")
-    if once.low == once.high:
-        return say(" in one tree; {} in any tree", once.high)
+    if distinct.low == distinct.high:
+        return say(" in one tree; {} in any tree", distinct.high)
     return say(
         " in one tree; at least {} and at most {} in any tree",
-        People.alone(once.low), once.high,
+        People.alone(distinct.low), distinct.high,
     )  # fmt: skip
 
 
-def rung_not_run(knows: str, result: Skipped, said: str = "{}") -> Rung:
+def skipped_rung(knows: str, result: Skipped, said: str = "{}") -> Rung:
     """Return the rung of an attack that was not run."""
     return Rung(knows=say(knows), number=None, follows=say(said, result.reason))

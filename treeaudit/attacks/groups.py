@@ -26,14 +26,9 @@ _PSEUDO = 0.5
 class Reference:
     """People who were not in the training data, as far as the score needs them.
 
-    Attributes
-    ----------
-    node
-        Shape ``(n, n_trees)``: where each of them ends.
-    labels
-        Shape ``(n,)``: positions in ``schema.classes``, or None.
-    n_members
-        People in the training data of the whole model.
+    * ``node``: shape ``(n, n_trees)``: where each of them ends.
+    * ``labels``: shape ``(n,)``: positions in ``schema.classes``, or None.
+    * ``n_members``: people in the training data of the whole model.
     """
 
     node: Int
@@ -63,12 +58,9 @@ def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) ->
     Class counts are used where they are people or draws; otherwise the people
     in the leaf whatever their label, and of weights only whether they are zero.
 
-    Returns
-    -------
-    numpy.ndarray or None
-        Shape ``(n_nodes, n_classes)``, or ``(n_nodes, 1)`` where the label does
-        not matter; 0 at inner nodes, where only those end whom no edge lets
-        through. None where the tree tells nothing of people.
+    Returns: shape ``(n_nodes, n_classes)``, or ``(n_nodes, 1)`` where the label does not matter; 0
+    at inner nodes, where only those end whom no edge lets through. None where the tree tells
+    nothing of people.
     """
     leaf = tree.is_leaf
     labels = reference.labels if forest.tree_classes is None else None
@@ -118,16 +110,10 @@ def _share(total: float, reference: Reference) -> float:
 class Groups:
     """Rows of the people given, by what they are used for.
 
-    Attributes
-    ----------
-    train, test
-        The people.
-    members
-        Rows of ``train``, sampled.
-    control
-        Rows of ``test`` that nothing is learnt from, sampled.
-    reference
-        Rows of the other half of ``test``, all of them.
+    * ``train``, ``test``: the people.
+    * ``members``: rows of ``train``, sampled.
+    * ``control``: rows of ``test`` that nothing is learnt from, sampled.
+    * ``reference``: rows of the other half of ``test``, all of them.
     """
 
     train: Records

@@ -17,34 +17,33 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.attacks.case import Case, Need, first_round, looked_at
+from treeaudit.attacks.case import Case, Need, first_round, label_of, looked_at
 from treeaudit.attacks.control import memory
 from treeaudit.attacks.distinct_people import (
     InAnyTree,
     at_most,
+    bounds_in_words,
     headline_tree,
     in_any,
     in_any_tree,
+    in_worst_tree,
     number_of_tree,
     of_each_tree,
-    rung_not_run,
-    told,
-    where,
+    skipped_rung,
 )
-from treeaudit.attacks.diversity_checks import DIVERSITY, no_labels
 from treeaudit.attacks.homogeneous_groups import (
+    DIVERSITY,
     Diversity,
     HomogeneousGroups,
     homogeneous_groups,
     measures,
+    no_labels,
     summary_of,
 )
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.predicted_value import label_of
 from treeaudit.findings.checks import Rule, holds_at_least, least
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Phrase, Share, say
 from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Phrase, Share, say
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, Rung, View
 from treeaudit.model.tree import Tree
@@ -55,20 +54,14 @@ from treeaudit.stats import summed
 class HomogeneityDetails(Diversity):
     """How far the labels of each group differ; people are those of the tree that has the most.
 
-    Attributes
-    ----------
-    dominant_share, dominant_leaves, dominant_people
-        Leaves in which a class has at least that share.
-    absent_class_leaves, absent_class_people
-        Leaves in which a class of the tree is ruled out.
-    absent_class_in_any_tree
-        Different people of whom that is true in some tree.
-    smallest_cell
-        Fewest people of any class that occurs in a leaf; None: not people.
-    small_cell_leaves, small_cell_people
-        Leaves where that is below k.
-    measured_on
-        What the class shares are shares of.
+    * ``dominant_share``, ``dominant_leaves``, ``dominant_people``: leaves in which a class has at
+      least that share.
+    * ``absent_class_leaves``, ``absent_class_people``: leaves in which a class of the tree is ruled
+      out.
+    * ``absent_class_in_any_tree``: different people of whom that is true in some tree.
+    * ``smallest_cell``: fewest people of any class that occurs in a leaf; None: not people.
+    * ``small_cell_leaves``, ``small_cell_people``: leaves where that is below k.
+    * ``measured_on``: what the class shares are shares of.
     """
 
     dominant_share: float
@@ -89,13 +82,13 @@ _KNOWS = "the same, and asks for the label"
 def view(result: Finding | Skipped, report: Report) -> View:
     """Return what there is to show of the labels in the groups."""
     if isinstance(result, Skipped):
-        return View(reason=say("Labels: {}.", result.reason), rungs=(rung_not_run(_KNOWS, result),))
+        return View(reason=say("Labels: {}.", result.reason), rungs=(skipped_rung(_KNOWS, result),))
     details = details_of(result, HomogeneityDetails)
     target, share = report.forest.schema.target[:60], details.certain_share
     many = report.forest.n_trees > 1
-    once = details.homogeneous_in_any_tree
+    distinct = details.homogeneous_in_any_tree
     # The headline speaks of one tree, which may not be the worst one here.
-    people = number_of_tree(result, headline_tree(report), "homogeneous_people", once.worst)
+    people = number_of_tree(result, headline_tree(report), "homogeneous_people", distinct.worst)
     first = len(report.table.first_round) == 1
     worst = " in the worst tree" if many and not first else ""
     of = "the first" if first else "one"
@@ -104,7 +97,8 @@ def view(result: Finding | Skipped, report: Report) -> View:
     return View(
         brief=brief,
         figure=Figure(
-            number=once.worst, counts=f"whose label is certain{where(report, once, labels=True)}"
+            number=distinct.worst,
+            counts=f"whose label is certain{in_worst_tree(report, distinct, labels=True)}",
         ),
         headline=_headline(result, report, people) if people else None,
         too=say(f", and in none of {_whose(report)} has everybody the same {{}}", target),
@@ -113,7 +107,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
             Rung(
                 knows=say(_KNOWS),
                 number=People(result.people),
-                follows=say("whose label is certain{}", in_any(report, once, labels=True)),
+                follows=say("whose label is certain{}", in_any(report, distinct, labels=True)),
             ),
         ),
         facts=(
@@ -189,7 +183,7 @@ _CHECKS = (
         title="People of whom a label is ruled out",
         bound="at most {:,.0f}",
         measure=at_most("absent_class_in_any_tree"),
-        told=told("absent_class_in_any_tree"),
+        told=bounds_in_words("absent_class_in_any_tree"),
         needless=no_labels,
         rests_on=("unit", "noise"),
     ),
@@ -200,10 +194,7 @@ _CHECKS = (
 class Homogeneity:
     """Count people whose label follows from their leaf.
 
-    Attributes
-    ----------
-    dominant
-        A class with at least this share of a leaf dominates it.
+    * ``dominant``: a class with at least this share of a leaf dominates it.
     """
 
     id: ClassVar[str] = "TA102"

@@ -1,10 +1,10 @@
 """Homogeneous groups: leaves whose people share one value of a column (TA102, TA110).
 
-With them the measures of diversity: l-diversity, t-closeness and others.
+With them the measures of diversity, l-diversity, t-closeness and others, and their checks.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,13 +12,21 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Wide
-from treeaudit.attacks.case import Case, leaf_evidence, severity_of_share, smallest
-from treeaudit.attacks.control import explained, leaf_control
-from treeaudit.attacks.distinct_people import InAnyTree, in_any_tree, of_each_tree, worst_share
-from treeaudit.attacks.predicted_value import PredictedValue
-from treeaudit.findings.details import Details
-from treeaudit.findings.findings import Control, Evidence, Severity
-from treeaudit.findings.numbers import People, Share
+from treeaudit.attacks.case import Case, PredictedValue, leaf_evidence, severity_of_share, smallest
+from treeaudit.attacks.composition.equations import is_random_forest
+from treeaudit.attacks.control import MEMORY, explained, leaf_control
+from treeaudit.attacks.distinct_people import (
+    InAnyTree,
+    in_any_tree,
+    of_each_tree,
+    share_at_most,
+    share_in_words,
+    worst_share,
+)
+from treeaudit.findings.checks import Measure, Rule, holds_at_least, least, most
+from treeaudit.findings.details import Details, People, Share
+from treeaudit.findings.findings import Control, Evidence, Finding, Severity
+from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 from treeaudit.table.labels import nearly_certain
 
@@ -27,33 +35,21 @@ from treeaudit.table.labels import nearly_certain
 class Diversity(Details):
     """Leaves whose people are alike, and the worst measure of any leaf.
 
-    Attributes
-    ----------
-    homogeneous_leaves, homogeneous_people
-        Leaves whose people all have the same value, over all trees, and their
-        people, of the tree that has the most.
-    homogeneous_in_any_tree
-        Different people of whom that is true in some tree.
-    certain_share
-        Of people, those in such leaves, in the worst tree.
-    nearly_certain_leaves, nearly_certain_people
-        Leaves in which one known person discloses the rest, or whose commonest
-        value has 95 % or more with fewer than k exceptions.
-    nearly_certain_share, nearly_certain_in_any_tree
-        Of the people in a tree, in the worst, and different people over all.
-    distinct_l, entropy_l
-        Distinct and entropy l-diversity.
-    recursive_c_for_l_2
-        What c must exceed for recursive (c, 2)-diversity; None: unbounded.
-    t_closeness, ordered_t_closeness
-        Distance from everybody, of values without order and in their order;
-        None where they have none.
-    delta_disclosure
-        The delta of delta-disclosure privacy; None: unbounded.
-    beta_likeness
-        The beta of basic beta-likeness.
-    largest_share
-        Of one value in a leaf: the alpha of (alpha, k)-anonymity.
+    * ``homogeneous_leaves``, ``homogeneous_people``: leaves whose people all have the same value,
+      over all trees, and their people, of the tree that has the most.
+    * ``homogeneous_in_any_tree``: different people of whom that is true in some tree.
+    * ``certain_share``: of people, those in such leaves, in the worst tree.
+    * ``nearly_certain_leaves``, ``nearly_certain_people``: leaves in which one known person
+      discloses the rest, or whose commonest value has 95 % or more with fewer than k exceptions.
+    * ``nearly_certain_share``, ``nearly_certain_in_any_tree``: of the people in a tree, in the
+      worst, and different people over all.
+    * ``distinct_l``, ``entropy_l``: distinct and entropy l-diversity.
+    * ``recursive_c_for_l_2``: what c must exceed for recursive (c, 2)-diversity; None: unbounded.
+    * ``t_closeness``, ``ordered_t_closeness``: distance from everybody, of values without order and
+      in their order; None where they have none.
+    * ``delta_disclosure``: the delta of delta-disclosure privacy; None: unbounded.
+    * ``beta_likeness``: the beta of basic beta-likeness.
+    * ``largest_share``: of one value in a leaf: the alpha of (alpha, k)-anonymity.
     """
 
     homogeneous_leaves: People
@@ -80,14 +76,14 @@ class _NearlyCertain:
 
     leaves: People
     share: Share
-    once: InAnyTree
+    distinct: InAnyTree
 
 
 _LEAST = ("distinct_l", "entropy_l")
 
 
 def _diversity_of(
-    told: Wide, stated: PredictedValue, certain: Wide, once: InAnyTree, nearly: _NearlyCertain
+    told: Wide, stated: PredictedValue, certain: Wide, distinct: InAnyTree, nearly: _NearlyCertain
 ) -> Diversity:
     """Put together what the leaves say of a column."""
     labels = stated.labels
@@ -97,13 +93,13 @@ def _diversity_of(
         share = Share.of(int(certain[0]), int(told[0]))
     return Diversity(
         homogeneous_leaves=People.leaves(int(np.count_nonzero(labels.distinct == 1))),
-        homogeneous_people=once.worst,
-        homogeneous_in_any_tree=once,
+        homogeneous_people=distinct.worst,
+        homogeneous_in_any_tree=distinct,
         certain_share=share,
         nearly_certain_leaves=nearly.leaves,
-        nearly_certain_people=nearly.once.worst,
+        nearly_certain_people=nearly.distinct.worst,
         nearly_certain_share=nearly.share,
-        nearly_certain_in_any_tree=nearly.once,
+        nearly_certain_in_any_tree=nearly.distinct,
         distinct_l=min(tree.distinct_l for tree in trees),
         entropy_l=min(tree.entropy_l for tree in trees),
         recursive_c_for_l_2=_bounded(tree.recursive_c for tree in trees),
@@ -141,21 +137,13 @@ def worst_of(columns: Sequence[Diversity]) -> dict[str, Any]:
 class HomogeneousGroups:
     """What follows of one column.
 
-    Attributes
-    ----------
-    pure
-        Shape ``(n_leaves,)``: whether all people of a leaf are alike.
-    certain
-        Shape ``(n_trees,)``: people in such leaves.
-    diversity
-        The measures.
-    severity
-        By the share of people, without those about whom a leaf says what is
-        true of anybody.
-    evidence
-        The smallest such leaves.
-    controls
-        Small and large leaves beside unseen people.
+    * ``pure``: shape ``(n_leaves,)``: whether all people of a leaf are alike.
+    * ``certain``: shape ``(n_trees,)``: people in such leaves.
+    * ``diversity``: the measures.
+    * ``severity``: by the share of people, without those about whom a leaf says what is true of
+      anybody.
+    * ``evidence``: the smallest such leaves.
+    * ``controls``: small and large leaves beside unseen people.
     """
 
     pure: Flag
@@ -172,16 +160,16 @@ def homogeneous_groups(case: Case, stated: PredictedValue) -> HomogeneousGroups:
     pure = stated.labels.distinct == 1
     held = size * pure
     certain = of_each_tree(case, held, stated.labels, stated.train)
-    once = in_any_tree(case, held, stated.labels, stated.train)
+    distinct = in_any_tree(case, held, stated.labels, stated.train)
     told = of_each_tree(case, size * (stated.labels.distinct > 0))
     labels = stated.labels
     near = (labels.distinct > 0) & nearly_certain(labels.share, labels.others, k)
     nearly = _NearlyCertain(
         leaves=People.leaves(int(np.count_nonzero(near))),
         share=worst_share(case, near),
-        once=in_any_tree(case, size * near),
+        distinct=in_any_tree(case, size * near),
     )
-    diversity = _diversity_of(told, stated, certain, once, nearly)
+    diversity = _diversity_of(told, stated, certain, distinct, nearly)
     parts = (
         (pure & (case.table.size < k), f"{stated.leaves} fewer than {k} people"),
         (pure & (case.table.size >= k), f"{stated.leaves} {k} or more people"),
@@ -231,10 +219,172 @@ def summary_of(found: Diversity, name: str, different: str, trees: str = "") -> 
         return (
             f"In {leaves:,} leaves everybody has the same {name}; "
             f"in the worst tree that is {in_percent(share)} of the people in it. Different people "
-            f"in those of any tree: {found.homogeneous_in_any_tree.told}."
+            f"in those of any tree: {found.homogeneous_in_any_tree.text}."
         )
     one = leaves.one if leaves == 1 else leaves.many
     who = people.one if people == 1 else people.many
     whose = f"In {trees} the" if trees else "The"
     told = f"{whose} {name} of {people:,} {who} ({in_percent(share)}) is certain"
     return f"{told}: {leaves:,} {one} of one {name}."
+
+
+_DRAWS = "its class counts are draws, in which a person counts as often as they were drawn"
+
+
+def _with_columns(title: str) -> Callable[[Sequence[Finding]], str]:
+    """Return what gives a check a title that tells of columns, where some were named."""
+
+    def wider(findings: Sequence[Finding]) -> str:
+        columns = (one for f in findings for one in getattr(f.details, "columns", ()))
+        return title if any(getattr(one, "named", False) for one in columns) else ""
+
+    return wider
+
+
+def no_labels(forest: Forest) -> str | None:
+    """Say that a model holds no labels of its people: it predicts a number; None for others."""
+    number = forest.answers in ("path", "leaf") or forest.trees[0].value is not None
+    if forest.schema.classes is None and number:
+        return "not applicable: the model predicts a number and holds no labels"
+    asked = forest.extras.looked_for
+    # A random forest of a boosting library holds labels in every tree.
+    sums = forest.answers == "sum" and not is_random_forest(forest)
+    sums = sums and any(tree.n_records is not None for tree in forest.trees)
+    if sums and all(tree.counts is None for tree in forest.trees):
+        if asked and "first-round-counts" not in asked:
+            return None
+        return "not applicable: its trees add up numbers and hold no labels"
+    return None
+
+
+def _of_people(measure: Measure) -> Measure:
+    """Measure where class counts are people: of draws and weights a pass would not be shown."""
+
+    def measured(findings: Sequence[Finding], forest: Forest) -> float | None:
+        of = {getattr(finding.details, "measured_on", "people") for finding in findings}
+        return measure(findings, forest) if of == {"people"} else None
+
+    return measured
+
+
+def _by_weight(findings: Sequence[Finding], forest: Forest) -> str | None:
+    """Say that shares by weight do not tell how many people have another label."""
+    if all(getattr(one.details, "measured_on", "people") != "weight" for one in findings):
+        return None
+    # Of noise the ledger tells what it gives away.
+    if forest.counts_are != "weighted":
+        return None
+    return (
+        f"how many people of a leaf have another label is not told ({forest.counts_reason}): give "
+        "the training data (--train)"
+    )
+
+
+def _predicts_number(forest: Forest) -> bool:
+    # A model of several outputs has neither labels nor one number.
+    number = forest.schema.classes is None and forest.trees[0].value is not None
+    return number and forest.answers not in ("path", "leaf")
+
+
+def _neither(forest: Forest) -> str | None:
+    """Say that a model holds no labels of its people, and predicts no number."""
+    return None if _predicts_number(forest) else no_labels(forest)
+
+
+def _nearly_at_most(findings: Sequence[Finding], forest: Forest) -> tuple[float, str]:
+    """Return what share it may be, where numbers that fit the file are nearly certain or not."""
+    most = max(getattr(one.details, "nearly_certain_at_most", 0.0) for one in findings)
+    return most, (
+        f"of {in_percent(most)} of the people the file does not tell how many have another number "
+        f"than most of their leaf: {_what_tells(forest)}"
+    )
+
+
+def _what_tells(forest: Forest) -> str:
+    """Say what would: of draws nobody does, of however many people."""
+    larger = "" if forest.records_are == "all" else ", or, of draws, train larger leaves"
+    return f"give the training data (--train){larger}"
+
+
+NEARLY = Rule(
+    name="max-nearly-certain-share",
+    title="People whose label or number is nearly certain",
+    wider=_with_columns("People whose label, number or sensitive value is nearly certain"),
+    bound="at most {:.1%}",
+    tells_of="everybody",
+    measure=share_at_most("nearly_certain_share", "nearly_certain_in_any_tree"),
+    told=share_in_words("nearly_certain_share", "nearly_certain_in_any_tree"),
+    share=True,
+    unsure=_by_weight,
+    perhaps=_nearly_at_most,
+    needless=_neither,
+    lead=lambda forest: "TA109" if _predicts_number(forest) else "TA102",
+    step="merge leaves until two or more people in each have another label, or number",
+    # Without the training people a leaf of numbers tells less of how many have another.
+    rests_on=(
+        *("below_k", "unit", "counts", "spread", "noise", "sensitive", "tolerance", "train"),
+    ),
+)
+"""Of labels (TA102), of numbers where there are no labels (TA109), and of columns (TA110)."""
+
+DIVERSITY: tuple[Rule, ...] = (
+    Rule(
+        name="max-certain-share",
+        needless=no_labels,
+        title="People whose label is certain",
+        wider=_with_columns("People whose label or sensitive value is certain"),
+        bound="at most {:.1%}",
+        tells_of="everybody",
+        measure=share_at_most("certain_share", "homogeneous_in_any_tree"),
+        told=share_in_words("certain_share", "homogeneous_in_any_tree"),
+        share=True,
+        step="make leaves larger (max_leaf_nodes, a higher min_samples_leaf) until each holds more "
+        "than one label; where unseen people (--test) fit as well, it is a fact of the population, "
+        "which somebody may accept by name (treeaudit accept)",
+        rests_on=("unit", "noise", "sensitive"),
+    ),
+    NEARLY,
+    Rule(
+        name="min-distinct-l",
+        needless=no_labels,
+        title="Different labels in a leaf",
+        wider=_with_columns("Different labels or sensitive values in a leaf"),
+        bound="at least {:,.0f}",
+        measure=least("distinct_l"),
+        holds=holds_at_least,
+        rests_on=("unit", "noise", "sensitive"),
+    ),
+    Rule(
+        name="min-entropy-l",
+        title="Entropy l-diversity",
+        bound="at least {:g}",
+        measure=_of_people(least("entropy_l")),
+        missing=_DRAWS,
+        needless=no_labels,
+        holds=holds_at_least,
+        rests_on=("unit", "counts", "noise", "sensitive"),
+    ),
+    Rule(
+        name="max-t-closeness",
+        title="Distance of a leaf from everybody (t-closeness)",
+        bound="at most {:g}",
+        measure=_of_people(most("t_closeness")),
+        missing=_DRAWS,
+        needless=no_labels,
+        share=True,
+        rests_on=("unit", "counts", "noise", "sensitive"),
+    ),
+    Rule(
+        name="max-dominant-share",
+        title="Share of one label in a leaf",
+        wider=_with_columns("Share of one label or sensitive value in a leaf"),
+        bound="at most {:.1%}",
+        measure=_of_people(most("largest_share")),
+        missing=_DRAWS,
+        needless=no_labels,
+        share=True,
+        rests_on=("unit", "counts", "noise", "sensitive"),
+    ),
+    MEMORY,
+)
+"""The first attack that names them has to have run; the other adds its columns."""

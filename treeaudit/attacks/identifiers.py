@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from treeaudit.attacks.case import Case, Need
 from treeaudit.findings.checks import Rule
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Count, Details, People
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import Count, People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
@@ -77,14 +76,9 @@ def _view(result: Finding | Skipped, _: Report) -> View:
 class IdentifyingFeature(Details):
     """One feature that identifies people.
 
-    Attributes
-    ----------
-    feature
-        Its name.
-    thresholds
-        Distinct thresholds where they are nearly every value, otherwise its uses.
-    named_like_identifier, nearly_every_value
-        Why it is listed.
+    * ``feature``: its name.
+    * ``thresholds``: distinct thresholds where they are nearly every value, otherwise its uses.
+    * ``named_like_identifier``, ``nearly_every_value``: why it is listed.
     """
 
     feature: str
@@ -97,12 +91,8 @@ class IdentifyingFeature(Details):
 class IdentifierDetails(Details):
     """What TA201 found.
 
-    Attributes
-    ----------
-    features
-        Those that identify people.
-    people
-        Whom they were judged by; 0 where that is not known.
+    * ``features``: those that identify people.
+    * ``people``: whom they were judged by; 0 where that is not known.
     """
 
     features: tuple[IdentifyingFeature, ...]
@@ -113,13 +103,9 @@ class IdentifierDetails(Details):
 class Identifiers:
     """Find features that identify people by themselves.
 
-    Attributes
-    ----------
-    share
-        A feature with at least this many distinct thresholds per person is
-        given away value by value.
-    fewest
-        Thresholds below which the share says nothing.
+    * ``share``: a feature with at least this many distinct thresholds per person is given away
+      value by value.
+    * ``fewest``: thresholds below which the share says nothing.
     """
 
     id: ClassVar[str] = "TA201"

@@ -5,14 +5,12 @@ that is taken, is refused. One that fails while it runs is no bug of treeaudit.
 Neither is silent: each is named, and an audit without it is at best `review`.
 """
 
-import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.machinery import PathFinder
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, get_args
 
 from treeaudit.attacks.case import Attack, Case, Need
@@ -28,7 +26,6 @@ _FAILURES = (Exception, SystemExit)
 """What foreign code may raise: leaving the process is not its business."""
 
 _GROUP = "treeaudit.attacks"
-_INSTALLED = (".dist-info", ".egg-info", "egg-info")
 _ID = re.compile(r"[A-Z]+[0-9]+")
 _FIT: dict[str, Callable[[Any], bool]] = {
     "id": lambda part: isinstance(part, str) and _ID.fullmatch(part) is not None,
@@ -78,37 +75,8 @@ def search(built_in: Sequence[type[Attack]]) -> Offered:
 
 
 def _entries() -> tuple["EntryPoint", ...]:
-    """Return what is installed for the group, read once as long as packages lie where they lay."""
-    path = tuple(sys.path)
-    # What reads it costs more than to see that no package speaks of the group.
-    if "importlib.metadata" not in sys.modules and not _mentioned(path):
-        return ()
-    from importlib import metadata
-
-    return _entries_by(metadata.entry_points, path)
-
-
-@cache
-def _mentioned(path: tuple[str, ...]) -> bool:
-    """Tell whether what lies on a path can hold entry points of the group."""
-    if any(hasattr(one, "find_distributions") and one is not PathFinder for one in sys.meta_path):
-        return True  # somebody finds packages in a way of their own
-    group = _GROUP.encode()
-    for folder in path:
-        try:
-            names = os.listdir(folder or ".")  # noqa: PTH208  # names alone, of thousands
-        except NotADirectoryError:
-            return True  # packed: who knows
-        except OSError:
-            continue
-        for name in names:
-            if not name.lower().endswith(_INSTALLED):
-                continue
-            told = os.path.join(folder, name, "entry_points.txt")  # noqa: PTH118  # of hundreds
-            with suppress(OSError), open(told, "rb", buffering=0) as file:  # noqa: PTH123
-                if group in file.read():
-                    return True
-    return False
+    """Return what is installed for the group, read once for a search path."""
+    return _entries_by(metadata.entry_points, tuple(sys.path))
 
 
 @cache

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, looked_at, unseen_trees
-from treeaudit.attacks.distinct_people import where
-from treeaudit.attacks.diversity_checks import DIVERSITY
+from treeaudit.attacks.distinct_people import in_worst_tree
 from treeaudit.attacks.homogeneous_groups import (
+    DIVERSITY,
     Diversity,
     homogeneous_groups,
     measures,
@@ -19,9 +19,8 @@ from treeaudit.attacks.homogeneous_groups import (
 from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive_columns import SensitiveColumn, columns_to_audit, groups_of
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, say
 from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, say
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, Line, Mark, Plot, View
 from treeaudit.model.forest import Forest
@@ -32,24 +31,16 @@ from treeaudit.stats import fact
 class ColumnDetails(Diversity):
     """One column inside the groups.
 
-    Attributes
-    ----------
-    column
-        Its name.
-    named
-        Whether somebody named it; otherwise it is the number that the model predicts.
-    kind
-        Whether it has few values, or is a magnitude.
-    used_by_model
-        Whether the model has it as a feature.
-    distinct_values
-        How many values it has.
-    missing
-        People without a value.
-    nk_leaves, nk_people
-        Leaves in which two people hold nearly all of a total; None for text.
-    p_percent_leaves, p_percent_people
-        Leaves in which a total gives a contribution away; None for text.
+    * ``column``: its name.
+    * ``named``: whether somebody named it; otherwise it is the number that the model predicts.
+    * ``kind``: whether it has few values, or is a magnitude.
+    * ``used_by_model``: whether the model has it as a feature.
+    * ``distinct_values``: how many values it has.
+    * ``missing``: people without a value.
+    * ``nk_leaves``, ``nk_people``: leaves in which two people hold nearly all of a total; None for
+      text.
+    * ``p_percent_leaves``, ``p_percent_people``: leaves in which a total gives a contribution away;
+      None for text.
     """
 
     column: str
@@ -68,12 +59,8 @@ class ColumnDetails(Diversity):
 class SensitiveDetails(Diversity):
     """The worst over all columns; without a bound or an order where one of them has none.
 
-    Attributes
-    ----------
-    nk_leaves, p_percent_leaves
-        As of a column, the most; 0 where all are text.
-    columns
-        Each column.
+    * ``nk_leaves``, ``p_percent_leaves``: as of a column, the most; 0 where all are text.
+    * ``columns``: each column.
     """
 
     nk_leaves: People
@@ -110,12 +97,12 @@ def view(result: Finding | Skipped, report: Report) -> View:
         told=True,
         sentences=(say(said),),
     )
-    once = details.homogeneous_in_any_tree
+    distinct = details.homogeneous_in_any_tree
     return View(
         figure=Figure(
             number=People(result.people),
             counts="whose value in a named column everybody in their leaf has"
-            + where(report, once),
+            + in_worst_tree(report, distinct),
         ),
         plots=(plot,),
     )
@@ -179,11 +166,8 @@ _CHECKS = (
 class Sensitive:
     """Audit named columns of the training data inside the groups.
 
-    Attributes
-    ----------
-    n, k, p
-        Of the dominance rules: two people with more than 90 % of a total; a
-        contribution that the second-largest contributor knows to within 10 %.
+    * ``n``, ``k``, ``p``: of the dominance rules: two people with more than 90 % of a total; a
+      contribution that the second-largest contributor knows to within 10 %.
     """
 
     id: ClassVar[str] = "TA110"

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
-from treeaudit.attacks.case import Case
-from treeaudit.attacks.predicted_value import PredictedValue
+from treeaudit.attacks.case import Case, PredictedValue
 from treeaudit.errors import DataError, near
-from treeaudit.findings.numbers import People
+from treeaudit.findings.details import People
 from treeaudit.model.schema import Label, Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.input.cell_parsing import code_of, numbers_spelled
@@ -30,28 +29,17 @@ _NOTHING = "no value"
 class SensitiveColumn:
     """One column to audit.
 
-    Attributes
-    ----------
-    name
-        Its name.
-    code
-        Shape ``(n_train,)``: value of each training person, from 0.
-    names
-        The values as text, numbers in ascending order; people without a value
-        have a value of their own, the last.
-    number
-        Shape ``(n_train,)``: the values of a column of numbers, 0 for people without one; None
-        for words.
-    ordered
-        Whether the order of the codes means anything.
-    missing
-        How many people have no value.
-    used
-        Whether the model has it as a feature.
-    named
-        Whether somebody named it; otherwise it is the target of the model.
-    spelled
-        Whether its values are numbers, however they are written.
+    * ``name``: its name.
+    * ``code``: shape ``(n_train,)``: value of each training person, from 0.
+    * ``names``: the values as text, numbers in ascending order; people without a value have a value
+      of their own, the last.
+    * ``number``: shape ``(n_train,)``: the values of a column of numbers, 0 for people without one;
+      None for words.
+    * ``ordered``: whether the order of the codes means anything.
+    * ``missing``: how many people have no value.
+    * ``used``: whether the model has it as a feature.
+    * ``named``: whether somebody named it; otherwise it is the target of the model.
+    * ``spelled``: whether its values are numbers, however they are written.
     """
 
     name: str
@@ -184,13 +172,9 @@ def groups_of(
 ) -> tuple[PredictedValue, Mapping[str, People | None]]:
     """Count one column inside the leaves of every tree.
 
-    Returns
-    -------
-    tuple
-        What the leaves say of it, held against unseen people where they have
-        it; and ``nk_leaves``, ``nk_people``, ``p_percent_leaves`` and
-        ``p_percent_people``, people of the tree that has the most: None for text. What a
-        person has in several records of a leaf is added up.
+    Returns: what the leaves say of it, held against unseen people where they have it; and
+    ``nk_leaves``, ``nk_people``, ``p_percent_leaves`` and ``p_percent_people``, people of the tree
+    that has the most: None for text. What a person has in several records of a leaf is added up.
     """
     table, train = case.table, case.people("train")
     people = np.zeros(len(table), dtype=np.int64)

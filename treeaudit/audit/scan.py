@@ -18,11 +18,18 @@ from treeaudit.attacks import (
 from treeaudit.attacks.plugins import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
-from treeaudit.findings.baseline import Baseline, accept, not_held, read_baseline
+from treeaudit.findings.baseline import Baseline, accept, not_compared, read_baseline
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import NOT_HELD, Check, Finding, Skipped
-from treeaudit.findings.judging import check_names, judge, losses_added, not_run, verdict_of
-from treeaudit.findings.policy import Policy, read_policy
+from treeaudit.findings.policy import (
+    Policy,
+    check_names,
+    judge,
+    losses_added,
+    not_run,
+    read_policy,
+    verdict_of,
+)
 from treeaudit.findings.report import Report
 from treeaudit.findings.report_file import terms_of
 from treeaudit.findings.request import Request, listed
@@ -302,7 +309,7 @@ def _accepted(report: Report, baseline: "Baseline", known: Mapping[str, Register
     """Return a report whose failed checks are accepted where they are no worse than they were."""
     terms = terms_of(report)
     checks = accept(report.checks, baseline, terms, known)
-    said = not_held(report.checks, baseline, terms, known)
+    said = not_compared(report.checks, baseline, terms, known)
     return replace(
         report,
         checks=checks,

@@ -13,8 +13,7 @@ from treeaudit.comparison.measures import MEASURES, Claims, Leakage, Measure, cl
 from treeaudit.dp.claims import bounded, unbounded_because
 from treeaudit.errors import DataError
 from treeaudit.findings.findings import Check, Verdict
-from treeaudit.findings.judging import judge, verdict_of
-from treeaudit.findings.policy import BUILT_IN, Policy
+from treeaudit.findings.policy import BUILT_IN, Policy, judge, verdict_of
 from treeaudit.findings.report import Report
 from treeaudit.findings.request import Request, listed
 from treeaudit.people.checks.training_data import MisfitError

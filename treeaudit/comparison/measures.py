@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.attacks.attribute_inference.details import AttributesDetails, InferredColumn
-from treeaudit.attacks.membership_inference.details import MembershipDetails
-from treeaudit.attacks.reconstruction.details import ReconstructionDetails
+from treeaudit.attacks.attribute_inference.view import AttributesDetails, InferredColumn
+from treeaudit.attacks.membership_inference.roc import MembershipDetails
+from treeaudit.attacks.reconstruction.view import ReconstructionDetails
 from treeaudit.findings.report import Report
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, fact, largest_of

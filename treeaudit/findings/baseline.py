@@ -33,15 +33,10 @@ _LONGEST = 200
 class Acceptance:
     """A person accepts what fails in a report, for a while.
 
-    Attributes
-    ----------
-    by, reason
-        Who, and why: one line each.
-    on, until
-        The day on which it was accepted, and the last on which that holds.
-    report
-        SHA-256 of the report and of who accepts it, when, until when and why: neither other
-        numbers nor another day are accepted.
+    * ``by``, ``reason``: who, and why: one line each.
+    * ``on``, ``until``: the day on which it was accepted, and the last on which that holds.
+    * ``report``: SHA-256 of the report and of who accepts it, when, until when and why: neither
+      other numbers nor another day are accepted.
     """
 
     by: str
@@ -128,19 +123,14 @@ def _digest(data: Mapping[str, Any]) -> str:
 class Baseline:
     """The part of an accepted report that a new one is held against.
 
-    Attributes
-    ----------
-    model, model_sha256, estimator
-        Which model it is about; None where it was in memory.
-    model_name, line
-        What its line is called, and its columns and labels; None where it does not tell.
-    terms
-        What its numbers rest on; see `treeaudit.findings.report_file`.
-    measured
-        What was measured, by check. Infinite where the model claims no epsilon;
-        checks that were skipped are not there.
-    accepted
-        Who accepts it, when, until when and why.
+    * ``model``, ``model_sha256``, ``estimator``: which model it is about; None where it was in
+      memory.
+    * ``model_name``, ``line``: what its line is called, and its columns and labels; None where it
+      does not tell.
+    * ``terms``: what its numbers rest on; see `treeaudit.findings.report_file`.
+    * ``measured``: what was measured, by check. Infinite where the model claims no epsilon; checks
+      that were skipped are not there.
+    * ``accepted``: who accepts it, when, until when and why.
     """
 
     name: str
@@ -258,11 +248,8 @@ def accept(
 ) -> tuple[Check, ...]:
     """Mark the failed checks that are no worse than in the baseline.
 
-    Returns
-    -------
-    tuple of Check
-        With ``baseline`` where the old number is known, and ``accepted`` where
-        a failed one is no worse and the acceptance still holds.
+    Returns: with ``baseline`` where the old number is known, and ``accepted`` where a failed one is
+    no worse and the acceptance still holds.
     """
     return tuple(
         _accept(check, known[check.name].rule, baseline)
@@ -272,7 +259,7 @@ def accept(
     )
 
 
-def not_held(
+def not_compared(
     checks: Sequence[Check], baseline: Baseline, terms: Terms, known: Mapping[str, Registered]
 ) -> tuple[str, ...]:
     """Say which failed checks are not held against the baseline, a sentence for each reason."""

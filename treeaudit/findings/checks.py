@@ -15,8 +15,8 @@ import numpy as np
 
 from treeaudit.dp.claims import bounded, unbounded_because
 from treeaudit.errors import PolicyError
+from treeaudit.findings.details import Phrase, Share
 from treeaudit.findings.findings import Finding, TellsOf
-from treeaudit.findings.numbers import Phrase, Share
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_digits, in_percent
 
@@ -58,50 +58,34 @@ def holds_multiple_of(measured: float, threshold: float) -> bool:
 class Rule:
     """How a check is measured and worded.
 
-    Attributes
-    ----------
-    title, bound
-        What is measured, and its bound with a place for the threshold.
-    measure
-        The number, from the findings of the attacks that name the rule and from
-        the model; None where they do not hold it.
-    missing
-        Why they do not, in a few words with the next step, or what tells that of a model.
-    unsure
-        Says why more than was measured may be true; a pass has not been shown then.
-    perhaps
-        The most that it may be, and why no less is known: a pass has been shown where that fits.
-    holds
-        Whether a measured number fits a threshold.
-    share
-        Whether it is a share between 0 and 1.
-    among
-        Whether it is a number of people that is told beside all of them.
-    tells_of
-        Of whom it tells that the check passes or fails: of some people, unless of
-        ``everybody`` or of the ``file`` alone. A copy that may leave the room asks.
-    told
-        Says the measured number where a number alone would not; empty where it does. Shares
-        in a phrase are told with as many digits as keep them off the threshold.
-    needless
-        Says why there is nothing to measure in a model, where the attack was
-        skipped for that reason; None where there is.
-    step
-        What to do where it fails; the remedy of the attack without. ``{release}`` stands for the
-        command that releases the model.
-    unbounded
-        Says why the number is infinite in a model.
-    of_person
-        Measures the same in the place of ``measure`` for a person of several records.
-    rests_on
-        What its number means something else without: two numbers are held against one
-        another only where all of it is the same. Everything, unless told.
-    condition
-        Whether it is a condition: 1 where it is met, and 0 where it is not.
-    lead
-        Which of the attacks that name it has to have run for a model; the first, unless told.
-    wider
-        Says what is measured where findings add more than the title tells; empty where they do not.
+    * ``title``, ``bound``: what is measured, and its bound with a place for the threshold.
+    * ``measure``: the number, from the findings of the attacks that name the rule and from the
+      model; None where they do not hold it.
+    * ``missing``: why they do not, in a few words with the next step, or what tells that of a
+      model.
+    * ``unsure``: says why more than was measured may be true; a pass has not been shown then.
+    * ``perhaps``: the most that it may be, and why no less is known: a pass has been shown where
+      that fits.
+    * ``holds``: whether a measured number fits a threshold.
+    * ``share``: whether it is a share between 0 and 1.
+    * ``among``: whether it is a number of people that is told beside all of them.
+    * ``tells_of``: of whom it tells that the check passes or fails: of some people, unless of
+      ``everybody`` or of the ``file`` alone. A copy that may leave the room asks.
+    * ``told``: says the measured number where a number alone would not; empty where it does. Shares
+      in a phrase are told with as many digits as keep them off the threshold.
+    * ``needless``: says why there is nothing to measure in a model, where the attack was skipped
+      for that reason; None where there is.
+    * ``step``: what to do where it fails; the remedy of the attack without. ``{release}`` stands
+      for the command that releases the model.
+    * ``unbounded``: says why the number is infinite in a model.
+    * ``of_person``: measures the same in the place of ``measure`` for a person of several records.
+    * ``rests_on``: what its number means something else without: two numbers are held against one
+      another only where all of it is the same. Everything, unless told.
+    * ``condition``: whether it is a condition: 1 where it is met, and 0 where it is not.
+    * ``lead``: which of the attacks that name it has to have run for a model; the first, unless
+      told.
+    * ``wider``: says what is measured where findings add more than the title tells; empty where
+      they do not.
     """
 
     name: str

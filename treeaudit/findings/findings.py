@@ -24,18 +24,11 @@ Verdict = Literal["pass", "fail", "review", "accepted"]
 class Words:
     """What there is to say about an attack, once, for every renderer.
 
-    Attributes
-    ----------
-    attacker
-        What an attacker does, in two sentences.
-    assumes
-        What the attacker needs to have or to know.
-    remedy
-        What removes the finding.
-    limit
-        What the finding does not say.
-    reference
-        Where the attack comes from.
+    * ``attacker``: what an attacker does, in two sentences.
+    * ``assumes``: what the attacker needs to have or to know.
+    * ``remedy``: what removes the finding.
+    * ``limit``: what the finding does not say.
+    * ``reference``: where the attack comes from.
     """
 
     attacker: str

@@ -1,20 +1,27 @@
-"""Policies: named thresholds, built in or from a TOML file.
+"""Policies: named thresholds, built in or from a TOML file, and what they say of findings.
 
 A file holds ``[tool.treeaudit.policies.NAME]`` or ``[policies.NAME]``.
 """
 
+import hashlib
+import json
 import math
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from treeaudit.errors import PolicyError, near
 from treeaudit.files import read_toml
+from treeaudit.findings.checks import Registered
+from treeaudit.findings.findings import Check, Finding, Skipped, Verdict
+from treeaudit.model.forest import Forest
+from treeaudit.model.words import in_digits
 
-_LONGEST = 80
+_LONGEST, _DEFAULT_K = 80, 5
 
 
 def _policies_in(path: Path) -> dict[str, dict[str, Any]]:
@@ -38,9 +45,6 @@ def _policies_in(path: Path) -> dict[str, dict[str, Any]]:
                     )
             return found
     return {}
-
-
-_DEFAULT_K = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +98,22 @@ class Policy:
     @property
     def sha256(self) -> str:
         """Hash of the thresholds, whatever the policy is called."""
-        import hashlib
-        import json
-
         values = {name: float(value) for name, value in self.values.items()}
         canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
+
+_OUTPUT_CHECKED = {
+    "max-certified-people": 0,
+    "max-joint-label-excess": 0.05,
+    "max-joint-one-label-excess": 0.25,
+    "max-joint-certain-people": 0,
+    "max-training-rows-inside": 0,
+    "max-calls": 0,
+    "max-extra-bytes": 4096,
+    "require-canonical": True,
+}
+"""What policies of output checkers have in common."""
 
 BUILT_IN: Mapping[str, Policy] = {
     "default": Policy(
@@ -154,14 +167,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-nk-leaves": 0,
             "max-p-percent-leaves": 0,
             "max-dominating-people": 0,
-            "max-certified-people": 0,
-            "max-joint-label-excess": 0.05,
-            "max-joint-one-label-excess": 0.25,
-            "max-joint-certain-people": 0,
-            "max-training-rows-inside": 0,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-            "require-canonical": True,
+            **_OUTPUT_CHECKED,
         },
     ),
     "opensafely": Policy(
@@ -170,14 +176,7 @@ BUILT_IN: Mapping[str, Policy] = {
             "min-leaf": 8,
             "min-cell": 8,
             "round-to": 5,
-            "max-certified-people": 0,
-            "max-joint-label-excess": 0.05,
-            "max-joint-one-label-excess": 0.25,
-            "max-joint-certain-people": 0,
-            "max-training-rows-inside": 0,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-            "require-canonical": True,
+            **_OUTPUT_CHECKED,
         },
     ),
     "private": Policy(
@@ -236,8 +235,6 @@ def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy
 
 def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:
     """Return the thresholds of a file; no policy in it passes for one that is built in."""
-    import unicodedata
-
     found = _policies_in(path)
     for name in found:
         if unicodedata.normalize("NFKC", name).strip().casefold() in BUILT_IN:
@@ -246,3 +243,155 @@ def _own(path: Path, source: str) -> Mapping[str, Mapping[str, float]]:
                 "give it another name"
             )
     return found
+
+
+def check_names(policy: Policy, checks: Mapping[str, Registered]) -> Policy:
+    """Return a policy that asks only for what can be checked."""
+    for name, value in policy.values.items():
+        if name not in checks:
+            hint = near(name, checks, "known:")
+            raise PolicyError(f"policy {policy.name}: there is no check {name!r}{hint}")
+        if checks[name].rule.share and value > 1:
+            raise PolicyError(
+                f"policy {policy.name}: {name} is a share between 0 and 1, such as 0.01"
+            )
+    return policy
+
+
+def judge(
+    policy: Policy,
+    results: Sequence[Finding | Skipped],
+    forest: Forest,
+    known: Mapping[str, Registered],
+    records_each: int = 1,
+) -> tuple[Check, ...]:
+    """Hold findings against a policy. A check whose attack was skipped is skipped too.
+
+    ``records_each`` is the most records of one person: a learner counts records, what is
+    to be done is told for it, and what protects a record protects a person less.
+    """
+    found = {result.id: result for result in results}
+    return tuple(
+        # A condition that is required has to be met: true is 1.
+        _check(known[name], policy, value + 0, found, forest, records_each)
+        for name, value in policy.values.items()
+    )
+
+
+def verdict_of(checks: Sequence[Check]) -> Verdict:
+    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
+
+    Examples
+    --------
+    >>> verdict_of(())
+    'pass'
+    """
+    if any(check.status == "fail" and not check.accepted for check in checks):
+        return "fail"
+    if any(check.status == "skipped" for check in checks):
+        return "review"
+    return "accepted" if any(check.accepted for check in checks) else "pass"
+
+
+def fails_for_good(checks: Sequence[Check]) -> bool:
+    """Tell whether an epsilon or a delta is too large: what was spent no repair takes back."""
+    spent = [one for one in checks if one.name in ("max-epsilon", "max-delta")]
+    return any(
+        one.status == "fail" and not one.accepted and one.measured is not None for one in spent
+    )
+
+
+def losses_added(checks: Sequence[Check], costs: Mapping[str, float]) -> tuple[Check, ...]:
+    """Return the checks of one model of a file, its losses being those of all of them together.
+
+    Nothing in a file tells that its models were trained on different people, so that what
+    they give away adds up (sequential composition), epsilons and deltas.
+    """
+    return tuple(
+        replace(
+            check,
+            measured=costs[check.name] if math.isfinite(costs[check.name]) else None,
+            shown=f"{in_digits(costs[check.name], 6, check.threshold)} by all models of the file",
+            status="pass" if costs[check.name] <= check.threshold else "fail",
+        )
+        if check.status == "pass" and costs.get(check.name, 0) > (check.measured or 0)
+        else check
+        for check in checks
+    )
+
+
+def not_run(refused: Sequence[Skipped]) -> tuple[Check, ...]:
+    """Return a skipped check per attack that was asked for and could not be made to run."""
+    return tuple(
+        Check(
+            name=f"attack {one.id}",
+            threshold=0.0,
+            measured=None,
+            status="skipped",
+            title=one.title,
+            bound="to be run",
+            reason=one.reason,
+            attack=one.id,
+        )
+        for one in refused
+    )
+
+
+def _check(
+    registered: Registered,
+    policy: Policy,
+    threshold: float,
+    found: Mapping[str, Finding | Skipped],
+    forest: Forest,
+    records_each: int,
+) -> Check:
+    rule, attacks = registered.rule, registered.attacks
+    lead = attacks[0] if attacks else None
+    lead = lead if rule.lead is None else rule.lead(forest)
+    check = Check(
+        name=rule.name,
+        threshold=threshold,
+        measured=None,
+        status="skipped",
+        title=rule.title,
+        bound=rule.asked(threshold),
+        attack=lead,
+        share=rule.share,
+        among=rule.among,
+        tells_of=rule.tells_of,
+        step=rule.step,
+    )
+    findings = [one for i in attacks if isinstance(one := found.get(i), Finding)]
+    if rule.wider is not None and (title := rule.wider(findings)):
+        check = replace(check, title=title)
+    if lead is not None and not isinstance(found.get(lead), Finding):
+        needless = None if rule.needless is None else rule.needless(forest)
+        if needless is not None and not findings:
+            return replace(check, measured=0.0, status="pass", shown="0", reason=needless)
+        if needless is None:
+            first = found.get(lead)
+            reason = first.reason if isinstance(first, Skipped) else f"{lead} was not run"
+            return replace(check, reason=reason)
+    of_person = rule.of_person if records_each > 1 else None
+    measured = of_person(forest, records_each) if of_person else rule.measure(findings, forest)
+    if measured is None:
+        missing = rule.missing(forest) if callable(rule.missing) else rule.missing
+        return replace(check, reason=missing or "the finding does not tell")
+    known = math.isfinite(measured)
+    unseen = [part for finding in findings for part in finding.unseen]
+    if rule.holds(measured, threshold):
+        if unseen:
+            return replace(check, reason=f"not everything could be looked at: {unseen[0]}")
+        if rule.unsure is not None and (unsure := rule.unsure(findings, forest)) is not None:
+            return replace(check, reason=unsure)
+        if rule.perhaps is not None:
+            at_most, why = rule.perhaps(findings, forest)
+            if not rule.holds(at_most, threshold):
+                return replace(check, reason=why)
+    return replace(
+        check,
+        measured=measured if known else None,
+        shown=rule.say(findings, measured, threshold),
+        status="pass" if rule.holds(measured, threshold) else "fail",
+        reason=None if known or rule.unbounded is None else rule.unbounded(forest),
+    )

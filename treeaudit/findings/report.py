@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from treeaudit.findings.checks import delta, epsilon
+from treeaudit.findings.details import People, Share
 from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
 from treeaudit.findings.view import View
@@ -27,18 +27,12 @@ if TYPE_CHECKING:
 class Unit:
     """What an audit counts.
 
-    Attributes
-    ----------
-    by
-        How persons were told apart: ``record`` where one record a person is assumed,
-        ``people`` where that was said, ``person`` by a column, ``rows-per-person`` by
-        a bound, ``copies`` where equal records are one person.
-    persons, records
-        Of the training data, where it was given.
-    rows_per_person
-        The bound.
-    most_records
-        The most records of one person, where they were told apart.
+    * ``by``: how persons were told apart: ``record`` where one record a person is assumed,
+      ``people`` where that was said, ``person`` by a column, ``rows-per-person`` by a bound,
+      ``copies`` where equal records are one person.
+    * ``persons``, ``records``: of the training data, where it was given.
+    * ``rows_per_person``: the bound.
+    * ``most_records``: the most records of one person, where they were told apart.
     """
 
     by: Literal["record", "people", "person", "rows-per-person", "copies"] = "record"
@@ -88,31 +82,19 @@ class Unit:
 class Fix:
     """What was tried after an audit that did not pass, and what it costs.
 
-    Attributes
-    ----------
-    steps
-        What was done, in words.
-    by
-        The command that does it: ``defend`` repairs, ``release`` only writes again.
-    suffix
-        Of the file that it was seen to write; empty where the model's own serves.
-    passed, misses
-        Whether the repaired model passes the policy, and what it misses.
-    works
-        Whether the command was seen to write a model that does not fail.
-    people
-        Whether it was found with the training people at hand.
-    leaves
-        Of all trees, before and after.
-    right
-        Share that is answered rightly, before and after: of the training people by the
-        model where ``answered``, else of whom a tree was trained on by its own class counts,
-        each tree alone, on average. None where it holds none.
-    answered
-        Whether the model itself was asked about the training people.
-    unseen
-        Share of unseen people whose label is predicted rightly, before and
-        after; None where there were none.
+    * ``steps``: what was done, in words.
+    * ``by``: the command that does it: ``defend`` repairs, ``release`` only writes again.
+    * ``suffix``: of the file that it was seen to write; empty where the model's own serves.
+    * ``passed``, ``misses``: whether the repaired model passes the policy, and what it misses.
+    * ``works``: whether the command was seen to write a model that does not fail.
+    * ``people``: whether it was found with the training people at hand.
+    * ``leaves``: of all trees, before and after.
+    * ``right``: share that is answered rightly, before and after: of the training people by the
+      model where ``answered``, else of whom a tree was trained on by its own class counts, each
+      tree alone, on average. None where it holds none.
+    * ``answered``: whether the model itself was asked about the training people.
+    * ``unseen``: share of unseen people whose label is predicted rightly, before and after; None
+      where there were none.
     """
 
     steps: tuple[str, ...]
@@ -132,22 +114,16 @@ class Fix:
 class Tried:
     """A repair of a forest that was tried with people at hand, or the model as it is.
 
-    Attributes
-    ----------
-    trees, smallest
-        How many there are, and the people in the smallest leaf; None where it was not judged, or
-        the model does not tell.
-    accuracy, unseen
-        Share of people answered rightly, or R² of a number, and whether these people were unseen:
-        those of the training data without.
-    excess
-        Labels that all trees give back beyond the model's answers; None where that was not tried.
-    judged, passed, miss
-        Whether it was audited, passes the policy, and the first check that it misses, in words.
-    steps
-        What was done, in words.
-    chosen
-        Whether it is the repair that was chosen.
+    * ``trees``, ``smallest``: how many there are, and the people in the smallest leaf; None where
+      it was not judged, or the model does not tell.
+    * ``accuracy``, ``unseen``: share of people answered rightly, or R² of a number, and whether
+      these people were unseen: those of the training data without.
+    * ``excess``: labels that all trees give back beyond the model's answers; None where that was
+      not tried.
+    * ``judged``, ``passed``, ``miss``: whether it was audited, passes the policy, and the first
+      check that it misses, in words.
+    * ``steps``: what was done, in words.
+    * ``chosen``: whether it is the repair that was chosen.
     """
 
     trees: int
@@ -287,10 +263,7 @@ class Report(Rendered):
 class Reports(Rendered):
     """The results for every model of one file.
 
-    Attributes
-    ----------
-    reports
-        One for each model, in the order of the file.
+    * ``reports``: one for each model, in the order of the file.
     """
 
     reports: tuple[Report, ...]

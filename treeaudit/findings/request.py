@@ -104,10 +104,7 @@ _FILES = frozenset({"model", "train", "test", "known", "prior", "baseline"})
 class Given:
     """Stands in a kept request for an object that was given from Python.
 
-    Attributes
-    ----------
-    kind
-        Name of its type, such as ``DataFrame``.
+    * ``kind``: name of its type, such as ``DataFrame``.
     """
 
     kind: str
@@ -117,24 +114,17 @@ class Given:
 class Request:
     """Everything that an audit was asked, as it was given.
 
-    Attributes
-    ----------
-    model
-        A path, a fitted estimator or a `Forest`.
-    model_name
-        What the line of the model is called, from one version to the next.
-    select, max_bytes
-        Which model of the file, and the largest file; see `treeaudit.load`.
-    train, test, known, prior
-        Tables of people and of public shares: paths, or objects from Python.
-    target, sensitive, tolerance, fraction, person, rows_per_person, repeats, seed
-        As in `treeaudit.scan`.
-    policy
-        A name, the path of a TOML file, or a `Policy`.
-    attacks
-        Ids of the attacks to run; None for all of them.
-    seconds
-        How long an attack that could go on for ever may take.
+    * ``model``: a path, a fitted estimator or a `Forest`.
+    * ``model_name``: what the line of the model is called, from one version to the next.
+    * ``select``, ``max_bytes``: which model of the file, and the largest file; see
+      `treeaudit.load`.
+    * ``train``, ``test``, ``known``, ``prior``: tables of people and of public shares: paths, or
+      objects from Python.
+    * ``target``, ``sensitive``, ``tolerance``, ``fraction``, ``person``, ``rows_per_person``,
+      ``repeats``, ``seed``: as in `treeaudit.scan`.
+    * ``policy``: a name, the path of a TOML file, or a `Policy`.
+    * ``attacks``: Ids of the attacks to run; None for all of them.
+    * ``seconds``: how long an attack that could go on for ever may take.
 
     Examples
     --------
@@ -189,10 +179,7 @@ class Request:
     ) -> str | None:
         """Return the command line that asks the same again; None where there is none.
 
-        Returns
-        -------
-        str or None
-            None where a value is an object, or cannot be printed on a line.
+        Returns: None where a value is an object, or cannot be printed on a line.
         """
         nothing_to_run = "attacks" in options and self.attacks == ()
         if nothing_to_run or any(map(self._kind, ("model", *options))):

@@ -6,8 +6,8 @@ An attack puts its view together; renderers know its parts, not the attack.
 from dataclasses import dataclass
 from typing import Literal
 
+from treeaudit.findings.details import Count, People, Phrase, Score
 from treeaudit.findings.findings import Control
-from treeaudit.findings.numbers import Count, People, Phrase, Score
 from treeaudit.stats import Estimate
 
 MarkKind = Literal["claim", "seen", "unseen", "guess", "part"]
@@ -17,12 +17,8 @@ MarkKind = Literal["claim", "seen", "unseen", "guess", "part"]
 class Figure:
     """The number that matters.
 
-    Attributes
-    ----------
-    number
-        The number; its noun comes first in what it counts.
-    counts
-        The rest of what it counts, such as ``alone in a leaf``.
+    * ``number``: the number; its noun comes first in what it counts.
+    * ``counts``: the rest of what it counts, such as ``alone in a leaf``.
     """
 
     number: Count | Score
@@ -33,17 +29,11 @@ class Figure:
 class Rung:
     """What follows from one more thing that an attacker knows.
 
-    Attributes
-    ----------
-    number
-        How much follows; None where the attack did not run.
-    follows
-        What follows, after the noun of the number, or why it did not run.
-    nobody
-        What is said instead where the number is 0; empty where that is said
-        like any other number.
-    at_most
-        Whether the number is a bound.
+    * ``number``: how much follows; None where the attack did not run.
+    * ``follows``: what follows, after the noun of the number, or why it did not run.
+    * ``nobody``: what is said instead where the number is 0; empty where that is said like any
+      other number.
+    * ``at_most``: whether the number is a bound.
     """
 
     knows: Phrase
@@ -65,16 +55,11 @@ class Mark:
 class Line:
     """One row of a plot.
 
-    Attributes
-    ----------
-    marks
-        Its shares; none where there is nothing to draw.
-    cells
-        The same in words, one per heading; None for the value, its interval
-        and its people where there is one mark, and the values of all marks
-        where there are several. A single one says why there is no number.
-    chance
-        What chance would give, or None.
+    * ``marks``: its shares; none where there is nothing to draw.
+    * ``cells``: the same in words, one per heading; None for the value, its interval and its people
+      where there is one mark, and the values of all marks where there are several. A single one
+      says why there is no number.
+    * ``chance``: what chance would give, or None.
     """
 
     name: Phrase
@@ -87,22 +72,13 @@ class Line:
 class Plot:
     """Rows on one scale.
 
-    Attributes
-    ----------
-    title
-        What all of them are about.
-    lines
-        The rows; the first ``most`` are drawn.
-    most
-        How many rows are drawn.
-    heads
-        Headings of the cells.
-    told
-        Whether the headings are shown, or left to those who cannot see.
-    sentences
-        What follows from the rows.
-    more
-        Further sentences, folded away.
+    * ``title``: what all of them are about.
+    * ``lines``: the rows; the first ``most`` are drawn.
+    * ``most``: how many rows are drawn.
+    * ``heads``: headings of the cells.
+    * ``told``: whether the headings are shown, or left to those who cannot see.
+    * ``sentences``: what follows from the rows.
+    * ``more``: further sentences, folded away.
     """
 
     title: Phrase
@@ -118,10 +94,7 @@ class Plot:
 class Series:
     """One line of a curve.
 
-    Attributes
-    ----------
-    values
-        Its heights at 0, 1, 2, …, or where the curve says; people or shares.
+    * ``values``: its heights at 0, 1, 2, …, or where the curve says; people or shares.
     """
 
     name: str
@@ -132,21 +105,13 @@ class Series:
 class Curve:
     """Growing numbers against a number of pieces of knowledge, or of trees.
 
-    Attributes
-    ----------
-    title
-        What is drawn.
-    name
-        What it is called for those who cannot see it.
-    axis
-        Against what.
-    series
-        At most four lines.
-    at
-        Growing numbers from 1 where the values stand, on a logarithmic scale; 0, 1, 2, … on an
-        even one unless told.
-    most
-        The top of the scale; the largest number unless told.
+    * ``title``: what is drawn.
+    * ``name``: what it is called for those who cannot see it.
+    * ``axis``: against what.
+    * ``series``: at most four lines.
+    * ``at``: growing numbers from 1 where the values stand, on a logarithmic scale; 0, 1, 2, … on
+      an even one unless told.
+    * ``most``: the top of the scale; the largest number unless told.
     """
 
     title: str
@@ -161,34 +126,21 @@ class Curve:
 class View:
     """What there is to show of one attack.
 
-    Attributes
-    ----------
-    brief
-        What was found in a few words; the sentence of the finding without.
-    unseen
-        What unseen people say of it in a few words; their shares without.
-    headline
-        What whoever reads the file can do, after "Anyone who can read this
-        file"; None where nothing was found. Of a forest it speaks of one tree.
-    together
-        The same of all trees together, in a sentence of its own.
-    harmless, too
-        What can be said where no attack has a headline, and what is added to it.
-    reason
-        One short line on why the verdict is what it is.
-    rungs
-        What follows, the more is known.
-    facts
-        Further measures, name and text.
-    picture
-        The model as a whole, drawn where a page has one picture of it.
-    held
-        Controls that the verdict shows.
-    asks_control
-        Whether the verdict has to say that only unseen people tell memory from
-        fact.
-    step
-        What to do against it, where it was found and no check says it.
+    * ``brief``: what was found in a few words; the sentence of the finding without.
+    * ``unseen``: what unseen people say of it in a few words; their shares without.
+    * ``headline``: what whoever reads the file can do, after "Anyone who can read this file"; None
+      where nothing was found. Of a forest it speaks of one tree.
+    * ``together``: the same of all trees together, in a sentence of its own.
+    * ``harmless``, ``too``: what can be said where no attack has a headline, and what is added to
+      it.
+    * ``reason``: one short line on why the verdict is what it is.
+    * ``rungs``: what follows, the more is known.
+    * ``facts``: further measures, name and text.
+    * ``picture``: the model as a whole, drawn where a page has one picture of it.
+    * ``held``: controls that the verdict shows.
+    * ``asks_control``: whether the verdict has to say that only unseen people tell memory from
+      fact.
+    * ``step``: what to do against it, where it was found and no check says it.
     """
 
     brief: Phrase | None = None

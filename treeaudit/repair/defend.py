@@ -8,8 +8,7 @@ from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, St
 from treeaudit.defenses.defense import build_defense, parameters, takes_people
 from treeaudit.dp.claims import promises
 from treeaudit.errors import DataError, near
-from treeaudit.findings.judging import fails_for_good
-from treeaudit.findings.policy import Policy, read_policy
+from treeaudit.findings.policy import Policy, fails_for_good, read_policy
 from treeaudit.findings.report import Report
 from treeaudit.model.forest import Forest
 from treeaudit.people.predict.predictions import Utility, averages, utility

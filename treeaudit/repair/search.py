@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treeaudit.attacks.composition.attack import Composition
-from treeaudit.attacks.composition.details import CompositionDetails
+from treeaudit.attacks.composition.view import CompositionDetails
 from treeaudit.attacks.reconstruction.attack import Reconstruction
 from treeaudit.attacks.singling_out.attack import Uniqueness
-from treeaudit.attacks.singling_out.details import UniquenessDetails
+from treeaudit.attacks.singling_out.view import UniquenessDetails
 from treeaudit.audit.preparation import Progress
 from treeaudit.defenses import CountAnew, Defense, MergeSiblings, RoundCounts
 from treeaudit.errors import DataError

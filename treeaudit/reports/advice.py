@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from treeaudit.attacks import all_checks
-from treeaudit.findings.judging import fails_for_good, judge, verdict_of
-from treeaudit.findings.policy import BUILT_IN
+from treeaudit.findings.policy import BUILT_IN, fails_for_good, judge, verdict_of
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.request import Request
 from treeaudit.model.words import in_percent

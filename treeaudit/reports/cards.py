@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from treeaudit.attacks.control import explained, memory
+from treeaudit.findings.details import Score
 from treeaudit.findings.findings import About, Control, Finding, Skipped, Words
-from treeaudit.findings.numbers import Score
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.view import Figure, View
 from treeaudit.model.words import number_of

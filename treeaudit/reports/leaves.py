@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from treeaudit.arrays import Wide
-from treeaudit.findings.numbers import Phrase
+from treeaudit.findings.details import Phrase
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest

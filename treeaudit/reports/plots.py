@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from treeaudit.findings.numbers import People
+from treeaudit.findings.details import People
 from treeaudit.findings.view import Curve, Line, MarkKind, Plot
 from treeaudit.reports.charts import strip
 from treeaudit.reports.wording import in_words, interval, percent, rate

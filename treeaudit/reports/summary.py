@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from treeaudit.findings.details import Share
 from treeaudit.findings.findings import SEVERITIES, Check, Finding
-from treeaudit.findings.numbers import Share
 from treeaudit.findings.report import Report, view_of
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.wording import VERDICT, in_bold, in_words, percent

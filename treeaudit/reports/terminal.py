@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from treeaudit.attacks.singling_out.details import group_sizes
+from treeaudit.attacks.singling_out.view import group_sizes
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.report import Report, view_of
 from treeaudit.model.words import in_percent, number_of

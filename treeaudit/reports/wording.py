@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from treeaudit.findings.numbers import Agreeing, Count, People, Phrase, Score, Share, Strong
+from treeaudit.findings.details import Agreeing, Count, People, Phrase, Score, Share, Strong
 from treeaudit.model.words import in_percent
 from treeaudit.reports.plain_text import plain
 from treeaudit.stats import Estimate
@@ -108,7 +108,7 @@ def in_words(part: object) -> str:
 
     Examples
     --------
-    >>> from treeaudit.findings.numbers import say
+    >>> from treeaudit.findings.details import say
     >>> in_words(say("{} of {}", People.alone(3), People(1_888)))
     '3 of 1,888 people'
     """

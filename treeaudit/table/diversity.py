@@ -36,21 +36,13 @@ class Worst:
 class Crosstab:
     """People, or their weight, per group and value, for the pairs that occur.
 
-    Attributes
-    ----------
-    value, people
-        The pairs, one entry each, groups ascending and values within them.
-    start
-        Shape ``(n_groups + 1,)``: the pairs of each group; none may be empty.
-    overall
-        Shape ``(n_values,)``: people with each value, in all that the groups
-        are held against.
-    distinct
-        Shape ``(n_groups,)``: values that occur in each group, distinct l-diversity.
-    size, largest
-        People per group, and those with its commonest value.
-    share
-        Of their group, per pair.
+    * ``value``, ``people``: the pairs, one entry each, groups ascending and values within them.
+    * ``start``: shape ``(n_groups + 1,)``: the pairs of each group; none may be empty.
+    * ``overall``: shape ``(n_values,)``: people with each value, in all that the groups are held
+      against.
+    * ``distinct``: shape ``(n_groups,)``: values that occur in each group, distinct l-diversity.
+    * ``size``, ``largest``: people per group, and those with its commonest value.
+    * ``share``: of their group, per pair.
     """
 
     value: Wide
@@ -185,14 +177,9 @@ def crosstab(
 ) -> Crosstab:
     """Count people by group and value.
 
-    Parameters
-    ----------
-    group
-        Shape ``(n_people,)``: group of each person, from 0; none may be empty.
-    value
-        Shape ``(n_people,)``: their value as a code from 0.
-    part
-        Shape ``(n_people,)``: as how much of a person each entry counts; one unless told.
+    * ``group``: shape ``(n_people,)``: group of each person, from 0; none may be empty.
+    * ``value``: shape ``(n_people,)``: their value as a code from 0.
+    * ``part``: shape ``(n_people,)``: as how much of a person each entry counts; one unless told.
 
     Examples
     --------
@@ -214,13 +201,9 @@ def crosstab(
 def counted(counts: Float, overall: Float | None = None) -> Crosstab:
     """Return what a dense table tells.
 
-    Parameters
-    ----------
-    counts
-        Shape ``(n_groups, n_values)``, with a positive entry in every row.
-    overall
-        Shape ``(n_values,)``: what the groups are held against; all of them
-        together unless told.
+    * ``counts``: shape ``(n_groups, n_values)``, with a positive entry in every row.
+    * ``overall``: shape ``(n_values,)``: what the groups are held against; all of them together
+      unless told.
 
     Examples
     --------
@@ -259,22 +242,13 @@ def _of(value: Wide, people: Float, start: Wide, overall: Float) -> Crosstab:
 def dominated(value: Float, group: Wide, n_groups: int, *, n: int = 2, k: float = 0.9) -> Flag:
     """Tell where the n largest contributions are more than the share k of the total.
 
-    Parameters
-    ----------
-    value
-        Shape ``(n_people,)``: what each person contributes. Of negative numbers
-        the size counts.
-    group
-        Shape ``(n_people,)``: group of each person, from 0.
-    n
-        How many people contribute together.
-    k
-        The largest acceptable share, between 0 and 1.
+    * ``value``: shape ``(n_people,)``: what each person contributes. Of negative numbers the size
+      counts.
+    * ``group``: shape ``(n_people,)``: group of each person, from 0.
+    * ``n``: how many people contribute together.
+    * ``k``: the largest acceptable share, between 0 and 1.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_groups,)``; False for a group whose total is nothing.
+    Returns: shape ``(n_groups,)``; False for a group whose total is nothing.
 
     Examples
     --------

@@ -9,29 +9,21 @@ Elliot, Manning and Ford (2002), A computational algorithm for handling the
 special uniques problem (SUDA), for the question; the answer here is for leaves.
 """
 
-from itertools import pairwise
-
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.model.rules import Rules
+from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.model.rules import Rules, rules_of
 from treeaudit.model.tree import Tree
 
 _SAMPLE = 500
-_FEW_LEVELS = 200
-_BLOCK = 1 << 16
 
 
 def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_features: int) -> Wide:
     """Return how many of the people in some leaves have a condition on each feature.
 
-    Parameters
-    ----------
-    leaves
-        Node numbers, shape ``(n,)``.
-    people
-        Shape ``(n,)``: people in each of them.
+    * ``leaves``: node numbers, shape ``(n,)``.
+    * ``people``: shape ``(n,)``: people in each of them.
 
     Examples
     --------
@@ -41,28 +33,8 @@ def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_feature
     >>> people_by_feature(chain, [1, 4], np.array([2, 3]), 2).tolist()
     [5, 3]
     """
-    order, cuts, above = _by_level(tree)
-    inside = np.zeros(tree.n_nodes)
-    inside[np.asarray(leaves, dtype=np.int64)] = people
-    inside, feature = _sum_up(inside[order], cuts, above), tree.feature[order]
-    found = np.zeros(n_features, dtype=np.int64)
-    used = np.flatnonzero(np.bincount(tree.feature[1:]))
-    # 64 features at a time: which of them the way to a node has asked about.
-    for start in range(0, len(used), 64):
-        word = used[start : start + 64]
-        bit = np.zeros(n_features + 1, dtype=np.min_scalar_type((1 << len(word)) - 1))
-        bit[word] = np.uint64(1) << np.arange(len(word), dtype=np.uint64)
-        asked = bit[feature]
-        first = asked != 0
-        for begin, end in pairwise(cuts):
-            own = asked[begin:end]
-            before = asked.take(above[begin:end])
-            first[begin:end] &= (before & own) == 0
-            own |= before
-        for begin in range(0, tree.n_nodes, _BLOCK):
-            at = begin + np.flatnonzero(first[begin : begin + _BLOCK])
-            found += np.bincount(feature[at], inside[at], n_features).astype(np.int64)
-    return found
+    rules = rules_of(tree, leaves)
+    return np.bincount(rules.feature, people[rules.row], n_features).astype(np.int64)
 
 
 def people_by_last_split(
@@ -85,19 +57,12 @@ def people_by_last_split(
 def hidden_without(rules: Rules, n_leaves: int, values: Float, k: int) -> Flag:
     """Tell which leaves would hold k people if one feature were left out of their rule.
 
-    Parameters
-    ----------
-    values
-        Shape ``(n_people, n_features)``: the people, as the model sees them.
+    * ``values``: shape ``(n_people, n_features)``: the people, as the model sees them.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape ``(n_leaves, n_features)``.
+    Returns: shape ``(n_leaves, n_features)``.
 
     Examples
     --------
-    >>> from treeaudit.model.rules import rules_of
     >>> inf = np.inf
     >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
     ...              low=[-inf, -inf, 15], high=[inf, 15, inf])
@@ -134,35 +99,3 @@ def _fits(rules: Rules, condition: int, value: Float) -> Flag:
     codes = [] if rules.categories is None else rules.categories.of(condition)
     fits = np.isin(value, codes) if codes else (value > low) & (value <= high)
     return np.asarray(fits | (np.isnan(value) & bool(rules.missing[condition])))
-
-
-def _by_level(tree: Tree) -> tuple[Wide, list[int], Int]:
-    """Return the nodes level by level, where each level below the root begins, and the parents.
-
-    A level is then a slice, and looks at no other than the one before it. Parents are places in
-    that order; that of the root is its own.
-    """
-    depth = tree.depths
-    # Small numbers are sorted by counting them.
-    order = np.argsort(depth.astype(np.min_scalar_type(int(depth.max()))), kind="stable")
-    place = np.empty(tree.n_nodes, dtype=np.int32)
-    place[order] = np.arange(tree.n_nodes, dtype=np.int32)
-    parent = tree.parent[order]
-    parent[0] = 0
-    return order, np.cumsum(np.bincount(depth)).tolist(), place.take(parent)
-
-
-def _sum_up(inside: Float, cuts: list[int], above: Int) -> Float:
-    """Return how many of the people in some leaves are below each node, nodes level by level."""
-    if len(cuts) <= _FEW_LEVELS:
-        for first, begin, end in reversed([*zip([0, *cuts], cuts, cuts[1:], strict=False)]):
-            below = inside[begin:end]
-            inside[first:begin] += np.bincount(above[begin:end] - first, below, begin - first)
-        return inside
-    # Twice as far down with each step, as deep trees have as many levels as nodes.
-    above = above.copy()
-    above[0] = -1
-    while (live := np.flatnonzero(above >= 0)).size:
-        inside += np.bincount(above[live], weights=inside[live], minlength=len(inside))
-        above[live] = above[above[live]]
-    return inside

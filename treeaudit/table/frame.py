@@ -23,15 +23,10 @@ Columns = dict[str, Column]
 class Rows:
     """Some rows of the table with all that the model says of them.
 
-    Attributes
-    ----------
-    tree
-        Tree of each row; None where there is only one.
-    rules
-        What the path of each row says of the features.
-    size, counts, value, label
-        People, class counts, predicted number and predicted class per row, or
-        None where the model does not tell.
+    * ``tree``: tree of each row; None where there is only one.
+    * ``rules``: what the path of each row says of the features.
+    * ``size``, ``counts``, ``value``, ``label``: people, class counts, predicted number and
+      predicted class per row, or None where the model does not tell.
     """
 
     schema: Schema
@@ -48,12 +43,8 @@ class Rows:
 class Tested:
     """Which features the trees of a table test.
 
-    Attributes
-    ----------
-    numeric, named
-        Features with low and high ends, and those with categories; ascending.
-    missing
-        Those for which it can be told whether missing values are in a leaf.
+    * ``numeric``, ``named``: features with low and high ends, and those with categories; ascending.
+    * ``missing``: those for which it can be told whether missing values are in a leaf.
     """
 
     numeric: tuple[int, ...]
@@ -81,12 +72,9 @@ def tested_by(trees: Iterable[Tree], schema: Schema) -> Tested:
 def bounds(tree: Tree, leaves: Int, schema: Schema, tested: Tested) -> Columns:
     """Return what the paths to some leaves of a tree say, as numbers.
 
-    Returns
-    -------
-    dict
-        ``NAME_low`` and ``NAME_high`` of each numeric feature that is tested, infinite where
-        open; for each feature of categories all that pass, ``A or B``, ``*`` where nothing
-        is said; ``NAME_missing`` of both where models send missing values somewhere.
+    Returns: ``NAME_low`` and ``NAME_high`` of each numeric feature that is tested, infinite where
+    open; for each feature of categories all that pass, ``A or B``, ``*`` where nothing is said;
+    ``NAME_missing`` of both where models send missing values somewhere.
     """
     asked = (*tested.numeric, *(i for i in tested.named if i in tested.missing))
     boxes = boxes_of(tree, leaves, asked)
@@ -155,12 +143,8 @@ def per_leaf(rows: Rows) -> Columns:
 def per_person(rows: Rows, size: Wide, people: Float) -> Columns:
     """Return the columns of `treeaudit.table.table.Table.expand`.
 
-    Parameters
-    ----------
-    size
-        Shape ``(n_rows,)``: people per row.
-    people
-        Shape ``(n_rows, n_classes)``: people per class, NaN where unknown.
+    * ``size``: shape ``(n_rows,)``: people per row.
+    * ``people``: shape ``(n_rows, n_classes)``: people per class, NaN where unknown.
     """
     schema = rows.schema
     columns: Columns = {}

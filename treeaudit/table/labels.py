@@ -20,25 +20,15 @@ _NEARLY = 0.95
 class Labels:
     """What class counts say, one entry per leaf; of another column, its values are the classes.
 
-    Attributes
-    ----------
-    distinct
-        Classes that occur in the leaf; 0 where nobody is in it, and in trees
-        that hold no class counts or do not tell how many people are in a leaf.
-    absent
-        Classes that occur in the tree but not in the leaf.
-    share
-        Share of the largest class.
-    majority
-        People in the largest class; NaN where counts are not people.
-    fewest
-        People in the smallest class that occurs; NaN where counts are not people.
-    others
-        People of other classes, or what is known of them: see `exceptions`.
-    top
-        The largest class, as a column of `Tree.counts`.
-    trees
-        The worst diversity per tree; None for trees of which nothing is known.
+    * ``distinct``: classes that occur in the leaf; 0 where nobody is in it, and in trees that hold
+      no class counts or do not tell how many people are in a leaf.
+    * ``absent``: classes that occur in the tree but not in the leaf.
+    * ``share``: share of the largest class.
+    * ``majority``: people in the largest class; NaN where counts are not people.
+    * ``fewest``: people in the smallest class that occurs; NaN where counts are not people.
+    * ``others``: people of other classes, or what is known of them: see `exceptions`.
+    * ``top``: the largest class, as a column of `Tree.counts`.
+    * ``trees``: the worst diversity per tree; None for trees of which nothing is known.
     """
 
     distinct: npt.NDArray[np.int32]
@@ -62,7 +52,7 @@ class Labels:
         return replace(found, trees=self.trees)
 
 
-class Once:
+class LazyLabels:
     """Labels that are measured when they are first asked for."""
 
     __slots__ = ("_found", "_measure")
@@ -88,14 +78,9 @@ def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
     the leaf: under bootstrap that is where everybody was drawn once. A leaf
     with one class holds exactly ``size`` people of it, whatever they weigh.
 
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``, as in `Tree.counts`.
-    size
-        Shape ``(n_leaves,)``: people per leaf.
-    counts_are
-        As in `Forest`.
+    * ``counts``: shape ``(n_leaves, n_classes)``, as in `Tree.counts`.
+    * ``size``: shape ``(n_leaves,)``: people per leaf.
+    * ``counts_are``: as in `Forest`.
 
     Examples
     --------
@@ -125,14 +110,10 @@ def exceptions(
     are: as many as there are other classes where the commonest is nearly certain,
     and as many as anybody asks for elsewhere.
 
-    Parameters
-    ----------
-    counted, largest
-        Shape ``(n_leaves,)``: what the class counts add up to, and the largest.
-    distinct, size
-        Classes that occur, and people.
-    counts_are
-        As in `Forest`.
+    * ``counted``, ``largest``: shape ``(n_leaves,)``: what the class counts add up to, and the
+      largest.
+    * ``distinct``, ``size``: classes that occur, and people.
+    * ``counts_are``: as in `Forest`.
 
     Examples
     --------
@@ -166,14 +147,9 @@ def nearly_certain(share: Float, others: Float, k: int) -> npt.NDArray[np.bool_]
 def labels_of(counts: Float | None, size: Wide, counts_are: CountsAre) -> Labels | None:
     """Measure the leaves of one tree; None if it tells nothing of them.
 
-    Parameters
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``, or None.
-    size
-        Shape ``(n_leaves,)``: people per leaf; those without are left blank.
-    counts_are
-        As in `Forest`.
+    * ``counts``: shape ``(n_leaves, n_classes)``, or None.
+    * ``size``: shape ``(n_leaves,)``: people per leaf; those without are left blank.
+    * ``counts_are``: as in `Forest`.
     """
     if counts is None:
         return None

@@ -12,14 +12,84 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Wide, groups_of
 from treeaudit.model.tree import Tree
 from treeaudit.table.diversity import Worst, counted, crosstab
-from treeaudit.table.labels import Labels, Once, measured
-from treeaudit.table.leaf_membership import Held, held_in
+from treeaudit.table.labels import Labels, LazyLabels, measured
 from treeaudit.table.table import Table
 
 Codes = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LeafMembers:
+    """Which persons have how many records in which leaf of a tree, leaves and persons ascending.
+
+    * ``leaf``, ``who``, ``records``: shape ``(n_pairs,)``: the leaf, among those of its tree in the
+      table; the person; how many records.
+    * ``pair``: shape ``(n_records,)``: which of them each record is one of; -1 where it ends in no
+      leaf of the table.
+    """
+
+    leaf: Codes
+    who: Codes
+    records: Codes
+    pair: Codes
+
+    @property
+    def one_record_each(self) -> bool:
+        """Whether nobody has two records in a leaf."""
+        return int(self.records.max(initial=1)) == 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ImpliedPeople:
+    """Which persons are meant by the leaves of a tree, if those leaves are meant at all.
+
+    * ``leaf``, ``who``: shape ``(n_pairs,)``: the leaf, among those of its tree in the table, and
+      the person.
+    * ``people``: shape ``(n_leaves,)``: how many of these pairs each leaf is in.
+    * ``single``: shape ``(n_pairs,)``: whether all records of the person in the leaf have the label
+      that it says; None where that is so of everybody.
+    * ``apart``: whether everybody is in one of these pairs at most, with all their records.
+    """
+
+    leaf: Codes
+    who: Codes
+    people: Wide
+    single: Flag | None
+    apart: bool
+
+
+def leaf_members(table: Table, tree: int, node: Codes, persons: Codes | None) -> LeafMembers:
+    """Return who is in which leaf of a tree.
+
+    * ``node``: shape ``(n_records,)``: where each record ends.
+    * ``persons``: shape ``(n_records,)``: a number from 0 per person; None where a record is a
+      person, in whose order they then stand.
+
+    Examples
+    --------
+    >>> import treeaudit as ta
+    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 15],
+    ...     high=[np.inf, 15, np.inf], n_records=[3, 1, 2])
+    >>> table = ta.reconstruct(ta.Forest(trees=(stump,), schema=ta.Schema.numeric(["age"])))
+    >>> held = held_in(table, 0, np.array([2, 1, 2]), np.array([1, 0, 1]))
+    >>> held.leaf.tolist(), held.who.tolist(), held.records.tolist(), held.pair.tolist()
+    ([0, 1], [0, 1], [1, 2], [1, 0, 1])
+    """
+    at = table.positions(tree, node)
+    inside = np.flatnonzero(at >= 0)
+    leaf, pair = at[inside] - int(table.start[tree]), np.full(len(at), -1, dtype=np.int32)
+    if persons is None:
+        pair[inside] = np.arange(len(inside))
+        return LeafMembers(leaf=leaf, who=inside, records=np.ones_like(inside), pair=pair)
+    n = int(persons.max(initial=0)) + 1
+    key, own, records = groups_of(leaf * n + persons[inside])
+    pair[inside] = own
+    held, who = np.empty((2, len(key)), dtype=np.int32)
+    held[own], who[own] = leaf, persons[inside]
+    return LeafMembers(leaf=held, who=who, records=records.astype(np.int32), pair=pair)
 
 
 def at_most(table: Table, most: int) -> Table:
@@ -39,17 +109,11 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
     draw of them is, nobody tells who was drawn: the leaf holds the fewest persons
     who could be its n records, those with most records first.
 
-    Parameters
-    ----------
-    table
-        Its groups, in records.
-    node
-        Shape ``(n_records, n_trees)``: where each record ends.
-    persons
-        Shape ``(n_records,)``: a number from 0 per person.
-    labels
-        Shape ``(n_records,)``: classes as in the trees, or None: then only as much
-        follows of labels as from the most records of one person in a leaf.
+    * ``table``: its groups, in records.
+    * ``node``: shape ``(n_records, n_trees)``: where each record ends.
+    * ``persons``: shape ``(n_records,)``: a number from 0 per person.
+    * ``labels``: shape ``(n_records,)``: classes as in the trees, or None: then only as much
+      follows of labels as from the most records of one person in a leaf.
 
     Notes
     -----
@@ -70,7 +134,7 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
     trees = [] if every is None else list(every.trees)
     for tree in range(len(table.start) - 1):
         rows = table.rows_of(tree)
-        held = held_in(table, tree, node[:, tree], persons)
+        held = leaf_members(table, tree, node[:, tree], persons)
         if not len(held.leaf):
             continue
         stated, n = table.size[rows], rows.stop - rows.start
@@ -124,11 +188,11 @@ class _Said:
     spread: Float
 
 
-def _fewest(held: Held, stated: Wide) -> Wide:
+def _fewest(held: LeafMembers, stated: Wide) -> Wide:
     """Return the fewest persons that make up the stated records, at least one."""
     leaf, records = held.leaf, held.records
     pairs = np.bincount(leaf, minlength=len(stated))
-    if held.once:
+    if held.one_record_each:
         return np.where(pairs * stated > 0, np.minimum(pairs, stated), stated)
     order = np.lexsort((-records, leaf))
     leaf, records = leaf[order], records[order]
@@ -139,22 +203,22 @@ def _fewest(held: Held, stated: Wide) -> Wide:
     return np.where(found > 0, found, stated)
 
 
-def _most(held: Held, n: int) -> Wide:
+def _most(held: LeafMembers, n: int) -> Wide:
     most = np.ones(n, dtype=np.int64)
-    if held.once:
+    if held.one_record_each:
         return most
     first = np.flatnonzero(np.diff(held.leaf, prepend=-1))
     most[held.leaf[first]] = np.maximum.reduceat(held.records, first)
     return most
 
 
-def _said(held: Held, label: Codes, n: int) -> _Said:
+def _said(held: LeafMembers, label: Codes, n: int) -> _Said:
     """Count persons per leaf and label, in leaves that hold all records that end there."""
     inside = held.pair >= 0
     label = label[inside]
     classes = int(label.max()) + 1
     pair, shape = held.pair[inside].astype(np.int64), (n, classes)
-    if held.once:
+    if held.one_record_each:
         # Who has one record in a leaf has one label there.
         cell = held.leaf.take(pair) * classes + label
         only = have = np.bincount(cell, minlength=n * classes).reshape(shape)
@@ -189,12 +253,9 @@ def bounded_by(labels: Labels, records: Wide, size: Wide, most: Wide) -> Labels:
 
     Whoever stands against the largest class is at least its records by that many.
 
-    Parameters
-    ----------
-    labels
-        What leaves say, in records.
-    records, size, most
-        Shape ``(n_leaves,)``: their records, persons, and the most records of one of these.
+    * ``labels``: what leaves say, in records.
+    * ``records``, ``size``, ``most``: shape ``(n_leaves,)``: their records, persons, and the most
+      records of one of these.
     """
     needed = np.ceil((records - labels.majority) / most)
     needed = np.where(labels.distinct > 1, np.clip(needed, 1, np.maximum(size - 1, 1)), 0)
@@ -221,7 +282,7 @@ def _with(table: Table, size: Wide, labels: Labels | None, people: int | None) -
         table,
         _size=np.where(known, size, table.size),
         _counted=(people, table.n_records),
-        _labels=table._labels if labels is None else Once(lambda: labels),
+        _labels=table._labels if labels is None else LazyLabels(lambda: labels),
         _labels_of_people=None,
     )
 
@@ -239,15 +300,11 @@ def values_in(
 
     In persons it is never milder than in records.
 
-    Parameters
-    ----------
-    group, code
-        Shape ``(n_records,)``: the leaf and the value of each record, from 0; no leaf is empty.
-    persons
-        Shape ``(n_records,)``: whose each record is, a number from 0; None where that is not
-        told.
-    most
-        The most records of one person, where it is not.
+    * ``group``, ``code``: shape ``(n_records,)``: the leaf and the value of each record, from 0; no
+      leaf is empty.
+    * ``persons``: shape ``(n_records,)``: whose each record is, a number from 0; None where that is
+      not told.
+    * ``most``: the most records of one person, where it is not.
 
     Examples
     --------

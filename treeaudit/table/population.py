@@ -34,14 +34,9 @@ from treeaudit.arrays import Float, Wide
 class Risk:
     """How probable it is that a person is found.
 
-    Attributes
-    ----------
-    highest
-        Of the person most at risk.
-    average
-        Over the people: the marketer's risk.
-    above_threshold
-        Share of people whose risk is above the threshold.
+    * ``highest``: of the person most at risk.
+    * ``average``: over the people: the marketer's risk.
+    * ``above_threshold``: share of people whose risk is above the threshold.
     """
 
     highest: float
@@ -52,15 +47,10 @@ class Risk:
 def risk(size: Wide, threshold: float, chance: Float | None = None) -> Risk:
     """Return the risk of the people in some groups.
 
-    Parameters
-    ----------
-    size
-        Shape ``(n_groups,)``: people of the data in each group, at least one.
-    threshold
-        The highest acceptable risk, such as 1/k.
-    chance
-        Shape ``(n_groups,)``: the probability to find one of them, such as the
-        expectation of 1/F; 1/f unless told.
+    * ``size``: shape ``(n_groups,)``: people of the data in each group, at least one.
+    * ``threshold``: the highest acceptable risk, such as 1/k.
+    * ``chance``: shape ``(n_groups,)``: the probability to find one of them, such as the
+      expectation of 1/F; 1/f unless told.
 
     Examples
     --------
@@ -83,13 +73,9 @@ def risk(size: Wide, threshold: float, chance: Float | None = None) -> Risk:
 class Uniques:
     """How many people are alone in the population, by three estimators.
 
-    Attributes
-    ----------
-    population
-        How many people there are.
-    pitman, zayatz, slide
-        Estimated people who are alone in their group; None where the model
-        cannot be fitted.
+    * ``population``: how many people there are.
+    * ``pitman``, ``zayatz``, ``slide``: estimated people who are alone in their group; None where
+      the model cannot be fitted.
     """
 
     population: int

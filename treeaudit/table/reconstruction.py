@@ -14,7 +14,7 @@ from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import sentence
 from treeaudit.readers import load
-from treeaudit.table.labels import Labels, Once, joined, labels_of
+from treeaudit.table.labels import Labels, LazyLabels, joined, labels_of
 from treeaudit.table.table import Table
 
 Int = npt.NDArray[np.int32]
@@ -74,7 +74,7 @@ def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) 
 
     table = _streamed(forest, range(forest.n_trees), _as_stated, see)
     n_leaves = np.diff(table.start).tolist()
-    measured = Once(partial(joined, labels, n_leaves))
+    measured = LazyLabels(partial(joined, labels, n_leaves))
     # Asked for at once, so that the parts do not stay beside the whole.
     measured()
     return replace(table, _labels=measured)
@@ -83,12 +83,8 @@ def measure(forest: Forest, progress: Callable[[int, int], None] | None = None) 
 def routed(table: Table, node: Int) -> Table:
     """Return a table in which trees that do not tell their people hold those who end in them.
 
-    Parameters
-    ----------
-    table
-        Of all trees, with the rows of those that do not tell.
-    node
-        Shape ``(n_people, n_trees)``: where each training person ends.
+    * ``table``: of all trees, with the rows of those that do not tell.
+    * ``node``: shape ``(n_people, n_trees)``: where each training person ends.
 
     Notes
     -----
@@ -114,7 +110,7 @@ def routed(table: Table, node: Int) -> Table:
         n_silent=0 if every else table.n_silent,
         tells_people=True,
         _size=size,
-        _labels=Once(partial(_measured, forest, _as_stated, table.start, table.leaf, size)),
+        _labels=LazyLabels(partial(_measured, forest, _as_stated, table.start, table.leaf, size)),
     )
 
 
@@ -124,14 +120,9 @@ def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -
     Weights tell which labels a leaf holds, but not how many people have each. Other tables are
     returned as they are, and so are those of trees that may have left people out.
 
-    Parameters
-    ----------
-    table
-        Of all trees; it tells the people of every row.
-    node
-        Shape ``(n_people, n_trees)``: where each training person ends.
-    labels
-        Shape ``(n_people,)``: the label of each, as a position.
+    * ``table``: of all trees; it tells the people of every row.
+    * ``node``: shape ``(n_people, n_trees)``: where each training person ends.
+    * ``labels``: shape ``(n_people,)``: the label of each, as a position.
     """
     forest = table.forest
     weighed = forest.counts_are == "weighted" and forest.tree_classes is None
@@ -154,7 +145,7 @@ def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -
         ]
         return joined(each, np.diff(table.start).tolist())
 
-    return replace(table, _labels_of_people=Once(measured))
+    return replace(table, _labels_of_people=LazyLabels(measured))
 
 
 def claimed(forest: Forest) -> Table:
@@ -220,7 +211,7 @@ def _streamed(
         n_silent=n_silent,
         tells_people=not n_silent,
         _size=size,
-        _labels=Once(partial(_measured, forest, read, start, leaves, size)),
+        _labels=LazyLabels(partial(_measured, forest, read, start, leaves, size)),
     )
 
 

@@ -29,7 +29,7 @@ from treeaudit.table.frame import (
     per_person,
     tested_by,
 )
-from treeaudit.table.labels import Labels, Once, people_per_class
+from treeaudit.table.labels import Labels, LazyLabels, people_per_class
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,13 +39,8 @@ if TYPE_CHECKING:
 class LeafRows:
     """A row per leaf.
 
-    Attributes
-    ----------
-    start
-        Shape ``(n_trees + 1,)``: rows ``start[t]`` to ``start[t + 1]`` belong
-        to tree t.
-    leaf
-        Shape ``(n_rows,)``: the node of each row in its tree, ascending within a tree.
+    * ``start``: shape ``(n_trees + 1,)``: rows ``start[t]`` to ``start[t + 1]`` belong to tree t.
+    * ``leaf``: shape ``(n_rows,)``: the node of each row in its tree, ascending within a tree.
     """
 
     start: Wide
@@ -126,9 +121,9 @@ class Table(LeafRows):
     tells_people: bool
     # -1 in rows of trees that do not tell.
     _size: Wide = field(repr=False)
-    _labels: Once = field(repr=False)
+    _labels: LazyLabels = field(repr=False)
     # Of the training people, where the file weighs them.
-    _labels_of_people: Once | None = field(default=None, repr=False)
+    _labels_of_people: LazyLabels | None = field(default=None, repr=False)
     # Persons and records in all; None where a record is a person.
     _counted: tuple[int | None, int | None] | None = field(default=None, repr=False)
 
@@ -225,11 +220,11 @@ class Table(LeafRows):
             leaf=self.leaf[held],
             tells_people=bool(held.any()),
             _size=self._size[held],
-            _labels=Once(partial(_held, self._labels, held)),
+            _labels=LazyLabels(partial(_held, self._labels, held)),
             _labels_of_people=(
                 None
                 if self._labels_of_people is None
-                else Once(partial(_held, self._labels_of_people, held))
+                else LazyLabels(partial(_held, self._labels_of_people, held))
             ),
         )
 
@@ -392,5 +387,5 @@ class Table(LeafRows):
         )
 
 
-def _held(labels: Once, held: Flag) -> Labels | None:
+def _held(labels: LazyLabels, held: Flag) -> Labels | None:
     return None if (every := labels()) is None else every.only(held)

@@ -108,16 +108,6 @@ def test_more_known_people_never_disclose_fewer(people) -> None:
     assert ((some.label >= 0) | (nobody.label < 0)).all()
 
 
-@given(people_in_trees(), st.randoms())
-def test_the_order_of_the_trees_changes_nothing(people, random) -> None:
-    labels, homes, known, classes = people
-    order = list(range(homes.shape[1]))
-    random.shuffle(order)
-    one, other = run(*people), run(labels, homes[:, order], known, classes)
-    assert one.label.tolist() == other.label.tolist()
-    assert one.round.tolist() == other.round.tolist()
-
-
 def test_one_tree_tips_the_other() -> None:
     """Tree 0 pairs {A, B}, {C, D}; tree 1 pairs {B, C}, {A, D}: A known, all fall in turn."""
     labels = np.array([0, 1, 0, 1])

@@ -117,16 +117,6 @@ def test_the_skyline_against_every_piece_of_knowledge(counts, negated, known, im
     assert certainty_by_skyline([counts], negated, known, implied)[0] == pytest.approx(best)
 
 
-@given(st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=20))
-def test_leaves_with_the_same_counts_are_joined(rows) -> None:
-    found = distinct_vectors(rows)
-    expected: dict[tuple[int, ...], int] = {}
-    for row in rows:
-        key = tuple(sorted(row, reverse=True))
-        expected[key] = expected.get(key, 0) + 1
-    assert dict(zip(map(tuple, found.counts.tolist()), found.leaves, strict=True)) == expected
-
-
 @given(forests())
 def test_vectors_come_from_every_leaf_whose_counts_are_people(forest) -> None:
     table = ta.reconstruct(forest).groups

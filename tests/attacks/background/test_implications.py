@@ -82,16 +82,3 @@ def test_more_knowledge_never_makes_less_certain(rows, most) -> None:
     curve = certainty_by_implications(distinct_vectors(rows), most)
     assert (np.diff(curve) >= -1e-12).all()
     assert curve[0] == pytest.approx(max(max(row) / sum(row) for row in rows))
-
-
-def test_the_order_and_number_of_leaves_do_not_change_the_joining() -> None:
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 9, (7, 3)) + 1
-    whole = certainty_by_implications(distinct_vectors(rows), 4)
-    assert certainty_by_implications(distinct_vectors(rows[::-1]), 4) == pytest.approx(whole)
-    twice = certainty_by_implications(distinct_vectors(np.r_[rows, rows]), 4)
-    assert (twice >= whole - 1e-12).all()
-
-
-def test_nobody() -> None:
-    assert certainty_by_implications(distinct_vectors(np.empty((0, 2))), 2).tolist() == [0, 0, 0]

@@ -18,12 +18,10 @@ from sklearn.ensemble import (
 
 import treeaudit as ta
 from tests.strategies import examples
-from treeaudit.attacks.composition import rowspace
-from treeaudit.attacks.composition.bounds import Sums
+from treeaudit.attacks.composition import bounds
+from treeaudit.attacks.composition.bounds import Sums, follow
 from treeaudit.attacks.composition.certain import Certain, Truth, certain_of, counts_known
 from treeaudit.attacks.composition.equations import Said
-from treeaudit.attacks.composition.rowspace import follow
-from treeaudit.findings.policy import BUILT_IN
 
 POLICY = ta.Policy(name="one", values={"max-joint-certain-people": 0})
 
@@ -38,7 +36,7 @@ def said_of(node, real, kind="numbers") -> Said:
         start=np.cumsum([0, *map(len, each)]),
         node=node,
         mean=mean,
-        told=np.ones(len(mean), dtype=np.bool_),
+        informative=np.ones(len(mean), dtype=np.bool_),
     )
 
 
@@ -106,7 +104,13 @@ def test_rounded_numbers_and_noise_make_nothing_certain() -> None:
 
     def off_by(much) -> Certain:
         moved = said.mean + much * np.array([[1.0], [-1], [-1], [1]])
-        other = Said(kind="numbers", start=said.start, node=said.node, mean=moved, told=said.told)
+        other = Said(
+            kind="numbers",
+            start=said.start,
+            node=said.node,
+            mean=moved,
+            informative=said.informative,
+        )
         return certain_of(other, truth, 5)
 
     # 6 * 0.1 + 5 * 0.1 is 1.1 off, and 1 % of the standard deviation is 2.1.
@@ -159,7 +163,7 @@ def test_what_follows_is_what_fractions_say(dense, seed, people, trees) -> None:
     counts = rng.random(start[-1]) < 0.9
     sums, _ = Sums.of(start, node, counts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rowspace, "_DENSE", dense)
+        patch.setattr(bounds, "_DENSE", dense)
         told = follow(sums)
     assert told.known.tolist() == follows_exactly(table_of(sums))
     assert told.open == 0
@@ -274,11 +278,6 @@ def test_who_defends_is_told_of_nobody_in_what_it_writes(tmp_path) -> None:
     assert report.verdict == "pass"
     if safer.n_trees > 1:
         assert report["TA106"].details.certain == 0
-
-
-def test_built_in_policies_that_judge_trees_together_ask_for_it() -> None:
-    asks = {name for name, one in BUILT_IN.items() if "max-joint-label-excess" in one.values}
-    assert asks == {n for n, p in BUILT_IN.items() if p.values.get("max-joint-certain-people") == 0}
 
 
 def test_steps_of_squared_errors_tell_sums_of_numbers() -> None:

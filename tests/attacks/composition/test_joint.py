@@ -14,10 +14,9 @@ from tests.attacks.people import records_of
 from tests.strategies import examples
 from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.composition.attack import Composition
-from treeaudit.attacks.composition.bounds import groups_together
+from treeaudit.attacks.composition.bounds import shared_leaf_groups
 from treeaudit.attacks.composition.equations import said_by
 from treeaudit.attacks.composition.joint import solve
-from treeaudit.people.predict.predictions import Answers, class_shares
 
 INF = np.inf
 
@@ -176,71 +175,14 @@ def test_majorities_that_can_be_met_are_met_as_by_a_linear_program(seed) -> None
     assert (sign * (share @ ours[:, None] - 0.5)).max() < 0.01
 
 
-@given(seed=st.integers(0, 10_000), classes=st.integers(2, 4))
-@examples(15)
-def test_relabelling_classes_changes_nothing(seed, classes) -> None:
-    forest, x, y = random_forest(seed, classes, bootstrap=False)
-    order = np.random.default_rng(seed).permutation(classes)
-    trees = [replace(tree, counts=tree.counts[:, order]) for tree in forest.trees]
-    node = forest.apply(x)
-    one, other = (
-        solve(replace(said_by(f, node), kind="shares"), most=100).x
-        for f in (forest, replace(forest, trees=tuple(trees)))
-    )
-    if classes == 2:
-        one, other = (np.hstack([1 - x, x]) for x in (one, other))
-    # Shares are told in half the bytes of a float.
-    np.testing.assert_allclose(one[:, order], other, atol=1e-4)
-    np.testing.assert_allclose(one.sum(axis=1), 1)
-    assert len(y) == len(one)
-
-
 @given(st.integers(0, 10_000), st.integers(1, 12), st.integers(1, 5))
 @examples(30)
 def test_more_trees_never_lower_the_number_of_groups(seed, trees, leaves) -> None:
     node = np.random.default_rng(seed).integers(0, leaves, (50, trees)).astype(np.int32)
-    found = groups_together(node, range(1, trees + 1))
+    found = shared_leaf_groups(node, range(1, trees + 1))
     for t, (n, sizes) in found.items():
         _, group, wanted = np.unique(node[:, :t], axis=0, return_inverse=True, return_counts=True)
         assert n == len(wanted)
         assert sizes.tolist() == wanted[group.reshape(-1)].tolist()
     counts = [found[t][0] for t in range(1, trees + 1)]
     assert counts == sorted(counts)
-
-
-@given(seed=st.integers(0, 10_000), classes=st.integers(2, 4), bootstrap=st.booleans())
-@examples(15)
-def test_answers_added_beside_what_leaves_say_are_those_of_the_model(
-    seed, classes, bootstrap
-) -> None:
-    forest, x, _ = random_forest(seed, classes, bootstrap=bootstrap)
-    node = forest.apply(x)
-    beside = Answers(forest, len(node))
-    said, alone = said_by(forest, node, beside=beside.add), said_by(forest, node)
-    for ours, plain in zip(beside.shares(), class_shares(forest, node), strict=True):
-        assert ours.tolist() == plain.tolist()
-    assert (said.mean == alone.mean).all()
-    assert (said.told == alone.told).all()
-
-
-@given(seed=st.integers(0, 10_000), few=st.integers(1, 39))
-@examples(15)
-def test_entries_are_the_nodes_in_which_somebody_ends(seed, few) -> None:
-    forest, x, _ = random_forest(seed, 2, bootstrap=False)
-    every, node = said_by(forest, forest.apply(x)), forest.apply(x[:few])
-    said = said_by(forest, node)
-    assert np.diff(said.start).tolist() == [len(np.unique(ends)) for ends in node.T]
-    for t in range(7):
-        of_some = said.mean[said.start[t] + said.node[:, t]]
-        assert (of_some == every.mean[every.start[t] + every.node[:few, t]]).all()
-
-
-def test_leaves_of_more_people_than_a_byte_holds_are_counted() -> None:
-    # As small as the largest leaf of a tree lets them be: 300 and 70,000 are no 44 and no 4,464.
-    for first, second in ((1, 300), (300, 70_000)):
-        trees = [multiway(0, [[first, 0], [0, second]])] * 2
-        labels = [0] * first + [1] * second
-        case = case_of(trees, np.repeat(labels, 2).reshape(-1, 2), labels)
-        found = solve(said_by(case.forest, case.train.node))
-        assert found.answer.tolist() == labels
-        np.testing.assert_allclose(found.x[:, 0], labels)

@@ -28,7 +28,7 @@ def test_leaves_tell_the_labels_of_those_who_end_in_them() -> None:
         leaf = tree.apply(X)
         wanted = [(THREE[leaf == one] == i % 3).mean() for one in leaf]
         assert said.mean[at[:, i], 0] == pytest.approx(wanted)
-        assert said.told[at[:, i]].all()
+        assert said.informative[at[:, i]].all()
 
 
 def test_sums_of_three_leaves_give_three_labels_back() -> None:

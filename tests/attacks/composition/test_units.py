@@ -9,7 +9,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 import treeaudit as ta
 from tests.libraries import library
-from treeaudit.attacks.composition.bounds import groups_together
+from treeaudit.attacks.composition.bounds import shared_leaf_groups
 from treeaudit.reports.summary import reasons
 
 N = 240
@@ -25,18 +25,8 @@ def test_groups_of_three_visits_by_hand() -> None:
     # after the second nobody shares with anybody, and Ann, in two groups, is one person.
     node = np.array([[1, 1], [1, 2], [1, 3], [2, 3]], dtype=np.int32)
     persons = np.array([4, 4, 7, 9], dtype=np.int32)
-    found = groups_together(node, (1, 2), persons)
+    found = shared_leaf_groups(node, (1, 2), persons)
     assert [(n, size.tolist()) for n, size in found.values()] == [(2, [2, 2, 1]), (4, [1, 1, 1])]
-
-
-@given(seed=st.integers(0, 10_000), trees=st.integers(1, 5))
-def test_persons_of_one_record_are_records(seed, trees) -> None:
-    random = np.random.default_rng(seed)
-    node = random.integers(0, 3, (20, trees)).astype(np.int32)
-    own = random.permutation(20).astype(np.int32)
-    for t, (n, size) in groups_together(node, range(1, trees + 1), own).items():
-        plain = groups_together(node, (t,))[t]
-        assert (n, size[own].tolist()) == (plain[0], plain[1].tolist())
 
 
 @given(seed=st.integers(0, 10_000), trees=st.integers(1, 6), people=st.integers(1, 20))
@@ -44,7 +34,7 @@ def test_groups_of_visits_are_what_they_are_one_by_one(seed, trees, people) -> N
     random = np.random.default_rng(seed)
     node = random.integers(0, 3, (30, trees)).astype(np.int32)
     persons = random.integers(0, people, 30).astype(np.int32)
-    for t, (n, size) in groups_together(node, range(1, trees + 1), persons).items():
+    for t, (n, size) in shared_leaf_groups(node, range(1, trees + 1), persons).items():
         ends = [tuple(one) for one in node[:, :t].tolist()]
         held = {one: {who for x, who in zip(ends, persons.tolist(), strict=True) if x == one}
                 for one in ends}  # fmt: skip

@@ -8,7 +8,7 @@ from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.attacks.known_numbers.exception_bounds import few_others
+from treeaudit.attacks.known_numbers.exceptions import most_exceptions
 from treeaudit.table.labels import nearly_certain
 
 GROUP = np.repeat(np.arange(10), 100)
@@ -92,7 +92,7 @@ def test_no_more_people_differ_than_the_file_bounds(leaves, step, low) -> None:
     value = np.array([one.mean() for one in numbers])
     spread = np.array([one.std() for one in numbers])
     size = np.array([len(one) for one in numbers])
-    others = few_others(value, spread, size, drawn=False)
+    others = most_exceptions(value, spread, size, drawn=False)
     for bound, one in zip(others.tolist(), numbers, strict=True):
         most = np.unique(one, return_counts=True)[1].max()
         assert len(one) - most <= bound + 1e-9

@@ -59,16 +59,6 @@ def test_a_share_is_no_larger_whoever_has_the_records(labels, most, seed) -> Non
     assert named["max-certain-share"].measured <= bound.measured + 1e-12
 
 
-def test_records_of_one_leaf_may_be_of_one_person_each() -> None:
-    # Four records of 400 are alone of a label: one person of 100 at least, four at most.
-    labels = np.r_[np.ones(4), np.arange(396) % 2]
-    rows = np.r_[np.zeros(4), np.full(396, 9.0)][:, None]
-    model = DecisionTreeClassifier(min_samples_leaf=4).fit(rows, labels)
-    check = _checks(model, rows_per_person=4)["max-certain-share"]
-    assert (check.status, check.measured) == ("fail", 0.04)
-    assert check.shown == "1.0% of the people in tree 0, at most 4.0% of all people in some tree"
-
-
 @pytest.mark.parametrize("named", ["smooth", "rough"])
 def test_numbers_of_one_output_say_nothing_of_another(named) -> None:
     group = np.repeat(np.arange(10), 100)

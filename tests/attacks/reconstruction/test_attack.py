@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.attacks.reconstruction.details import ReconstructionDetails
+from treeaudit.attacks.reconstruction.view import ReconstructionDetails
 from treeaudit.reports.terminal import attack_lines
 
 POLICY = ta.Policy(name="test", values={"max-certified-people": 0})

@@ -21,27 +21,26 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Flag, Int
-from treeaudit.attacks.attribute_inference.candidates import Column, columns_of
-from treeaudit.attacks.attribute_inference.details import AttributesDetails, InferredColumn
 from treeaudit.attacks.attribute_inference.guesses import (
-    Asked,
+    Column,
+    Targets,
     Weighed,
     answers,
+    columns_of,
     fredrikson,
     guesses,
-    people_asked,
+    target_people,
     tempering,
     weigh,
 )
-from treeaudit.attacks.attribute_inference.view import view
+from treeaudit.attacks.attribute_inference.view import AttributesDetails, InferredColumn, view
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.control import of_what_fails
 from treeaudit.attacks.groups import Groups, split_groups
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent
@@ -52,14 +51,10 @@ from treeaudit.stats import Estimate, difference, paired, residual, wilson
 class Outcome:
     """Who was found out about one column, and by what.
 
-    Attributes
-    ----------
-    is_member
-        Shape ``(n,)``: members, the others are control people.
-    model, imputation, frequent, fredrikson
-        Shape ``(n,)``: whether the value is right that follows from the counts
-        and the guess, from the guess alone, from the most frequent value, and
-        from Fredrikson's rule.
+    * ``is_member``: shape ``(n,)``: members, the others are control people.
+    * ``model``, ``imputation``, ``frequent``, ``fredrikson``: shape ``(n,)``: whether the value is
+      right that follows from the counts and the guess, from the guess alone, from the most frequent
+      value, and from Fredrikson's rule.
     """
 
     column: Column
@@ -181,16 +176,11 @@ _ADVANTAGE = Rule(
 class Attributes:
     """Infer each column of training people from all their others.
 
-    Attributes
-    ----------
-    most_people
-        The most members, and the most control people, that are asked about;
-        fewer in forests of more than fifty trees, never below 500.
-    most_columns
-        The most columns that are attacked, most identifying first.
-    most_work
-        The same by cost: people times candidates times trees, 40 million of
-        which take about eight seconds.
+    * ``most_people``: the most members, and the most control people, that are asked about; fewer in
+      forests of more than fifty trees, never below 500.
+    * ``most_columns``: the most columns that are attacked, most identifying first.
+    * ``most_work``: the same by cost: people times candidates times trees, 40 million of which take
+      about eight seconds.
     """
 
     id: ClassVar[str] = "TA104"
@@ -224,7 +214,7 @@ class Attributes:
         trees = case.forest.n_trees
         most = max(_FEWEST_PEOPLE, min(self.most_people, _MOST_TIMES_TREES // trees))
         people = split_groups(case, self.id, min(most, self.most_people))
-        asked = people_asked(people)
+        asked = target_people(people)
         columns, left = self._choose(case, people, len(asked.values))
         if not columns:
             reason = "the model asks about no column in which two values could be told apart"
@@ -286,7 +276,7 @@ def _entropy(code: Int) -> float:
     return float(-(share * np.log2(share)).sum())
 
 
-def _outcome(case: Case, people: Groups, asked: Asked, column: Column, sums: Weighed) -> Outcome:
+def _outcome(case: Case, people: Groups, asked: Targets, column: Column, sums: Weighed) -> Outcome:
     truth = column.truth(asked.values)
     known = column.truth(people.test.values[people.reference])
     frequency = np.bincount(known[known >= 0], minlength=len(column.says)) + 0.5

@@ -1,4 +1,4 @@
-"""Guesses of a hidden value from the leaves that it may lead to (TA104).
+"""Candidate values of a hidden column, and guesses from the leaves they may lead to (TA104).
 
 `fredrikson` is the published rule for one tree or several: the value that most people in the leaf
 may have. It infers what is frequent, not what was memorised: a baseline to be above.
@@ -18,13 +18,164 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Int
-from treeaudit.attacks.attribute_inference.candidates import Column
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.attacks.case import Case
 from treeaudit.attacks.groups import Groups, leaf_scores
+from treeaudit.model.forest import Forest
+from treeaudit.model.words import cell, label_text
 from treeaudit.people.predict.imputation import guess
 from treeaudit.people.records import Records
+
+_Table = npt.NDArray[np.floating[Any]]
+
+_MOST_INTERVALS, _MOST_CANDIDATES = 16, 64
+_ENOUGH_THRESHOLDS = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Column:
+    """One column as the attacker sees it: a feature, or all indicators of a category.
+
+    * ``features``: positions of its features in the model.
+    * ``values``: shape ``(n_candidates, len(features))``: what the model is asked with.
+    * ``says``: the candidates in words.
+    * ``cuts``: ends of the intervals of a numeric column, ascending; None otherwise.
+    """
+
+    name: str
+    features: tuple[int, ...]
+    values: Float
+    says: tuple[str, ...]
+    cuts: Float | None = None
+
+    def truth(self, values: _Table) -> Int:
+        """Return which candidate people have; -1 where it is none of them."""
+        own = np.asarray(values[:, list(self.features)], dtype=np.float64)
+        if self.cuts is not None:
+            interval = np.searchsorted(self.cuts, own[:, 0], side="left")
+            return np.where(np.isnan(own[:, 0]), -1, interval).astype(np.int32)
+        found = np.full(len(own), -1, dtype=np.int32)
+        for code, candidate in enumerate(self.values):
+            found[(own == candidate).all(axis=1)] = code
+        return found
+
+
+def columns_of(forest: Forest, reference: _Table) -> list[Column]:
+    """Return the columns that the model uses, with what may be in them."""
+    thresholds = _thresholds(forest)
+    names = forest.schema.names
+    groups = indicator_groups(names, reference)
+    grouped = {i for members in groups.values() for i in members}
+    found = [
+        _indicators(name, names, members, reference)
+        for name, members in groups.items()
+        if any(i in thresholds for i in members)
+    ]
+    for i, feature in enumerate(forest.schema.features):
+        if i in grouped or i not in thresholds:
+            continue
+        if feature.categories is not None:
+            found.append(_categories(i, feature.name, feature.categories, reference[:, i]))
+        else:
+            found.append(_intervals(i, feature.name, thresholds[i], reference[:, i]))
+    return sorted(
+        (column for column in found if len(column.says) > 1), key=lambda column: column.features
+    )
+
+
+def indicator_groups(names: Sequence[str], values: _Table) -> dict[str, list[int]]:
+    """Return features that are indicators of one column, by the name of that column.
+
+    ``kind_a``, ``kind_b``: the same beginning, only 0 and 1, and never more than
+    one of them 1.
+    """
+    binary = ((values == 0) | (values == 1)).all(axis=0)
+    left = [i for i in range(len(names)) if binary[i] and "_" in names[i]]
+    found: dict[str, list[int]] = {}
+    for cut in (str.partition, str.rpartition):
+        begun: dict[str, list[int]] = {}
+        for i in left:
+            begun.setdefault(cut(names[i], "_")[0], []).append(i)
+        found |= {
+            name: members
+            for name, members in begun.items()
+            if len(members) > 1 and (values[:, members].sum(axis=1) <= 1).all()
+        }
+        taken = {i for members in found.values() for i in members}
+        left = [i for i in left if i not in taken]
+    return found
+
+
+def _thresholds(forest: Forest) -> dict[int, Float]:
+    """Return where the model cuts each feature it uses; empty for sets of categories."""
+    found: dict[int, Float] = {}
+    for tree in forest.trees:
+        cut = np.isfinite(tree.high) & (tree.feature >= 0)
+        for i in np.unique(tree.feature[1:]).tolist():
+            known = found.get(i, np.empty(0))
+            if len(known) < _ENOUGH_THRESHOLDS:
+                found[i] = np.unique(np.concatenate([known, tree.high[cut & (tree.feature == i)]]))
+    return found
+
+
+def _indicators(name: str, names: Sequence[str], members: list[int], reference: _Table) -> Column:
+    says = [names[i][len(name) + 1 :] for i in members]
+    rows = np.eye(len(members))
+    if (reference[:, members].sum(axis=1) == 0).any():
+        rows, says = np.vstack([rows, np.zeros(len(members))]), [*says, "none of these"]
+    keep = _most_frequent(
+        np.array([(reference[:, members] == row).all(axis=1).sum() for row in rows])
+    )
+    return Column(
+        name=name, features=tuple(members), values=rows[keep], says=tuple(says[i] for i in keep)
+    )
+
+
+def _categories(i: int, name: str, categories: Sequence[str], reference: _Table) -> Column:
+    codes = reference[~np.isnan(reference)].astype(np.int64)
+    keep = _most_frequent(np.bincount(codes, minlength=len(categories)))
+    return Column(
+        name=name,
+        features=(i,),
+        values=np.array(keep, dtype=np.float64)[:, None],
+        says=tuple(label_text(categories[code]) for code in keep),
+    )
+
+
+def _most_frequent(people: Wide) -> list[int]:
+    return sorted(np.argsort(-people, kind="stable")[:_MOST_CANDIDATES].tolist())
+
+
+def _intervals(i: int, name: str, thresholds: Float, reference: _Table) -> Column:
+    known = np.sort(reference[~np.isnan(reference)]).astype(np.float64)
+    cuts = thresholds
+    if len(cuts) >= _MOST_INTERVALS and len(known):
+        wanted = np.quantile(known, np.arange(1, _MOST_INTERVALS) / _MOST_INTERVALS)
+        at = np.minimum(np.searchsorted(cuts, wanted), len(cuts) - 1)
+        before = np.maximum(at - 1, 0)
+        nearer = np.abs(cuts[before] - wanted) <= np.abs(cuts[at] - wanted)
+        cuts = np.unique(cuts[np.where(nearer, before, at)])
+    edges = np.concatenate([[-np.inf], cuts, [np.inf]])
+    pairs = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    return Column(
+        name=name,
+        features=(i,),
+        values=np.array([_inside(known, low, high) for low, high in pairs])[:, None],
+        says=tuple(cell(low, high) for low, high in pairs),
+        cuts=cuts,
+    )
+
+
+def _inside(known: Float, low: float, high: float) -> float:
+    """Return a value that people in an interval have, or any in it."""
+    first, last = np.searchsorted(known, [low, high], side="right")
+    if first < last:
+        return float(known[(first + last) // 2])
+    if np.isfinite(low) and np.isfinite(high):
+        return (low + high) / 2
+    # One step in single precision, in which the model may compare.
+    return high if np.isfinite(high) else float(np.nextafter(np.float32(low), np.float32(np.inf)))
 
 
 def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) -> Float:
@@ -37,18 +188,12 @@ def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Asked:
+class Targets:
     """The people one of whose values is to be inferred, members first.
 
-    Attributes
-    ----------
-    values, node, labels
-        As in `treeaudit.people.records.Records`.
-    known
-        Shape ``(n,)``: the label or the number to predict, which the attacker
-        knows too.
-    is_member
-        Shape ``(n,)``.
+    * ``values``, ``node``, ``labels``: as in `treeaudit.people.records.Records`.
+    * ``known``: shape ``(n,)``: the label or the number to predict, which the attacker knows too.
+    * ``is_member``: shape ``(n,)``.
     """
 
     values: npt.NDArray[np.floating[Any]]
@@ -62,16 +207,10 @@ class Asked:
 class Weighed:
     """What the trees say for each candidate of one column.
 
-    Attributes
-    ----------
-    score
-        Shape ``(n, n_candidates)``: log likelihood ratio of the counts, summed
-        over the trees; minus infinity where somebody with that value is
-        certainly not in the training data.
-    people
-        Shape ``(n, n_candidates)``: people in the leaves, summed over the trees.
-    phi
-        Shape ``(n_candidates,)``: people in all leaves the candidate can reach.
+    * ``score``: shape ``(n, n_candidates)``: log likelihood ratio of the counts, summed over the
+      trees; minus infinity where somebody with that value is certainly not in the training data.
+    * ``people``: shape ``(n, n_candidates)``: people in the leaves, summed over the trees.
+    * ``phi``: shape ``(n_candidates,)``: people in all leaves the candidate can reach.
     """
 
     score: Float
@@ -79,11 +218,11 @@ class Weighed:
     phi: Float
 
 
-def people_asked(people: Groups) -> Asked:
+def target_people(people: Groups) -> Targets:
     """Return members and control people as one table."""
     parts = ((people.train, people.members), (people.test, people.control))
     labelled = people.train.labels is not None and people.test.labels is not None
-    return Asked(
+    return Targets(
         values=np.concatenate([records.values[rows] for records, rows in parts]),
         node=np.concatenate([records.node[rows] for records, rows in parts]),
         labels=np.concatenate([r.labels[rows] for r, rows in parts if r.labels is not None])
@@ -102,7 +241,7 @@ def _answer(records: Records) -> Float:
     return np.asarray(given, dtype=np.float64)
 
 
-def weigh(case: Case, people: Groups, asked: Asked, columns: Sequence[Column]) -> list[Weighed]:
+def weigh(case: Case, people: Groups, asked: Targets, columns: Sequence[Column]) -> list[Weighed]:
     """Ask every tree about every candidate of every column.
 
     Trees come one after another, so that a large forest is read once and
@@ -131,7 +270,7 @@ def weigh(case: Case, people: Groups, asked: Asked, columns: Sequence[Column]) -
     return [Weighed(score=s, people=p, phi=f) for s, p, f in zip(*parts, strict=True)]
 
 
-def guesses(case: Case, people: Groups, asked: Asked, column: Column) -> Float:
+def guesses(case: Case, people: Groups, asked: Targets, column: Column) -> Float:
     """Return the probability of each candidate without the model, learnt on unseen people.
 
     Shape ``(n, n_candidates)``. Everything but the column is known, the label

@@ -1,14 +1,72 @@
-"""What TA104 shows: what is found of members, of unseen people, and without the model."""
+"""What TA104 measures and shows: values found of members, of unseen people, without the model."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from treeaudit.attacks.attribute_inference.details import AttributesDetails
-from treeaudit.attacks.distinct_people import rung_not_run
+from treeaudit.attacks.distinct_people import skipped_rung
+from treeaudit.findings.details import Count, Details, People, Phrase, Share, say
 from treeaudit.findings.findings import Control, Finding, Skipped, details_of
-from treeaudit.findings.numbers import Count, People, Phrase, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.words import in_percent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferredColumn(Details):
+    """How often the hidden values of one column are found.
+
+    * ``column``, ``candidates``: its name, and how many values it may have.
+    * ``model_members``, ``model_control``: share of members and of control people whose value
+      follows from the counts and the guess.
+    * ``imputation_members``, ``imputation_control``: from the guess without the model.
+    * ``frequent_members``, ``frequent_control``: from the most frequent value.
+    * ``fredrikson_members``, ``fredrikson_control``: from the rule of Fredrikson et al. (2015).
+    * ``excess``, ``excess_low``, ``excess_high``: members minus control people, both by the model,
+      with its 95 % interval.
+    * ``beyond_imputation``, ``beyond_imputation_low``, ``beyond_imputation_high``: members by the
+      model minus members by the guess, with its 95 % interval.
+    * ``given_away``: whether both are above 0 with 95 % confidence for all columns together.
+    """
+
+    column: str
+    candidates: int
+    model_members: Share
+    model_control: Share
+    imputation_members: Share
+    imputation_control: Share
+    frequent_members: Share
+    frequent_control: Share
+    fredrikson_members: Share
+    fredrikson_control: Share
+    excess: float
+    excess_low: float
+    excess_high: float
+    beyond_imputation: float
+    beyond_imputation_low: float
+    beyond_imputation_high: float
+    given_away: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributesDetails(Details):
+    """Which columns the model gives away.
+
+    * ``columns``: those that were attacked, the most identifying first.
+    * ``given_away``, ``not_attacked``: names of those that are given away, and of those that were
+      left out.
+    * ``alpha``: weight of the counts against the guess.
+    * ``members``, ``control``, ``reference``: people who were asked about, unseen people who were,
+      and unseen people from whom the population was learnt.
+    """
+
+    columns: tuple[InferredColumn, ...]
+    given_away: tuple[str, ...]
+    not_attacked: tuple[str, ...]
+    alpha: float
+    members: People
+    control: People
+    reference: People
+
 
 _MOST_COLUMNS = 12
 _KNOWS = "all of a person but one value"
@@ -17,7 +75,7 @@ _KNOWS = "all of a person but one value"
 def view(result: Finding | Skipped, report: Report) -> View:
     """Return a row per column: found with the model, on unseen people, without the model."""
     if isinstance(result, Skipped):
-        return View(rungs=(rung_not_run(_KNOWS, result, "not run: {}"),))
+        return View(rungs=(skipped_rung(_KNOWS, result, "not run: {}"),))
     details = details_of(result, AttributesDetails)
     given, n = details.given_away, len(details.columns)
     where = "" if report.forest.n_trees == 1 else ", summed over all trees"

@@ -20,11 +20,9 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.attacks.background.certainty import knowledge_details, vectors_of
-from treeaudit.attacks.background.control import one_known
-from treeaudit.attacks.background.details import BackgroundDetails
 from treeaudit.attacks.background.known import Fallen, taken_out
 from treeaudit.attacks.background.prior import Inferred, under_prior
-from treeaudit.attacks.background.view import view
+from treeaudit.attacks.background.view import BackgroundDetails, view
 from treeaudit.attacks.case import (
     Case,
     Need,
@@ -34,23 +32,29 @@ from treeaudit.attacks.case import (
     smallest,
     unseen_trees,
 )
-from treeaudit.attacks.control import lowered
-from treeaudit.attacks.distinct_people import at_most, in_any_tree, of_each_tree, of_tree, told
-from treeaudit.attacks.diversity_checks import no_labels
+from treeaudit.attacks.control import lowered, one_known
+from treeaudit.attacks.distinct_people import (
+    at_most,
+    bounds_in_words,
+    in_any_tree,
+    of_each_tree,
+    of_tree,
+)
+from treeaudit.attacks.homogeneous_groups import no_labels
 from treeaudit.attacks.needs import CLASS_COUNTS
-from treeaudit.attacks.predicted_value import Codes
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details
 from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
 from treeaudit.findings.report import Show
 from treeaudit.model.words import number_of
+from treeaudit.table.persons import Codes
 
 _BY_ONE_KNOWN = Rule(
     name="max-disclosed-by-one-known",
     title="People disclosed by knowing one other",
     bound="at most {:,.0f}",
     measure=at_most("disclosed_by_one_in_any_tree"),
-    told=told("disclosed_by_one_in_any_tree"),
+    told=bounds_in_words("disclosed_by_one_in_any_tree"),
     needless=no_labels,
     rests_on=("unit", "counts", "noise"),
 )
@@ -60,12 +64,8 @@ _BY_ONE_KNOWN = Rule(
 class Background:
     """Count people who are disclosed once the attacker knows something already.
 
-    Attributes
-    ----------
-    most_known
-        The largest number of known people, negations and implications.
-    certainty
-        From which probability on a label counts as disclosed by a public prior.
+    * ``most_known``: the largest number of known people, negations and implications.
+    * ``certainty``: from which probability on a label counts as disclosed by a public prior.
     """
 
     id: ClassVar[str] = "TA103"

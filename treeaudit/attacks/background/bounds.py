@@ -25,15 +25,10 @@ from treeaudit.table.labels import people_per_class
 class Bounds:
     """People per class in the leaves of one tree, one row per node.
 
-    Attributes
-    ----------
-    low, high
-        Shape ``(n_nodes, n_classes)``.
-    size
-        Shape ``(n_nodes,)``: people of the leaf; 0 in inner nodes.
-    holds
-        Shape ``(n_nodes,)``: leaves in which everybody who fits is counted.
-        The others prove nothing about a given person.
+    * ``low``, ``high``: shape ``(n_nodes, n_classes)``.
+    * ``size``: shape ``(n_nodes,)``: people of the leaf; 0 in inner nodes.
+    * ``holds``: shape ``(n_nodes,)``: leaves in which everybody who fits is counted. The others
+      prove nothing about a given person.
     """
 
     low: Wide
@@ -96,16 +91,11 @@ def one_left(bounds: Bounds) -> Int:
 class _Disclosed:
     """Whose label is certain, one entry per person.
 
-    Attributes
-    ----------
-    label
-        The class, or -1 where it is not certain.
-    round
-        0 for whoever was known before, 1 for whoever follows from these, 2 for
-        whoever follows from those as well, and so on; -1 where nothing follows.
-    tree
-        The first tree that tells, or -1. In a person's leaf of that tree it can
-        be seen why; where no single tree tells, the first that rules a label out.
+    * ``label``: the class, or -1 where it is not certain.
+    * ``round``: 0 for whoever was known before, 1 for whoever follows from these, 2 for whoever
+      follows from those as well, and so on; -1 where nothing follows.
+    * ``tree``: the first tree that tells, or -1. In a person's leaf of that tree it can be seen
+      why; where no single tree tells, the first that rules a label out.
     """
 
     label: Int

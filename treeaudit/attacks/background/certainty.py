@@ -18,15 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Wide
-from treeaudit.attacks.background.details import (
+from treeaudit.arrays import Float, Wide
+from treeaudit.attacks.background.view import (
     BackgroundDetails,
     Knowledge,
     KnownPeople,
     PublicPrior,
 )
 from treeaudit.attacks.distinct_people import InAnyTree
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.details import People, Share
 from treeaudit.table.table import Table
 
 
@@ -34,12 +34,8 @@ from treeaudit.table.table import Table
 class _Vectors:
     """Different count vectors, and how often each occurs.
 
-    Attributes
-    ----------
-    counts
-        Shape ``(n_vectors, n_classes)``: people per class, largest first.
-    leaves
-        Shape ``(n_vectors,)``: leaves with these counts.
+    * ``counts``: shape ``(n_vectors, n_classes)``: people per class, largest first.
+    * ``leaves``: shape ``(n_vectors,)``: leaves with these counts.
     """
 
     counts: Wide
@@ -60,11 +56,6 @@ class _Vectors:
         """The vectors with people of more than one class."""
         chosen = self.counts[:, 0] < self.size
         return _Vectors(counts=self.counts[chosen], leaves=self.leaves[chosen])
-
-
-_SMALL = 256
-
-_BLOCK = 1 << 16
 
 
 def distinct_vectors(counts: npt.ArrayLike, leaves: npt.ArrayLike | None = None) -> _Vectors:
@@ -89,7 +80,12 @@ def vectors_of(table: Table, tree: int | None = None) -> _Vectors:
     rows = slice(0, len(table)) if tree is None else table.rows_of(tree)
     majority, distinct = table.labels.majority[rows], table.labels.distinct[rows]
     known = ~np.isnan(majority)
-    parts = _of_two(majority, table.size[rows], known & (distinct <= 2))
+    few = known & (distinct <= 2)
+    largest, size = majority[few].astype(np.int64), table.size[rows][few]
+    width = int(size.max(initial=0)) + 1
+    pairs, leaves = np.unique(size * width + largest, return_counts=True)
+    size, largest = np.divmod(pairs, width)
+    parts = [distinct_vectors(np.column_stack([largest, size - largest]), leaves)]
     many = rows.start + np.flatnonzero(known & (distinct > 2))
     if tree is not None and table.in_persons:
         many = many[:0]
@@ -97,25 +93,6 @@ def vectors_of(table: Table, tree: int | None = None) -> _Vectors:
         people = table.people(many[here])
         parts.append(distinct_vectors(people[~np.isnan(people).any(axis=1)]))
     return _joined(parts)
-
-
-def _of_two(majority: Float, size: Wide, few: Flag) -> list[_Vectors]:
-    """Join leaves of at most two labels: the small ones, nearly all, without sorting them."""
-    seen = np.zeros(_SMALL * _SMALL, dtype=np.int64)
-    rest = []
-    for begin in range(0, len(size), _BLOCK):
-        here = begin + np.flatnonzero(few[begin : begin + _BLOCK])
-        largest, people = majority[here].astype(np.int64), size[here]
-        small = people < _SMALL
-        seen += np.bincount(people[small] * _SMALL + largest[small], minlength=len(seen))
-        largest, people = largest[~small], people[~small]
-        rest.append(np.column_stack([largest, people - largest]))
-    key = np.flatnonzero(seen)
-    people, most = np.divmod(key, _SMALL)
-    return [
-        distinct_vectors(np.column_stack([most, people - most]), seen[key]),
-        distinct_vectors(np.concatenate(rest)),
-    ]
 
 
 def _joined(parts: list[_Vectors]) -> _Vectors:

@@ -22,13 +22,12 @@ from treeaudit.attacks.background.bounds import (
     one_left,
     sees_everybody,
 )
-from treeaudit.attacks.background.control import control_of, guess_by_node
-from treeaudit.attacks.background.details import FallenPerson, FallingLeaf, KnownPeople
+from treeaudit.attacks.background.view import FallenPerson, FallingLeaf, KnownPeople
 from treeaudit.attacks.case import Case, leaf_evidence
-from treeaudit.attacks.control import Score
+from treeaudit.attacks.control import Score, control_of, guess_by_node
 from treeaudit.errors import DataError
+from treeaudit.findings.details import People
 from treeaudit.findings.findings import Control, Evidence
-from treeaudit.findings.numbers import People
 from treeaudit.model.words import label_text, number_of
 from treeaudit.people.records import Records
 
@@ -40,12 +39,8 @@ _LISTED = 100
 class _Falling:
     """Leaves in which somebody falls, filled in one by one.
 
-    Attributes
-    ----------
-    label, people
-        The label that is left, and how many people it is left for.
-    rows
-        The known people in the leaf, as rows counted from 1.
+    * ``label``, ``people``: the label that is left, and how many people it is left for.
+    * ``rows``: the known people in the leaf, as rows counted from 1.
     """
 
     tree: list[int] = field(default_factory=list)
@@ -142,15 +137,10 @@ def _falling_controls(case: Case, found: _Falling, seen: Score | None) -> tuple[
 class Fallen:
     """What known people disclose.
 
-    Attributes
-    ----------
-    evidence
-        The leaves that disclose most.
-    controls
-        What follows, beside unseen people.
-    label
-        Shape ``(n_train,)``: the labels that are known or follow, -1 for the
-        others; None without training people.
+    * ``evidence``: the leaves that disclose most.
+    * ``controls``: what follows, beside unseen people.
+    * ``label``: shape ``(n_train,)``: the labels that are known or follow, -1 for the others; None
+      without training people.
     """
 
     details: KnownPeople

@@ -30,16 +30,10 @@ _CELLS = 1_000_000
 class _Posterior:
     """Probabilities of labels, per leaf and kind of person.
 
-    Attributes
-    ----------
-    probability
-        Shape ``(n_leaves, n_kinds, n_classes)``; 0 where nobody of the kind is
-        in the leaf, or the prior contradicts the counts.
-    exact
-        Shape ``(n_leaves,)``: False where it is the Ω-estimate.
-    possible
-        Shape ``(n_leaves,)``: False where the counts cannot be if the prior is
-        true.
+    * ``probability``: shape ``(n_leaves, n_kinds, n_classes)``; 0 where nobody of the kind is in
+      the leaf, or the prior contradicts the counts.
+    * ``exact``: shape ``(n_leaves,)``: False where it is the Ω-estimate.
+    * ``possible``: shape ``(n_leaves,)``: False where the counts cannot be if the prior is true.
     """
 
     probability: Float

@@ -11,19 +11,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.attacks.background.control import control_of
-from treeaudit.attacks.background.details import PublicPrior
 from treeaudit.attacks.background.posterior import among_others, posterior
 from treeaudit.attacks.background.prior_strata import (
     MixedLeaves,
     claimed_leaves,
-    kinds_of,
     real_leaves,
+    strata_of,
 )
+from treeaudit.attacks.background.view import PublicPrior
 from treeaudit.attacks.case import Case, leaf_evidence
-from treeaudit.attacks.control import Score
+from treeaudit.attacks.control import Score, control_of
+from treeaudit.findings.details import People
 from treeaudit.findings.findings import Control, Evidence
-from treeaudit.findings.numbers import People
 from treeaudit.model.words import in_percent, label_text, number_of
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
@@ -34,14 +33,9 @@ from treeaudit.stats import wilson
 class Inferred:
     """What a public prior discloses.
 
-    Attributes
-    ----------
-    share
-        Share of the people whose label the prior makes nearly certain.
-    evidence
-        The leaves where it is most certain.
-    controls
-        What is inferred, beside the truth and beside unseen people.
+    * ``share``: share of the people whose label the prior makes nearly certain.
+    * ``evidence``: the leaves where it is most certain.
+    * ``controls``: what is inferred, beside the truth and beside unseen people.
     """
 
     details: PublicPrior
@@ -71,7 +65,7 @@ def under_prior(case: Case, prior: Prior, certainty: float, label: Int | None = 
     """Join the counts of every leaf of several labels with what is publicly known."""
     schema = case.forest.schema
     train = case.labelled("train")
-    kinds = None if train is None else kinds_of(prior, train, schema)
+    kinds = None if train is None else strata_of(prior, train, schema)
     others = _others(case, prior)
     sums = _Sums()
     seen = None if train is None else _Judged.of(train, kinds)
@@ -122,7 +116,7 @@ def _unseen(case: Case, prior: Prior) -> "_Judged | None":
     test = case.labelled("test")
     if test is None:
         return None
-    return _Judged.of(test, kinds_of(prior, test, case.forest.schema))
+    return _Judged.of(test, strata_of(prior, test, case.forest.schema))
 
 
 def _others(case: Case, prior: Prior) -> Float:

@@ -16,7 +16,7 @@ from treeaudit.people.prior import OTHERS, Prior, indicators_of, texts_of
 from treeaudit.people.records import Records
 
 
-def kinds_of(prior: Prior, people: Records, schema: Schema) -> Wide:
+def strata_of(prior: Prior, people: Records, schema: Schema) -> Wide:
     """Return of which kind everybody is, as a position in the prior."""
     if prior.column is None:
         return np.zeros(len(people), np.int64)
@@ -70,7 +70,7 @@ def _values_of(column: str, people: Records, schema: Schema) -> list[str]:
     return [str(value) for value in found]
 
 
-def kinds_in_leaves(
+def strata_in_leaves(
     prior: Prior, schema: Schema, tree: Tree, leaves: npt.ArrayLike
 ) -> tuple[Flag, Wide]:
     """Return which kinds of people a leaf's rule lets in, and of which kind all of them are."""
@@ -158,17 +158,11 @@ _CELLS = 2_000_000
 class MixedLeaves:
     """Leaves of one tree with people of several labels left in them.
 
-    Attributes
-    ----------
-    counts
-        Shape ``(n_leaves, n_classes)``: people who are not known yet.
-    people
-        Shape ``(n_leaves, n_kinds)``: the same people by kind; None where only
-        the rules are known.
-    able
-        Shape ``(n_leaves, n_kinds)``: which kinds are there, or may be.
-    only
-        Shape ``(n_leaves,)``: the kind of all of them, -1 where it is not told.
+    * ``counts``: shape ``(n_leaves, n_classes)``: people who are not known yet.
+    * ``people``: shape ``(n_leaves, n_kinds)``: the same people by kind; None where only the rules
+      are known.
+    * ``able``: shape ``(n_leaves, n_kinds)``: which kinds are there, or may be.
+    * ``only``: shape ``(n_leaves,)``: the kind of all of them, -1 where it is not told.
     """
 
     node: Int
@@ -235,5 +229,5 @@ def claimed_leaves(case: Case, tree: Tree, index: int, prior: Prior) -> MixedLea
     node, counts = _mixed(case, index)
     chosen = (counts > 0).sum(axis=1) > 1
     node, counts = node[chosen], counts[chosen]
-    able, only = kinds_in_leaves(prior, case.forest.schema, tree, node)
+    able, only = strata_in_leaves(prior, case.forest.schema, tree, node)
     return MixedLeaves(node=node, counts=counts, people=None, able=able, only=only)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float
 from treeaudit.attacks.case import Case, Need, severity_of_share
-from treeaudit.attacks.composition.bounds import groups_together
+from treeaudit.attacks.composition.bounds import shared_leaf_groups
 from treeaudit.attacks.composition.certain import (
     Certain,
     Truth,
@@ -31,7 +31,6 @@ from treeaudit.attacks.composition.certain import (
     frequent,
     truth_of,
 )
-from treeaudit.attacks.composition.details import CompositionDetails, FirstTrees
 from treeaudit.attacks.composition.equations import (
     NEEDS,
     Said,
@@ -41,11 +40,10 @@ from treeaudit.attacks.composition.equations import (
     said_by_people,
 )
 from treeaudit.attacks.composition.joint import Solution, solve
-from treeaudit.attacks.composition.view import view
+from treeaudit.attacks.composition.view import CompositionDetails, FirstTrees, view
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
@@ -85,7 +83,7 @@ def _measured(
     if labels:
         rare = train.known_labels == held[of_label[held].argmin()]
     rarest = _people(weight, rare)
-    sizes = groups_together(train.node, {*_GROUPED, n_trees}, train.persons)
+    sizes = shared_leaf_groups(train.node, {*_GROUPED, n_trees}, train.persons)
     return CompositionDetails(
         train=People(n),
         by="steps" if adds_steps(case.forest) else said.kind,
@@ -260,7 +258,7 @@ class Composition:
             known = drawn is None
             said = said_by_people(forest, train, column, drawn)
         unseen = _unseen(forest, said)
-        if not said.told.any():
+        if not said.informative.any():
             reason = "trees together were not judged: the file tells nothing of its leaves"
             return Skipped(id=self.id, title=self.title, reason=reason)
         truth = truth_of(train, forest, said, answers)
@@ -303,7 +301,7 @@ class Composition:
 
 def _unseen(forest: Forest, said: Said) -> tuple[str, ...]:
     """Say what the attacker could use and the attack does not."""
-    tells = np.logical_or.reduceat(said.told, said.start[:-1])
+    tells = np.logical_or.reduceat(said.informative, said.start[:-1])
     silent, unseen = int((~tells).sum()), []
     # A tree of a boosting that answers everybody alike has nothing to tell.
     if silent and not adds_steps(forest):

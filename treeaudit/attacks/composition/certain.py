@@ -2,7 +2,7 @@
 
 A leaf that holds everybody who ends in it says what they add up to: its mean times how many they
 are. Of people whose sum follows from all leaves nothing was guessed. That is linear algebra
-(`rowspace`); for labels, and numbers that are one of few or whole, also what bounds leave open,
+(`follow`); for labels, and numbers that are one of few or whole, also what bounds leave open,
 leaf by leaf (`bounds`), and where there are not too many leaves of all together (`cone`). All find
 only what follows; what follows from counts being whole they may miss.
 """
@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.composition.bounds import MOST_CELLS, Sums, fixed, tightened
+from treeaudit.attacks.composition.bounds import MOST_CELLS, Sums, determined, follow, tightened
 from treeaudit.attacks.composition.equations import Said, adds_steps, said_by, said_by_people
-from treeaudit.attacks.composition.rowspace import follow
 from treeaudit.inference.scope import draws_samples
 from treeaudit.model.forest import Forest
 from treeaudit.people.predict.newton_steps import means_from_steps
@@ -111,17 +110,11 @@ _MOST_OFF = 0.1
 class Certain:
     """Of how many people something is certain.
 
-    Attributes
-    ----------
-    people
-        Whose label is certain, or who are in a group below k of which all labels, or the mean of
-        the numbers, are; less those whom a single leaf tells of.
-    alone
-        Of these, who are in a group of their own: their number or label is certain.
-    open
-        Of how many groups the solution ended before that was told.
-    exact
-        Whether the leaves say what the people are who end in them.
+    * ``people``: whose label is certain, or who are in a group below k of which all labels, or the
+      mean of the numbers, are; less those whom a single leaf tells of.
+    * ``alone``: of these, who are in a group of their own: their number or label is certain.
+    * ``open``: of how many groups the solution ended before that was told.
+    * ``exact``: whether the leaves say what the people are who end in them.
     """
 
     people: int = 0
@@ -139,8 +132,8 @@ def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> 
     off = (_scaled(said, truth) - real / size[:, None]) * size[:, None]
     # Of numbers it is the mean that has to be known, of what is counted the sum.
     slack = _QUARTER if most else truth.tolerance * size[:, None]
-    exact = said.told & (np.abs(off) <= slack).all(axis=1)
-    if (said.told & ~exact).sum() > _MOST_OFF * said.told.sum():
+    exact = said.informative & (np.abs(off) <= slack).all(axis=1)
+    if (said.informative & ~exact).sum() > _MOST_OFF * said.informative.sum():
         if most and said.kind == "numbers":
             # Not exact enough to be counted, but perhaps to be averaged.
             return certain_of(said, replace(truth, grades=None), k, persons)
@@ -231,7 +224,7 @@ def _column(sums: Sums, holds: Float, most: Float, off: Float, free: Flag) -> tu
         if not free.any() or free.sum() * len(sums.leaf) > MOST_CELLS:
             break
         sign = np.where(holds < _CLOSE, 1.0, np.where(most - holds < _CLOSE, -1.0, 0.0))
-        sure = fixed(sums.among(free), sign[free])
+        sure = determined(sums.among(free), sign[free])
         if not sure.any():
             break
         free[np.flatnonzero(free)[sure]] = False

@@ -36,7 +36,7 @@ _JOINED = {
 _STEPS = ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
 
 
-def grown_at_once(forest: Forest) -> bool:
+def is_random_forest(forest: Forest) -> bool:
     """Tell whether the trees of a boosting library are a random forest: one round, or a mean."""
     stated = forest.source.parameters
     parallel, outputs = stated.get("num_parallel_tree", 1), stated.get("n_outputs", 1)
@@ -61,7 +61,7 @@ def adds_steps(forest: Forest) -> bool:
         not source.estimator.startswith("TreeEnsemble")
         or source.parameters.get("post_transform") in _STEPS
     )
-    return forest.answers == "sum" and boosted and not grown_at_once(forest)
+    return forest.answers == "sum" and boosted and not is_random_forest(forest)
 
 
 def _not_judged(forest: Forest) -> str | None:
@@ -76,7 +76,7 @@ def _not_judged(forest: Forest) -> str | None:
         return None if told else said + "which class a tree is of is not told"
     if forest.tree_classes is not None:
         return said + "they tell different labels apart"
-    at_once = forest.answers == "sum" and grown_at_once(forest)
+    at_once = forest.answers == "sum" and is_random_forest(forest)
     if at_once and not all_count(forest.trees):
         return said + "the class counts of some of them do not follow from their leaf values"
     if forest.answers == "sum" and not at_once:
@@ -145,32 +145,25 @@ NEEDS: tuple[Need, ...] = (
 class Said:
     """What the nodes of a forest say in which somebody ends: one entry each, tree after tree.
 
-    Attributes
-    ----------
-    kind
-        ``shares``: the mean of what is asked for; ``labels``: the most frequent label;
-        ``numbers``: the mean of the number that is predicted.
-    start
-        Shape ``(n_trees + 1,)``: the entries of tree t are ``start[t]`` to ``start[t + 1]``.
-    node
-        Shape ``(n_people, n_trees)``: in which entry everybody ends, counted from the tree's first.
-    mean
-        Shape ``(n_entries, n_columns)``: a column per class, that of the second class alone where
-        there are two, or the number.
-    told
-        Whether the node is a leaf that says anything.
-    column
-        Shape ``(n_trees,)``: the one column of which a tree tells, in ``mean[:, 0]``; None where
-        every tree tells of all.
-    span
-        Between what numbers are; None where nobody can know.
+    * ``kind``: ``shares``: the mean of what is asked for; ``labels``: the most frequent label;
+      ``numbers``: the mean of the number that is predicted.
+    * ``start``: shape ``(n_trees + 1,)``: the entries of tree t are ``start[t]`` to ``start[t +
+      1]``.
+    * ``node``: shape ``(n_people, n_trees)``: in which entry everybody ends, counted from the
+      tree's first.
+    * ``mean``: shape ``(n_entries, n_columns)``: a column per class, that of the second class alone
+      where there are two, or the number.
+    * ``informative``: whether the node is a leaf that says anything.
+    * ``column``: shape ``(n_trees,)``: the one column of which a tree tells, in ``mean[:, 0]``;
+      None where every tree tells of all.
+    * ``span``: between what numbers are; None where nobody can know.
     """
 
     kind: Literal["shares", "labels", "numbers"]
     start: Wide
     node: Int
     mean: Float
-    told: Flag
+    informative: Flag
     column: Wide | None = None
     span: tuple[float, float] | None = None
 
@@ -187,7 +180,7 @@ class Said:
             start=self.start[: trees + 1],
             node=self.node[:, :trees],
             mean=self.mean[:end],
-            told=self.told[:end],
+            informative=self.informative[:end],
             column=column,
         )
 
@@ -199,7 +192,7 @@ class Said:
             start=np.cumsum([0, *(self.start[trees + 1] - self.start[trees])]),
             node=self.node[:, trees],
             mean=self.mean[at],
-            told=self.told[at],
+            informative=self.informative[at],
             column=None,
         )
 
@@ -238,12 +231,12 @@ def said_by(
         start=np.cumsum([0, *map(len, parts)]),
         node=ends,
         mean=np.concatenate(parts),
-        told=np.concatenate(told),
+        informative=np.concatenate(told),
     )
 
 
 def said_by_people(
-    forest: Forest, people: Records, column: Wide, told_by: Sequence[Float] | None = None
+    forest: Forest, people: Records, column: Wide, step_means: Sequence[Float] | None = None
 ) -> Said:
     """Return what the leaves of a boosting can say at most: what those are who end in them.
 
@@ -261,7 +254,7 @@ def said_by_people(
     for i, tree in enumerate(forest.trees):
         held, ends[:, i] = occupied_nodes(people.node[:, i], tree.n_nodes)
         total = np.bincount(ends[:, i], each[:, column[i]])
-        means.append(total / np.bincount(ends[:, i]) if told_by is None else told_by[i][held])
+        means.append(total / np.bincount(ends[:, i]) if step_means is None else step_means[i][held])
         # A tree that answers everybody alike says nothing of anybody.
         says = tree.value is not None and np.ptp(tree.value[tree.is_leaf]) > 0
         told.append(tree.is_leaf[held] & says)
@@ -270,7 +263,7 @@ def said_by_people(
         start=np.cumsum([0, *map(len, means)]),
         node=ends,
         mean=np.concatenate(means)[:, None],
-        told=np.concatenate(told),
+        informative=np.concatenate(told),
         column=column if column.any() else None,
     )
 

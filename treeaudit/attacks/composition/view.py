@@ -1,13 +1,86 @@
-"""What TA106 shows: labels given back and people alone, over the number of trees."""
+"""What TA106 measures and shows: labels given back and people alone, over the number of trees."""
 
-from treeaudit.attacks.composition.details import CompositionDetails
+from dataclasses import dataclass
+from typing import Literal
+
 from treeaudit.attacks.composition.equations import not_applicable
-from treeaudit.attacks.distinct_people import rung_not_run
+from treeaudit.attacks.distinct_people import skipped_rung
+from treeaudit.findings.details import Count, Details, People, Phrase, Share, only_if_given, say
 from treeaudit.findings.findings import Finding, Skipped, details_of
-from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Curve, Figure, Line, Mark, Plot, Rung, Series, View
 from treeaudit.stats import fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstTrees(Details):
+    """What the first trees say together.
+
+    * ``trees``: how many.
+    * ``groups``: groups of people who share all their leaves in them.
+    * ``alone``, ``below_k``: people who share them with nobody, and in groups below k.
+    * ``smallest``: people in the smallest group.
+    * ``joint``: share of the people whose answer they give back; not written where that was not
+      tried.
+    """
+
+    trees: int
+    groups: People
+    alone: People
+    below_k: People
+    smallest: People
+    joint: Share | None = only_if_given()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompositionDetails(Details):
+    """What all trees say together of the people they were trained on; counted, not sampled.
+
+    * ``train``: the people: all that were given.
+    * ``by``: what the leaves tell: shares of labels, labels alone, numbers, or the steps of a
+      boosting.
+    * ``draws_known``: whether every tree is known to hold all people.
+    * ``joint``, ``own``: share of the people whose label, or number within ``tolerance``, the
+      attack gives back, and the model itself answers.
+    * ``excess``: ``joint`` minus ``own``; below 0 where the attack finds less.
+    * ``excess_of_one_label``: people called a label rightly less people called it wrongly, beyond
+      those of the model (of nobody, where it is more often wrong), of all who have it: of the label
+      of which that is most; None for numbers.
+    * ``certain``: people whose label is certain to somebody who knows everybody's features, or who
+      are in a group below ``k`` of which all labels or the mean of the numbers are; less those whom
+      a leaf of one label tells of. 0 where the draws of the trees hide who is in them.
+    * ``certain_alone``: of these, who share all leaves with nobody: their own number or label.
+    * ``majority``: share of the most frequent label; None for numbers.
+    * ``rarest_people``, ``rarest_joint``, ``rarest_own``: people of the least frequent label, and
+      the same two shares of them; None for numbers.
+    * ``tolerance``: how far a number may be off: 1 % of the standard deviation; None for labels.
+    * ``equations``: leaves that say something of somebody.
+    * ``steps``, ``settled``: steps of the solution, and whether the last 25 changed fewer than one
+      answer in a thousand.
+    * ``k``: the smallest acceptable group.
+    * ``curve``: the same for the first trees, the last entry for all of them.
+    """
+
+    train: People
+    by: Literal["shares", "labels", "numbers", "steps"]
+    draws_known: bool
+    joint: Share
+    own: Share
+    excess: Share
+    excess_of_one_label: Share | None
+    certain: People
+    certain_alone: People
+    majority: Share | None
+    rarest_people: People | None
+    rarest_joint: Share | None
+    rarest_own: Share | None
+    tolerance: float | None
+    equations: int
+    steps: int
+    settled: bool
+    k: int
+    curve: tuple[FirstTrees, ...]
+
 
 _KNOWS = "everybody's features, and puts all trees together"
 
@@ -17,7 +90,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     if isinstance(result, Skipped):
         if not_applicable(report.forest) is not None:
             return View()
-        return View(rungs=(rung_not_run(_KNOWS, result),))
+        return View(rungs=(skipped_rung(_KNOWS, result),))
     details = details_of(result, CompositionDetails)
     what = "number" if details.tolerance is not None else "label"
     last, own = details.curve[-1], say("{} by the model's own answers", details.own)

@@ -36,20 +36,18 @@ from treeaudit.attacks.distinct_people import (
     InAnyTree,
     in_any_tree,
     share_at_most,
-    share_told,
+    share_in_words,
     worst_share,
 )
-from treeaudit.attacks.diversity_checks import NEARLY
-from treeaudit.attacks.known_numbers.details import KnownNumbersDetails
+from treeaudit.attacks.homogeneous_groups import NEARLY
 from treeaudit.attacks.known_numbers.dominating import dominating
-from treeaudit.attacks.known_numbers.nearly import nearly_known
+from treeaudit.attacks.known_numbers.exceptions import nearly_certain_leaves
 from treeaudit.attacks.known_numbers.spreads import spreads
-from treeaudit.attacks.known_numbers.view import view
+from treeaudit.attacks.known_numbers.view import KnownNumbersDetails, view
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
@@ -91,7 +89,7 @@ _CHECKS = (
         bound="at most {:.1%}",
         tells_of="everybody",
         measure=share_at_most("known_share", "known_in_any_tree"),
-        told=share_told("known_share", "known_in_any_tree"),
+        told=share_in_words("known_share", "known_in_any_tree"),
         share=True,
         needless=_no_numbers,
         step="make leaves larger (a higher min_samples_leaf) until the numbers in each differ",
@@ -149,11 +147,11 @@ class KnownNumbers:
         known = exact | (spread <= known_of.tolerance)
         certain = exact | (known_of.reach <= known_of.tolerance)
         alone, perhaps_alone = dominating(case, known_of)
-        near, perhaps_near = nearly_known(case, known_of)
+        near, perhaps_near = nearly_certain_leaves(case, known_of)
         nearly = known | near
         tolerance = _largest(known_of.tolerance)
         people = np.where(known, size, alone)
-        once = _in_any_tree(case, known, alone & ~known)
+        distinct = _in_any_tree(case, known, alone & ~known)
         mine, every = table.per_tree(people), table.per_tree(size)
         share = Share.of(int(mine[0]), int(every[0])) if len(mine) == 1 else Share(
             float((mine / np.maximum(every, 1)).max()))  # fmt: skip
@@ -173,12 +171,12 @@ class KnownNumbers:
             spread_of=known_of.whose,
             exact_people=_most(case, exact),
             known_leaves=People.leaves(int((known | alone).sum())),
-            known_people=once.worst,
+            known_people=distinct.worst,
             certain_people=_most(case, certain),
             dominating_people=People(int(table.per_tree(alone).max())),
             dominating_at_most=People(int(table.per_tree(alone | perhaps_alone).max())),
             known_share=share,
-            known_in_any_tree=once,
+            known_in_any_tree=distinct,
             nearly_certain_leaves=People.leaves(int(nearly.sum())),
             nearly_certain_people=_most(case, nearly),
             nearly_certain_share=share_nearly,
@@ -192,7 +190,7 @@ class KnownNumbers:
             title=self.title,
             severity=severity,
             leaves=int((known | alone).sum()),
-            people=once.worst,
+            people=distinct.worst,
             summary=_summary(details, case.forest.n_trees > 1),
             looked=looked_at(what, case),
             unseen=unseen,
@@ -233,15 +231,15 @@ def _in_any_tree(case: Case, known: Flag, alone: Flag) -> InAnyTree:
     if not table.in_persons or not alone.any():
         return in_any_tree(case, people)
     # Who of several in a leaf is the one, nobody can follow.
-    once, each = in_any_tree(case, np.where(known, table.size, 0)), table.per_tree(people)
-    worst = max(int(each.max()), once.worst)
-    high = min(max(once.among, worst), once.high + int(alone.sum()))
+    distinct, each = in_any_tree(case, np.where(known, table.size, 0)), table.per_tree(people)
+    worst = max(int(each.max()), distinct.worst)
+    high = min(max(distinct.among, worst), distinct.high + int(alone.sum()))
     return InAnyTree(
         tree=int(each.argmax()),
         worst=People(worst),
-        low=People(max(once.low, min(worst, high))),
-        high=People(max(high, once.low)),
-        among=People(max(once.among, high)),
+        low=People(max(distinct.low, min(worst, high))),
+        high=People(max(high, distinct.low)),
+        among=People(max(distinct.among, high)),
     )
 
 
@@ -292,7 +290,7 @@ def _of_known(details: KnownNumbersDetails, many: bool) -> str:
         return (
             f"In {details.known_leaves:,} leaves the numbers of {whose} are known{within}; in the "
             f"worst tree that is {in_percent(details.known_share)} of the people in it. Different "
-            f"people in those of any tree: {details.known_in_any_tree.told}."
+            f"people in those of any tree: {details.known_in_any_tree.text}."
         )
     who = "person is" if people == 1 else "people is"
     return (

@@ -2,8 +2,8 @@
 
 Of shares of a total the largest is ``.9`` or more for certain where the sum of their squares is
 ``.9^2 + .1^2`` or more, and cannot be where it is less than ``.9^2 + .1^2 / (n - 1)``. A Poisson
-deviance tells their entropy, which is as narrow. By a median and how far numbers are from it,
-only a bound follows.
+deviance tells their entropy, which is as narrow. A median and how far numbers are from it do not
+tell: only the people do.
 
 Of numbers on both sides of zero the total is that of the amounts. Who has nine tenths of it has
 ``.9`` to ``1.125`` of what the numbers add up to, which is ``.8`` of the amounts or more: the
@@ -43,8 +43,8 @@ def dominating(case: Case, known: Spreads) -> tuple[Flag, Flag]:
     most, signed = records_of_one(case), not known.changed and _both_sides(case)
     for i, tree in enumerate(case.forest.trees):
         rows, n = table.rows_of(i), records_in(case, i)
-        told = _by_file(case, tree, i, n, most, blind=known.changed, signed=signed)
-        surely[rows], perhaps[rows] = _if_sure(*told, n, signed=signed)
+        stated = _by_file(case, tree, i, n, most, blind=known.changed)
+        surely[rows], perhaps[rows] = _if_sure(*stated, n, signed=signed)
         if not known.by_people[i]:
             continue
         certain, possible = _by_people(case, i, n)
@@ -57,14 +57,6 @@ def dominating(case: Case, known: Spreads) -> tuple[Flag, Flag]:
             surely[rows] = certain | (surely[rows] & possible)
             perhaps[rows] &= possible
     return surely, perhaps & ~surely
-
-
-def dominated(spread: Float, mean: Float, size: Wide, *, signed: bool = False) -> tuple[Flag, Flag]:
-    """Tell in which leaves one person's number is nine tenths of the total, and where it may be."""
-    told = ~np.isnan(spread) & (size > 1) & (mean != 0)
-    squares = _squares(spread, mean, size)
-    surely, perhaps = _by_squares(squares, size.astype(np.float64), 1, drawn=False)
-    return _if_sure(surely & told, perhaps & told, size, signed=signed)
 
 
 def _if_sure(surely: Flag, perhaps: Flag, size: Wide, *, signed: bool) -> tuple[Flag, Flag]:
@@ -100,7 +92,7 @@ def _squares(spread: Float, mean: Float, size: Wide) -> Float:
     return shares
 
 
-def _by_squares(squares: Float, size: Float, most: int, *, drawn: bool) -> tuple[Flag, Flag]:
+def by_squares(squares: Float, size: Float, most: int, *, drawn: bool) -> tuple[Flag, Flag]:
     """Tell it by the sum of squares, where a person has so many of the records."""
     items = size + (most - 1 if drawn else 0)
     rest = np.maximum(items - most, 1.0)
@@ -116,17 +108,18 @@ def _by_squares(squares: Float, size: Float, most: int, *, drawn: bool) -> tuple
 
 
 def _by_file(
-    case: Case, tree: Tree, index: int, n: Wide, most: int, *, blind: bool, signed: bool
+    case: Case, tree: Tree, index: int, n: Wide, most: int, *, blind: bool
 ) -> tuple[Flag, Flag]:
     """Return what the leaves of a tree say."""
     nowhere = np.zeros(len(n), dtype=np.bool_)
     silent = blind or case.forest.answers == "sum" or may_be_clipped(case.forest, tree)
-    if tree.spread is None or tree.value is None or silent:
+    kind = tree.spread_is
+    if tree.spread is None or tree.value is None or silent or kind == "absolute":
         # Nor is the mean told by trees that add up, or whose numbers were clipped.
         return nowhere, n > 1
     leaf = case.table.leaf[case.table.rows_of(index)]
     mean, spread, size = np.abs(tree.value[leaf]), tree.spread[leaf], n.astype(np.float64)
-    told, kind = ~np.isnan(spread), tree.spread_is
+    told = ~np.isnan(spread)
     drawn = case.forest.records_are != "all"
     # Each of so many records of one person may have their part.
     most = most * _MOST_DRAWN if drawn else most
@@ -135,32 +128,14 @@ def _by_file(
     with np.errstate(divide="ignore", invalid="ignore"):
         if kind == "deviation":
             squares = _squares(spread, mean, n)
-            surely, perhaps = _by_squares(squares, size, most, drawn=drawn)
-        elif kind == "poisson":
+            surely, perhaps = by_squares(squares, size, most, drawn=drawn)
+        else:
             entropy = np.log(items) - spread**2 / (2 * mean**2)
             surely = (entropy <= _ENTROPY) & (not drawn)
             bound = _ENTROPY + _OF_TOTAL * np.log(most) + _REST * np.log(rest)
             perhaps = entropy <= bound + _ROUNDING * size
-        else:
-            surely, perhaps = _by_median(mean, spread, items, most)
-            surely, perhaps = surely & (not drawn), perhaps | (signed & (items > 2))
-    some, several = mean > 0, n > 1
-    if kind == "absolute":
-        some = (mean > 0) | ((mean == 0) & (spread > 0))
-    surely, perhaps = surely & some & told & several, perhaps & some & told & several
-    return surely, perhaps | (several & ~told)
-
-
-def _by_median(middle: Float, off: Float, n: Float, most: int) -> tuple[Flag, Flag]:
-    """Return the same by medians and mean absolute deviations."""
-    # All that is above is one person's, and as much as can be is below.
-    below = np.minimum(n * off, np.floor(n / 2) * middle)
-    above = n * off - below
-    share = (most * middle + above) / (n * middle + above - below)
-    two = n == 2
-    surely: Flag = two & ((middle + off) >= _OF_TOTAL * 2 * np.maximum(middle, off))
-    perhaps: Flag = np.where(two & (most == 1), surely, ~(share < _OF_TOTAL * (1 - _ROUNDING)))
-    return surely, perhaps
+    known, several = told & (mean > 0), n > 1
+    return surely & known & several, several & ((perhaps & known) | ~told)
 
 
 def _by_people(case: Case, index: int, n: Wide) -> tuple[Flag, Flag]:

@@ -11,6 +11,7 @@ Carlini et al. (2022), Membership inference attacks from first principles:
 true positives at few false alarms, never accuracy alone.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -19,8 +20,9 @@ import numpy as np
 from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
+from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.attacks.groups import Groups, leaf_scores, split_groups
-from treeaudit.attacks.membership_inference.details import (
+from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
     References,
@@ -31,17 +33,148 @@ from treeaudit.attacks.membership_inference.details import (
     threshold_at,
 )
 from treeaudit.attacks.membership_inference.scores import Reason, Scores, lira, loss
-from treeaudit.attacks.membership_inference.view import NAMES, view
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
-from treeaudit.findings.findings import About, Control, Finding, Severity, Skipped, Words
-from treeaudit.findings.numbers import People, Share
-from treeaudit.findings.report import Show
+from treeaudit.findings.details import (
+    Agreeing,
+    Details,
+    People,
+    Phrase,
+    Score,
+    Share,
+    say,
+)
+from treeaudit.findings.findings import (
+    About,
+    Control,
+    Finding,
+    Severity,
+    Skipped,
+    Words,
+    details_of,
+)
+from treeaudit.findings.report import Report, Show
+from treeaudit.findings.view import Figure, Line, Mark, MarkKind, Plot, Rung, View
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.predict.predictions import averages
 from treeaudit.stats import Estimate, difference, residual, wilson
+
+_KNOWS = "everything about a person, and asks whether they were in"
+NAMES: dict[Test, str] = {"counts": "the counts of leaves", "loss": "the loss", "lira": "LiRA"}
+"""The tests in a sentence."""
+_Read = Callable[[Separation, int], Estimate | str]
+"""Reads a share and what it rests on, or why there is none."""
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return every test with its interval beside chance."""
+    if isinstance(result, Skipped):
+        return View(rungs=(skipped_rung(_KNOWS, result, "not run: {}"),))
+    details = details_of(result, MembershipDetails)
+    auc, low, high = details.auc, details.auc_low, details.auc_high
+    return View(
+        brief=say(f"AUC {auc:.2f} ({low:.2f}–{high:.2f})"),
+        unseen=say("a coin: AUC 0.50"),
+        figure=Figure(number=Score(auc, low, high), counts="AUC{}; a coin has 0.5"),
+        rungs=(
+            Rung(
+                knows=say(_KNOWS),
+                number=say(in_percent(auc, 0)),
+                follows=say(
+                    "is the chance that the score of a member is above that of somebody else "
+                    "(AUC; of a coin 50%)"
+                ),
+            ),
+        ),
+        plots=_plots(result),
+    )
+
+
+def _plots(finding: Finding) -> tuple[Plot, ...]:
+    details = details_of(finding, MembershipDetails)
+    told_apart = Plot(
+        title=say(
+            "Chance that the score of a member is above somebody else's (AUC; of a coin 50 %)"
+        ),
+        lines=_lines(details, _area, details.members + details.control, 0.5),
+        sentences=_non_members(details),
+    )
+    # The control of this attack is about the first of the rates.
+    said = tuple(say("{}", one.sentence) for one in finding.controls)
+    return (
+        told_apart,
+        _rate(details, "1 %", _at_1_percent, 0.01, said),
+        _rate(details, "0.1 %", _at_0_1_percent, 0.001, ()),
+    )
+
+
+def _rate(
+    details: MembershipDetails, alarms: str, read: _Read, chance: float, said: tuple[Phrase, ...]
+) -> Plot:
+    """Return a rate of every test, or why none of them has it."""
+    title = say(f"Members recognised at {alarms} false alarms")
+    lines = _lines(details, read, details.members, chance)
+    if not any(line.marks for line in lines):
+        reason = say("Not told: {}.", read(details, details.members))
+        return Plot(title=title, lines=(), sentences=(reason,))
+    return Plot(title=title, lines=lines, sentences=said)
+
+
+def _lines(details: MembershipDetails, read: _Read, n: int, chance: float) -> tuple[Line, ...]:
+    """Return a row per test, with its number or why it has none."""
+    tests: list[tuple[str, MarkKind, Separation | NotMade]] = [
+        ("Counts of leaves", "guess", details.references.counts),
+        ("Loss of the model", "guess", details.references.loss),
+        ("LiRA, shadow models", "guess", details.references.lira),
+    ]
+    if details.n_tests > 1:
+        tests.insert(0, ("The strongest, corrected for choosing", "unseen", details))
+    lines = []
+    for name, kind, test in tests:
+        found = test.reason if isinstance(test, NotMade) else read(test, n)
+        if isinstance(found, Estimate):
+            mark = Mark(kind=kind, share=found)
+            lines.append(Line(name=say(name), marks=(mark,), chance=chance))
+        else:
+            lines.append(Line(name=say(name), cells=(say("{}", found),)))
+    return tuple(lines)
+
+
+def _area(test: Separation, n: int) -> Estimate:
+    return Estimate(value=test.auc, low=test.auc_low, high=test.auc_high, n=n)
+
+
+def _at_1_percent(test: Separation, n: int) -> Estimate | str:
+    low, high = test.tpr_at_1_percent_fpr_low, test.tpr_at_1_percent_fpr_high
+    return _share((test.tpr_at_1_percent_fpr, low, high), n, test.refused.tpr_at_1_percent_fpr)
+
+
+def _at_0_1_percent(test: Separation, n: int) -> Estimate | str:
+    low, high = test.tpr_at_0_1_percent_fpr_low, test.tpr_at_0_1_percent_fpr_high
+    return _share((test.tpr_at_0_1_percent_fpr, low, high), n, test.refused.tpr_at_0_1_percent_fpr)
+
+
+def _share(found: Sequence[Share | None], n: int, refused: str | None) -> Estimate | str:
+    value, low, high = found
+    if value is None or low is None or high is None:
+        return refused or "too few control people"
+    return Estimate(value=value, low=low, high=high, n=n)
+
+
+def _non_members(details: MembershipDetails) -> tuple[Phrase, ...]:
+    n = details.certain_non_members
+    if not n:
+        return ()
+    return (
+        say(
+            "{} of {} unseen {} certainly not in the training data: the file excludes them "
+            "without any doubt.",
+            People.alone(n), People.alone(details.control),
+            Agreeing(n, "person is", "people are"),
+        ),
+    )  # fmt: skip
+
 
 _CERTAIN = 1e-9
 
@@ -82,12 +215,8 @@ def _no_score(case: Case) -> str | None:
 class Membership:
     """Tell members from unseen people by the strongest of several tests.
 
-    Attributes
-    ----------
-    most_people
-        The most members, and the most control people, that are looked at.
-    most_for_lira
-        The same for LiRA, whose shadow models have to answer for each.
+    * ``most_people``: the most members, and the most control people, that are looked at.
+    * ``most_for_lira``: the same for LiRA, whose shadow models have to answer for each.
     """
 
     id: ClassVar[str] = "TA105"
@@ -135,7 +264,8 @@ class Membership:
         excluded = 0 if "counts" not in tests else int(np.isneginf(control).sum())
         blind = by_area != "loss" and _blind(case, made["loss"])
         alone = int((case.table.size == 1).sum())
-        rate = _at_1_percent(found, len(members))
+        at_1_percent = _at_1_percent(found, len(members))
+        rate = None if isinstance(at_1_percent, str) else at_1_percent
         held = None if rate is None or by_rate is None else _control(*tests[by_rate], rate)
         excess = 0.0 if rate is None else max(0.0, rate.value - 0.01) * (rate.low > 0.01)
         return Finding(
@@ -217,14 +347,6 @@ def _control(members: Float, control: Float, rate: Estimate) -> Control:
             + (of_what_fails(left) or ".")
         ),
     )
-
-
-def _at_1_percent(found: Separation, n: int) -> Estimate | None:
-    value, low = found.tpr_at_1_percent_fpr, found.tpr_at_1_percent_fpr_low
-    high = found.tpr_at_1_percent_fpr_high
-    if value is None or low is None or high is None:
-        return None
-    return Estimate(value=value, low=low, high=high, n=n)
 
 
 def _severity(found: Separation, rate: Estimate | None, alone: int) -> Severity:

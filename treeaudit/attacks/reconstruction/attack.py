@@ -16,29 +16,25 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.attacks.case import Case, Need, severity_of_share
-from treeaudit.attacks.composition.equations import grown_at_once
-from treeaudit.attacks.reconstruction.certain import (
+from treeaudit.attacks.composition.equations import is_random_forest
+from treeaudit.attacks.reconstruction.people import (
     details_certain,
     details_in_order,
+    details_likely,
     details_of_boosting,
     evidence_certain,
     evidence_in_order,
-    evidence_of_boosting,
-    informed_of_boosting,
-)
-from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
-from treeaudit.attacks.reconstruction.likely import (
-    details_likely,
     evidence_likely,
+    evidence_of_boosting,
     informed_of,
+    informed_of_boosting,
     likely_of,
 )
-from treeaudit.attacks.reconstruction.view import view
+from treeaudit.attacks.reconstruction.view import LikelyPeople, ReconstructionDetails, view
 from treeaudit.errors import DataError
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Evidence, Finding, Skipped, Words
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.inference.bootstrap import check_room, check_seeds, infer_bootstrap, not_reproducible
 from treeaudit.inference.budget import Budget, OutOfBudgetError
@@ -65,7 +61,7 @@ _CELLS_A_SECOND = 200_000
 def _needless(forest: Forest) -> str | None:
     if forest.n_trees == 1:
         return "not applicable: a single tree says no more than its leaves (TA101, TA102)"
-    steps = forest.answers == "sum" and not grown_at_once(forest)
+    steps = forest.answers == "sum" and not is_random_forest(forest)
     kept = forest.seeds is not None or any(x.kind == "seeds" for x in forest.extras)
     if draws_samples(forest) or (forest.records_are == "bootstrap" and not kept and not steps):
         return (
@@ -97,7 +93,7 @@ def _not_run(case: Case) -> str | None:
         return reason
     if counts_everybody(forest):
         return None
-    if forest.answers == "sum" and not grown_at_once(forest):
+    if forest.answers == "sum" and not is_random_forest(forest):
         reason = not_boosted(forest)
     else:
         reason = not_reproducible(forest) if drawn else not_usable(with_gaps(forest))
@@ -300,7 +296,7 @@ def _summary(details: ReconstructionDetails, n: int, needs: tuple[str, ...]) -> 
     if not details.given_away:
         return f"The leaves of all trees give away none of {n:,} people for certain."
     rows = "" if details.in_order is None else ", each with the row of the training table"
-    from treeaudit.attacks.reconstruction.certain import GAPS
+    from treeaudit.attacks.reconstruction.people import GAPS
 
     least = "at least " if GAPS in details.assumptions else ""
     where = f" if {' and '.join(needs)}" if needs else ""

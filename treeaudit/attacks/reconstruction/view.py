@@ -1,14 +1,132 @@
-"""What TA108 shows: people who are certain, over the number of trees."""
+"""What TA108 measures and shows: people who are certain, over the number of trees."""
 
-from treeaudit.attacks.distinct_people import rung_not_run
-from treeaudit.attacks.reconstruction.details import LikelyPeople, ReconstructionDetails
+from dataclasses import dataclass
+from typing import Literal
+
+from treeaudit.attacks.distinct_people import skipped_rung
+from treeaudit.findings.details import Count, Details, People, Phrase, Share, only_if_given, say
 from treeaudit.findings.findings import Finding, Skipped, details_of
-from treeaudit.findings.numbers import Count, People, Phrase, Share, say
 from treeaudit.findings.report import Report
 from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.inference.explanation import Explanation
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.stats import fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AfterTrees(Details):
+    """What is certain after the first trees.
+
+    * ``trees``: how many.
+    * ``certified``, ``exact``: as in `ReconstructionDetails`.
+    """
+
+    trees: int
+    certified: Share
+    exact: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked(Details):
+    """The certificates, held against the training people.
+
+    * ``cells``: cells with somebody certain in them.
+    * ``wrong``: those that hold fewer or more people than was certain.
+    """
+
+    cells: People
+    wrong: People
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelyPeople(Details):
+    """Who is likely in the training data where nobody is certain: estimates, never certificates.
+
+    * ``counts_are``: why nobody is certain: ``draws`` of nobody knows whom, or ``noisy``.
+    * ``level``: from which probability on somebody is called likely.
+    * ``people``: those who are likely, of all who are not known.
+    * ``expected``: people of the likeliest table who are in the training data, by the
+      probabilities.
+    * ``known``: people whom the attacker knows already; not written where there are none.
+    * ``public``: people of a public table that probabilities start from; not written without one.
+    * ``right``: of the likely people, those who are in the training data; not written without it.
+    * ``right_of_others``: the control: as many as other people would show of them; not written
+      without those.
+    * ``error``, ``error_of_others``: share of the values that are wrong in the likeliest table,
+      paired with the training people as well as can be, and in a table of others.
+    """
+
+    counts_are: Literal["draws", "noisy"]
+    level: float
+    people: Share
+    expected: float
+    known: People | None = only_if_given()
+    public: People | None = only_if_given()
+    right: Share | None = only_if_given()
+    right_of_others: Share | None = only_if_given()
+    error: float | None = only_if_given()
+    error_of_others: float | None = only_if_given()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Informed(Details):
+    """What follows for whoever knows some of the people already.
+
+    * ``known``: those who are known.
+    * ``certified``, ``exact``: of the others, as in `ReconstructionDetails`.
+    """
+
+    known: People
+    certified: Share
+    exact: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconstructionDetails(Details):
+    """Whom the leaves of all trees give away for certain, from the file alone.
+
+    * ``given_away``: people who are certain with every value that a tree asks about, or in a cell
+      that certainly holds fewer than ``k``.
+    * ``certified``: people of whom it is certain in which cell they are.
+    * ``exact``: those of them whose every value that a tree asks about is certain.
+    * ``in_order``: those given away of whom the row of the training table is certain too; not
+      written where no seeds tell rows.
+    * ``k``: the smallest acceptable group.
+    * ``cells``, ``open_cells``: cells that may hold somebody, label by label, and those in which it
+      is open how many.
+    * ``bits``, ``bits_of_all``: what is given away of the records, no fewer; and what there is to
+      give away.
+    * ``trees``, ``of_trees``: the first so many trees were used, of all.
+    * ``seconds``: the budget.
+    * ``stopped``: what ended the search before its end; not written where nothing did.
+    * ``assumptions``: what the file does not say and every certificate rests on.
+    * ``curve``: the same for the first trees.
+    * ``by_hand``: one person and the leaves that prove it; not written where no few leaves do.
+    * ``checked``: not written without the training people.
+    * ``likely``: where nobody can be certain: who is likely. Not written elsewhere.
+    * ``informed``: not written where the attacker knows nobody.
+    """
+
+    given_away: People
+    certified: Share
+    exact: Share
+    in_order: People | None = only_if_given()
+    k: int
+    cells: int
+    open_cells: int
+    bits: float
+    bits_of_all: float
+    trees: int
+    of_trees: int
+    seconds: float
+    stopped: str | None = only_if_given()
+    assumptions: tuple[str, ...]
+    curve: tuple[AfterTrees, ...]
+    by_hand: Explanation | None = only_if_given()
+    checked: Checked | None = only_if_given()
+    likely: LikelyPeople | None = only_if_given()
+    informed: Informed | None = only_if_given()
+
 
 _KNOWS = "nobody, and solves the equations of all leaves"
 
@@ -18,7 +136,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     if isinstance(result, Skipped):
         if result.reason.startswith("not applicable"):
             return View()
-        return View(rungs=(rung_not_run(_KNOWS, result),))
+        return View(rungs=(skipped_rung(_KNOWS, result),))
     details = details_of(result, ReconstructionDetails)
     if details.likely is not None:
         return _of_likely(details, details.likely)

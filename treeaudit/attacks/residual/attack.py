@@ -20,7 +20,7 @@ from treeaudit.attacks.residual.details import (
     ValueDetails,
 )
 from treeaudit.findings.checks import Measure, Rule, most
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People
 from treeaudit.findings.findings import (
     SEVERITIES,
     About,
@@ -30,7 +30,6 @@ from treeaudit.findings.findings import (
     Words,
     details_of,
 )
-from treeaudit.findings.numbers import People
 from treeaudit.findings.report import Report, Show
 from treeaudit.findings.view import Figure, View
 from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind

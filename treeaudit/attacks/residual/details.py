@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from treeaudit.findings.details import Details
-from treeaudit.findings.numbers import People
+from treeaudit.findings.details import Details, People
 from treeaudit.model.extras import Extra
 
 

@@ -21,26 +21,24 @@ from treeaudit.attacks.case import Case, Need, evidence, looked_at, smallest, un
 from treeaudit.attacks.control import MEMORY, leaf_control, lowered
 from treeaudit.attacks.distinct_people import (
     at_most,
+    bounds_in_words,
     in_any_tree,
     of_each_tree,
     share_at_most,
-    share_told,
-    told,
+    share_in_words,
     worst_share,
 )
 from treeaudit.attacks.needs import PEOPLE
-from treeaudit.attacks.singling_out.details import UniquenessDetails, contribution, group_sizes
 from treeaudit.attacks.singling_out.population import (
     Population,
     degrees_of_freedom,
     population,
     risks,
 )
-from treeaudit.attacks.singling_out.view import view
+from treeaudit.attacks.singling_out.view import UniquenessDetails, contribution, group_sizes, view
 from treeaudit.findings.checks import Rule, holds_at_least, least
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Finding, Severity, Skipped, Words, details_of
-from treeaudit.findings.numbers import People, Share
 from treeaudit.findings.report import Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import number_of
@@ -85,7 +83,7 @@ _CHECKS = (
         bound="at most {:,.0f}",
         tells_of="small groups",
         measure=at_most("unique_in_any_tree"),
-        told=told("unique_in_any_tree"),
+        told=bounds_in_words("unique_in_any_tree"),
         among=True,
         step=_STEP,
         rests_on=("unit", "noise"),
@@ -96,7 +94,7 @@ _CHECKS = (
         bound="at most {:,.0f}",
         tells_of="small groups",
         measure=at_most("below_k_in_any_tree"),
-        told=told("below_k_in_any_tree"),
+        told=bounds_in_words("below_k_in_any_tree"),
         among=True,
         step=_STEP,
         rests_on=("below_k", "unit", "noise"),
@@ -107,7 +105,7 @@ _CHECKS = (
         bound="at most {:.1%}",
         tells_of="small groups",
         measure=share_at_most("below_k_share", "below_k_in_any_tree"),
-        told=share_told("below_k_share", "below_k_in_any_tree"),
+        told=share_in_words("below_k_share", "below_k_in_any_tree"),
         share=True,
         rests_on=("below_k", "unit", "noise"),
     ),
@@ -237,7 +235,7 @@ def _summary(case: Case, details: UniquenessDetails, many: bool) -> str:
         one = "person" if case.table.in_persons else "record"
         return (
             f"{unique:,} leaves hold one {one} alone; {leaves:,} hold fewer than {k}. Different "
-            f"people in those of any tree: {details.below_k_in_any_tree.told}."
+            f"people in those of any tree: {details.below_k_in_any_tree.text}."
         )
     alone = {0: "Nobody is", 1: "1 person is"}.get(unique, f"{unique:,} people are")
     return f"{alone} alone in a leaf; {people:,} are in leaves of fewer than {k}."

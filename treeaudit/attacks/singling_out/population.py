@@ -13,8 +13,7 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.attacks.case import Case
-from treeaudit.findings.details import Details
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.details import Details, People, Share
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import Records
 from treeaudit.stats import Estimate, wilson
@@ -31,22 +30,13 @@ _ASSUMES = (
 class Risks(Details):
     """The re-identification risks of the tree that has the most leaves for its people.
 
-    Attributes
-    ----------
-    tree
-        Which one.
-    threshold
-        ``1 / k``.
-    prosecutor
-        Of somebody who is known to be in the data.
-    journalist
-        Of somebody of whom that is not known; None without a sampling fraction.
-    marketer
-        The average of the journalist, or of the prosecutor where there is none.
-    fraction
-        Of the population in this tree, or None.
-    estimated
-        Whether a model of the population was needed.
+    * ``tree``: which one.
+    * ``threshold``: ``1 / k``.
+    * ``prosecutor``: of somebody who is known to be in the data.
+    * ``journalist``: of somebody of whom that is not known; None without a sampling fraction.
+    * ``marketer``: the average of the journalist, or of the prosecutor where there is none.
+    * ``fraction``: of the population in this tree, or None.
+    * ``estimated``: whether a model of the population was needed.
     """
 
     tree: int
@@ -64,13 +54,9 @@ class _AloneInBoth(Details):
 
     None where the model of the population cannot be fitted.
 
-    Attributes
-    ----------
-    counted
-        By unseen people, with its 95 % interval; None without them. The upper end is at
-        most the number of leaves of one person that none of them fits, a fact.
-    pitman, zayatz, slide_negative_binomial
-        By this estimator.
+    * ``counted``: by unseen people, with its 95 % interval; None without them. The upper end is at
+      most the number of leaves of one person that none of them fits, a fact.
+    * ``pitman``, ``zayatz``, ``slide_negative_binomial``: by this estimator.
     """
 
     counted: Estimate | None
@@ -83,23 +69,14 @@ class _AloneInBoth(Details):
 class Population(Details):
     """Whether people who are alone in a leaf are so in the population.
 
-    Attributes
-    ----------
-    tree
-        The tree that was looked at.
-    people
-        Of the population.
-    fraction
-        Of it in this tree.
-    alone_in_data
-        People alone in a leaf.
-    alone_in_both
-        Those of them who are estimated to be alone in the population.
-    others_per_unique_leaf
-        Further people of the population for each leaf of one person, counted on
-        unseen people; None without them.
-    assumes
-        What the estimates assume, in a sentence.
+    * ``tree``: the tree that was looked at.
+    * ``people``: of the population.
+    * ``fraction``: of it in this tree.
+    * ``alone_in_data``: people alone in a leaf.
+    * ``alone_in_both``: those of them who are estimated to be alone in the population.
+    * ``others_per_unique_leaf``: further people of the population for each leaf of one person,
+      counted on unseen people; None without them.
+    * ``assumes``: what the estimates assume, in a sentence.
     """
 
     tree: int

@@ -16,8 +16,7 @@ from typing import Literal
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.findings.details import Details, only_if_given
-from treeaudit.findings.numbers import People, Share
+from treeaudit.findings.details import Details, People, Share, only_if_given
 from treeaudit.stats import Estimate, exact
 
 _FALSE_ALARMS = 10
@@ -82,7 +81,7 @@ def rate_at(
     """
     from scipy.special import betaincinv, ndtr
 
-    if len(control) < people_needed(false_alarms):
+    if len(control) < control_size(false_alarms):
         return None
     m, hits = len(members), int((members > threshold_at(control, false_alarms)).sum())
     most = _both(1 - confidence)
@@ -131,7 +130,7 @@ def _both(error: float) -> float:
     return high
 
 
-def people_needed(false_alarms: float) -> int:
+def control_size(false_alarms: float) -> int:
     """Return how many control people a rate of false alarms needs."""
     return math.ceil(_FALSE_ALARMS / false_alarms - 1e-9)
 
@@ -145,10 +144,8 @@ _Scores = tuple[Float, Float]
 class Refused(Details):
     """Why a rate is not told, by rate.
 
-    Attributes
-    ----------
-    tpr_at_1_percent_fpr, tpr_at_0_1_percent_fpr
-        How many control people it needs, and how many there are.
+    * ``tpr_at_1_percent_fpr``, ``tpr_at_0_1_percent_fpr``: how many control people it needs, and
+      how many there are.
     """
 
     tpr_at_1_percent_fpr: str | None = only_if_given()
@@ -159,17 +156,13 @@ class Refused(Details):
 class Separation(Details):
     """How well a test tells members from unseen people.
 
-    Attributes
-    ----------
-    auc, auc_low, auc_high
-        Area under the ROC curve with its 95 % interval (DeLong).
-    tpr_at_1_percent_fpr, tpr_at_1_percent_fpr_low, tpr_at_1_percent_fpr_high
-        Share of members recognised where 1 % of the control people are taken for
-        one, with its 95 % interval, that of the threshold in it; None below ten of these.
-    tpr_at_0_1_percent_fpr, tpr_at_0_1_percent_fpr_low, tpr_at_0_1_percent_fpr_high
-        The same at 0.1 %.
-    refused
-        Why a rate is None.
+    * ``auc``, ``auc_low``, ``auc_high``: area under the ROC curve with its 95 % interval (DeLong).
+    * ``tpr_at_1_percent_fpr``, ``tpr_at_1_percent_fpr_low``, ``tpr_at_1_percent_fpr_high``: share
+      of members recognised where 1 % of the control people are taken for one, with its 95 %
+      interval, that of the threshold in it; None below ten of these.
+    * ``tpr_at_0_1_percent_fpr``, ``tpr_at_0_1_percent_fpr_low``, ``tpr_at_0_1_percent_fpr_high``:
+      the same at 0.1 %.
+    * ``refused``: why a rate is None.
     """
 
     auc: float
@@ -188,10 +181,7 @@ class Separation(Details):
 class NotMade(Details):
     """A test that was not made.
 
-    Attributes
-    ----------
-    reason
-        Why, in words.
+    * ``reason``: why, in words.
     """
 
     reason: str
@@ -201,14 +191,9 @@ class NotMade(Details):
 class References(Details):
     """Each test by itself, on the same people.
 
-    Attributes
-    ----------
-    counts
-        How much more likely the counts of the leaves are with one more person.
-    loss
-        How sure the model is of the right answer.
-    lira
-        The same against shadow models (LiRA, offline), on fewer people.
+    * ``counts``: how much more likely the counts of the leaves are with one more person.
+    * ``loss``: how sure the model is of the right answer.
+    * ``lira``: the same against shadow models (LiRA, offline), on fewer people.
     """
 
     counts: Separation | NotMade
@@ -220,26 +205,18 @@ class References(Details):
 class MembershipDetails(Separation):
     """How well the strongest test tells members from unseen people, and who else is exposed.
 
-    Attributes
-    ----------
-    score
-        ``counts``, or ``answers`` for private models, of which only what they
-        answer can be attacked.
-    strongest, strongest_at_1_percent_fpr
-        The test with the highest area, and with the most members recognised.
-    n_tests
-        Among how many it was chosen; the intervals are corrected for that.
-    certain_non_members, certain_non_members_share
-        Control people whom the file alone excludes.
-    members, control, reference
-        People who were asked about, unseen people who were, and unseen people
-        from whom the population was learnt.
-    blind
-        Whether the loss sees little but right and wrong.
-    people_alone
-        Leaves of one person, in all trees.
-    references
-        Each test by itself.
+    * ``score``: ``counts``, or ``answers`` for private models, of which only what they answer can
+      be attacked.
+    * ``strongest``, ``strongest_at_1_percent_fpr``: the test with the highest area, and with the
+      most members recognised.
+    * ``n_tests``: among how many it was chosen; the intervals are corrected for that.
+    * ``certain_non_members``, ``certain_non_members_share``: control people whom the file alone
+      excludes.
+    * ``members``, ``control``, ``reference``: people who were asked about, unseen people who were,
+      and unseen people from whom the population was learnt.
+    * ``blind``: whether the loss sees little but right and wrong.
+    * ``people_alone``: leaves of one person, in all trees.
+    * ``references``: each test by itself.
     """
 
     score: Literal["counts", "answers"]
@@ -310,4 +287,4 @@ def _highest(found: Mapping[Test, tuple[Estimate, Estimate]]) -> tuple[Estimate,
 def _refused(rate: Estimate | None, false_alarms: float, n: int) -> str | None:
     if rate is not None:
         return None
-    return f"needs {people_needed(false_alarms):,} control people, there are {n:,}"
+    return f"needs {control_size(false_alarms):,} control people, there are {n:,}"
