@@ -1,7 +1,6 @@
 """What every attack is helped with: the leaves that are shown as evidence."""
 
 import math
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from treeaudit.attacks import case as module
 from treeaudit.attacks.case import Case, leaf_evidence, smallest
 
 
@@ -20,8 +18,6 @@ def test_the_smallest_are_those_of_a_stable_sort(values, most, seed) -> None:
         among = np.flatnonzero(chosen)
         expected = among[np.argsort(numbers[among], kind="stable")][:most].tolist()
         assert smallest(numbers, chosen, most).tolist() == expected
-        with patch.object(module, "_BLOCK", 4):
-            assert smallest(numbers, chosen, most).tolist() == expected
 
 
 @pytest.mark.parametrize(

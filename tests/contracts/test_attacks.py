@@ -185,16 +185,13 @@ def test_an_attack_that_fails_is_named_and_nothing_passes(monkeypatch, parts, re
     assert [check.name for check in report.checks] == ["min-leaf", "attack TA901"]
 
 
-def test_an_installed_attack_is_seen_without_asking_for_metadata(tmp_path) -> None:
+def test_an_installed_attack_is_seen(tmp_path) -> None:
     package = tmp_path / "guest-1.0.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: guest\nVersion: 1.0\n")
     (package / "entry_points.txt").write_text("[treeaudit.attacks]\nguest = nowhere:Nothing\n")
-    code = (
-        "import sys; from treeaudit.attacks import offered_attacks as found; "
-        "print(len(found().refused), 'importlib.metadata' in sys.modules)"
-    )
-    for folder, said in ((tmp_path, "1 True"), (tmp_path / "empty", "0 False")):
+    code = "from treeaudit.attacks import offered_attacks as found; print(len(found().refused))"
+    for folder, said in ((tmp_path, "1"), (tmp_path / "empty", "0")):
         environment = os.environ | {"PYTHONPATH": str(folder)}
         done = subprocess.run(
             [sys.executable, "-c", code],

@@ -290,7 +290,7 @@ def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, monkeyp
     # Without some of the equations there are several tables.
     kept = np.flatnonzero((rng.random(len(whole.target)) < 0.6) | ~whole.informative)
     some = replace(whole, **{name: getattr(whole, name)[kept] for name in
-                   ("middle", "width", "told", "off", "people", "tells")})  # fmt: skip
+                   ("middle", "width", "target", "tolerance", "people", "informative")})  # fmt: skip
     every = tables(some.most, 6)
     at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
     truth = np.zeros(len(some.most))

@@ -10,6 +10,7 @@ from treeaudit.model.extras import Extra
 class ResidualDetails(Details):
     """Extra content of the kinds of one attack, and the people that it tells of, if known."""
 
+    # Those that the content tells of; not known for code and plain notes.
     people: People
 
 
@@ -17,6 +18,7 @@ class ResidualDetails(Details):
 class TrainingDataDetails(ResidualDetails):
     """People with a label, a row or a target of their own in the file."""
 
+    # People with a stored label, row of columns, or target.
     labels: People
     rows: People
     targets: People
@@ -27,6 +29,7 @@ class TrainingDataDetails(ResidualDetails):
 class DrawDetails(ResidualDetails):
     """Seeds that repeat the draws of trees."""
 
+    # Stored seeds and states of generators.
     seeds: int
     leftovers: tuple[Extra, ...]
 
@@ -35,6 +38,7 @@ class DrawDetails(ResidualDetails):
 class ValueDetails(ResidualDetails):
     """Exact values of single columns, and people whose labels the first round counts."""
 
+    # Values of columns as people had them; people whose label the first round counts.
     exact_values: int
     first_round_counts: People
     leftovers: tuple[Extra, ...]
@@ -44,6 +48,7 @@ class ValueDetails(ResidualDetails):
 class CodeDetails(ResidualDetails):
     """Names outside the usual libraries, pieces of code, and known flaws of what wrote the file."""
 
+    # Names of other libraries; pieces of code; known flaws of the writing version.
     calls: int
     code: int
     flaws: int
@@ -54,6 +59,7 @@ class CodeDetails(ResidualDetails):
 class ExtraDetails(ResidualDetails):
     """Bytes beyond the model and of plain notes, and parts or models that were not audited."""
 
+    # Bytes beyond the model, of them plain notes; parts and models that were not read.
     extra_bytes: int
     note_bytes: int
     unread_parts: int
