@@ -15,7 +15,7 @@ from treeaudit.comparison.compare import choose, dominates
 from treeaudit.comparison.measures import Leakage
 from treeaudit.people.predict.predictions import explained
 from treeaudit.people.records import read_records
-from treeaudit.reports.comparison import advice, cells, claimed, verdict
+from treeaudit.reports.comparison_cells import advice, cells, claimed, verdict
 from treeaudit.stats import Estimate
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 from treeaudit.trainers.smooth_sensitivity_forest import SmoothSensitivityForestClassifier

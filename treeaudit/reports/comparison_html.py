@@ -12,7 +12,7 @@ from treeaudit.comparison.compare import ComparedModel, Comparison
 from treeaudit.comparison.measures import MEASURES, Measure
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.reports.charts import strip
-from treeaudit.reports.comparison import (
+from treeaudit.reports.comparison_cells import (
     advice,
     cells,
     claimed,

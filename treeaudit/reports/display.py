@@ -8,7 +8,7 @@ import numpy as np
 from treeaudit.comparison.compare import ComparedModel, Comparison
 from treeaudit.errors import TreeauditError
 from treeaudit.findings.report import Report
-from treeaudit.reports.comparison import in_letters
+from treeaudit.reports.comparison_cells import in_letters
 from treeaudit.stats import Estimate
 
 if TYPE_CHECKING:

@@ -129,6 +129,9 @@ def _writers_of(forest: Forest) -> Mapping[str, Writer]:
 
 def suffixes_of(forest: Forest) -> list[str]:
     """Return the suffixes of the files that can hold a model of this kind."""
+    own = [name for name, one in _writers_of(forest).items() if WRITERS.get(name) is not one]
+    if own:
+        return [*own, *([] if ".json" in own else [".json"])]
     live = forest.source.estimator in (*BUILDERS, *VOTES) or forest.source.format == SKOPS
     if is_in_place(forest):
         return [name for name in WRITERS if live or name != ".skops"]

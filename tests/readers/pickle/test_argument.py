@@ -16,7 +16,7 @@ FILES = {
     ".".join(("treeaudit", *path.relative_to(PACKAGE).with_suffix("").parts)): path
     for path in (PACKAGE / "readers").rglob("*.py")
 }
-ROOTS = tuple(f"{READERS}{name}" for name in ("pickle.pickle_vm", "skops.nodes", "unpack"))
+ROOTS = tuple(f"{READERS}{name}" for name in ("pickle.pickle_vm", "skops.nodes", "open"))
 FORBIDDEN = frozenset(
     (
         "eval exec compile __import__ breakpoint globals locals vars delattr setattr literal_eval "
