@@ -289,8 +289,8 @@ def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, monkeyp
     cells, whole = seen.pop()
     # Without some of the equations there are several tables.
     kept = np.flatnonzero((rng.random(len(whole.target)) < 0.6) | ~whole.informative)
-    some = replace(whole, **{name: getattr(whole, name)[kept] for name in
-                   ("middle", "width", "target", "tolerance", "people", "informative")})  # fmt: skip
+    names = "middle width target tolerance people informative".split()
+    some = replace(whole, **{name: getattr(whole, name)[kept] for name in names})
     every = tables(some.most, 6)
     at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
     truth = np.zeros(len(some.most))
