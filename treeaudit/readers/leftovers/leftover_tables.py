@@ -155,7 +155,8 @@ def tables(
             continue
         (single if table.is_column else whole).append(_Found(spot.place, table))
     for step, names in lists:
-        if len(names) in models.widths or "feature" in step or "column" in step:
+        asked = len(names) in models.widths or "feature" in step or "column" in step
+        if asked and not models.classes.issuperset(names):
             models.names.update(names)
     found: list[Leftover] = []
     lengths: set[int] = set()
