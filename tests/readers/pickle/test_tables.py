@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
@@ -264,6 +265,20 @@ NO_PEOPLE: dict[str, Any] = {
 @pytest.mark.parametrize("what", NO_PEOPLE)
 def test_other_tables_are_no_people(what: str, tmp_path: Path) -> None:
     assert _found(tmp_path / "m", held=NO_PEOPLE[what]) == []
+
+
+def test_scores_by_class_are_no_people(tmp_path: Path) -> None:
+    """As many classes as columns: their labels in a list are no names of columns."""
+    labels = np.array(["a", "b", "c"])[np.arange(200) % 3]
+    model = DecisionTreeClassifier(min_samples_leaf=30).fit(X[:, :3], labels)
+    scores = pd.DataFrame({name: [0.9, 0.8, 0.85, 66.0] for name in "abc"})
+    path = tmp_path / "m"
+    path.write_bytes(pickle.dumps({"model": model, "classes": ["a", "b", "c"], "report": scores}))
+    assert not any(one.kind == "records" for one in read_whole(path).leftovers.found)
+    names = ["age", "height", "weight"]
+    people = pd.DataFrame(X[:4, :3], columns=names)
+    path.write_bytes(pickle.dumps({"model": model, "features": names, "X": people}))
+    assert [one.kind for one in read_whole(path).leftovers.found if one.kind == "records"]
 
 
 def test_a_search_holds_no_table_of_people(tmp_path: Path) -> None:

@@ -124,7 +124,8 @@ def tables(
         if table is not None:
             (single if table.is_column else whole).append((place, table))
     for step, names in lists:
-        if len(names) in models.widths or "feature" in step or "column" in step:
+        asked = len(names) in models.widths or "feature" in step or "column" in step
+        if asked and not models.classes.issuperset(names):
             models.names.update(names)
     found: list[Extra] = []
     lengths: set[int] = {n_records} if n_records is not None else set()
