@@ -274,11 +274,11 @@ def test_scores_by_class_are_no_people(tmp_path: Path) -> None:
     scores = pd.DataFrame({name: [0.9, 0.8, 0.85, 66.0] for name in "abc"})
     path = tmp_path / "m"
     path.write_bytes(pickle.dumps({"model": model, "classes": ["a", "b", "c"], "report": scores}))
-    assert not any(one.kind == "records" for one in read_whole(path).leftovers.found)
+    assert not any(one.kind == "records" for one in read_whole(path).extras.found)
     names = ["age", "height", "weight"]
     people = pd.DataFrame(X[:4, :3], columns=names)
     path.write_bytes(pickle.dumps({"model": model, "features": names, "X": people}))
-    assert [one.kind for one in read_whole(path).leftovers.found if one.kind == "records"]
+    assert [one.kind for one in read_whole(path).extras.found if one.kind == "records"]
 
 
 def test_a_search_holds_no_table_of_people(tmp_path: Path) -> None:
