@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
@@ -61,7 +61,7 @@ def test_other_criteria_are_left_open_without_the_people(criterion) -> None:
 def test_one_exception_on_a_grid_is_seen(most, others, n, unit) -> None:
     numbers = np.r_[np.full(n - 1, most), others] * unit
     value, spread = np.array([numbers.mean()]), np.array([numbers.std()])
-    if spread[0] > 0:
+    if others != [most]:
         found = fewest_exceptions(value, spread, np.array([n]), drawn=False)
         assert found[0] <= 1
 
@@ -103,6 +103,8 @@ def test_one_exception_is_seen_however_large_the_numbers_are(n, most, other, uni
     numbers[0] = other * unit + more
     mean = numbers.mean()
     spread = np.sqrt((numbers**2).mean() - mean**2)
+    # A file has the variance as a difference of squares: beyond its digits nothing is seen.
+    assume(numbers.var() > 1e-13 * n * mean**2)
     column = np.array([mean]), np.array([spread]), np.array([n])
     assert fewest_exceptions(*column, drawn=False).tolist() == [1.0]
 
