@@ -33,13 +33,15 @@ def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) 
     kept = case.implied.get((tree, told))
     if kept is not None and (not told or (kept[0] is labels and kept[1] is code)):
         return kept[2]
-    found = _meant(case, tree, labels, code)
+    found = _implied_people(case, tree, labels, code)
     if case.people("train").persons is not None:
         case.implied[tree, told] = labels, code, found
     return found
 
 
-def _meant(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> ImpliedPeople:
+def _implied_people(
+    case: Case, tree: int, labels: Labels | None, code: Codes | None
+) -> ImpliedPeople:
     found, rows = case.members(tree), case.table.rows_of(tree)
     leaf, who, single = found.leaf, found.who, None
     if labels is not None and code is not None and found.one_record_each:

@@ -63,7 +63,7 @@ def check_request(request: Request, forest: Forest) -> None:
 def counted(request: Request, forest: Forest, table: Table, tables: Tables) -> Counted:
     """Return what the attacks are given, in persons as far as these are known."""
     train, most = tables["train"], request.rows_per_person
-    said = [] if train is None or request.person is not None else _made_up(train)
+    said = [] if train is None or request.person is not None else _synthetic_note(train)
     unit = Unit(records=None if train is None else len(train))
     if most is not None:
         unit = Unit(by="rows-per-person", records=unit.records, rows_per_person=most)
@@ -122,7 +122,7 @@ def _said(found: Repeats, settled: str | None) -> list[str]:
     ]
 
 
-def _made_up(train: Records) -> list[str]:
+def _synthetic_note(train: Records) -> list[str]:
     columns = [] if train.labels is None else look_synthetic(train.frame, train.labels)
     if not columns:
         return []

@@ -171,7 +171,7 @@ def defend(
     use = None
     if not quiet and test is not None:
         use = _use(done, test, target, person)
-    written = [] if failed else [_written(done, path, policy, force) for path in models]
+    written = [] if failed else [_write_and_audit(done, path, policy, force) for path in models]
     if reports:
         report = _audited(done, models[0] if written else None, wanted)
         for path in reports:
@@ -228,7 +228,7 @@ def _audited(done: "Repair", path: Path | None, wanted: "RepairRequest") -> "Rep
     return replace(report, frontier=done.frontier)
 
 
-def _written(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
+def _write_and_audit(done: "Repair", path: Path, policy: str, force: bool) -> "Attempt":
     """Write the model, read the file again, and audit what it says."""
     import treeaudit as ta
     from treeaudit.findings.policy import read_policy

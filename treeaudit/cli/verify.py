@@ -72,14 +72,14 @@ def verify(
         raise DataError("the report says which model it is of: leave --select and --max-bytes away")
     files = {"train": train, "test": test, "known": known, "prior": prior, "baseline": baseline}
     try:
-        together = _together(content, reports, report)
+        together = _compare_totals(content, reports, report)
         code = together or _run_again(reports, report, model, policy, files)
     except (KeyError, TypeError, AttributeError):
         raise DataError(f"the report {report.name} is no whole treeaudit report") from None
     raise typer.Exit(code)
 
 
-def _together(content: Any, reports: Sequence[Mapping[str, Any]], report: Path) -> int:  # noqa: ANN401  # JSON
+def _compare_totals(content: Any, reports: Sequence[Mapping[str, Any]], report: Path) -> int:  # noqa: ANN401  # JSON
     """Hold what a report says of all models of a file against what it says of each."""
     if content is reports[0]:
         return 0

@@ -235,11 +235,11 @@ def _shown(
     if check["status"] == "skipped":
         return "not made"
     value = _number(check)
-    told = f"{value:g}" if known is None else known.rule.show(value, *_beside(check, other))
+    told = f"{value:g}" if known is None else known.rule.show(value, *_references(check, other))
     return f"{told} ({check['status']})"
 
 
-def _beside(check: Mapping[str, Any], other: Mapping[str, Any] | None) -> Iterator[float]:
+def _references(check: Mapping[str, Any], other: Mapping[str, Any] | None) -> Iterator[float]:
     """Yield what a number is read beside: its threshold, and the number of the other report."""
     yield float(check["threshold"])
     if other is not None and other["status"] != "skipped" and other["measured"] is not None:
@@ -256,15 +256,15 @@ def _findings(
     for name, (was, now) in _side_by_side(old["findings"], new["findings"], "id").items():
         way = _way_of_finding(was, now)
         # Of a forest a finding counts one tree: fewer than of a single tree is no less.
-        other = name in unlike and _found(was) != "clear" and way in ("better", "gone", "same")
+        other = name in unlike and _outcome(was) != "clear" and way in ("better", "gone", "same")
         if (way == "better" and name in worse) or (other and _ran(was) and _ran(now)):
             way = "changed"
         yield Change(
             of="finding",
             id=name,
             title=str((now or was or {})["title"]),
-            old=_found(was),
-            new=_found(now),
+            old=_outcome(was),
+            new=_outcome(now),
             way=way,
         )
 
@@ -290,7 +290,7 @@ def _ran(finding: Mapping[str, Any] | None) -> bool:
     return finding is not None and finding["status"] != "skipped"
 
 
-def _found(finding: Mapping[str, Any] | None) -> str:
+def _outcome(finding: Mapping[str, Any] | None) -> str:
     if finding is None:
         return "not run"
     if finding["status"] != "found":

@@ -52,7 +52,7 @@ def verify(
 ) -> tuple[Verification, ...]:
     """Run the audit of a file again, and hold every entry of its reports against the new ones."""
     first = reports[0]
-    request, own_policy = _asked(first, model, policy, given)
+    request, own_policy = _request_of(first, model, policy, given)
     found = audit_all(request, progress)
     if len(found) != len(reports):
         raise DataError(
@@ -63,12 +63,12 @@ def verify(
         if one["request"] != first["request"]:
             raise DataError(f"the report says of model {at} that something else was asked")
     return tuple(
-        _held(data, again, request, own_policy=own_policy)
+        _compare(data, again, request, own_policy=own_policy)
         for data, again in zip(reports, found, strict=True)
     )
 
 
-def _held(
+def _compare(
     data: Mapping[str, Any], again: Report, request: Request, *, own_policy: bool
 ) -> Verification:
     if data.get("fix") is not None or data.get("frontier"):
@@ -82,7 +82,7 @@ def _held(
     )
     if data.get("fix") is None and not data.get("frontier"):
         true = {**true, "fix": None}
-    differences = [*_differences("", said, true, names), *_beside(data, written)]
+    differences = [*_differences("", said, true, names), *_not_compared(data, written)]
     try:
         acceptance_of(data)
     except (KeyError, TypeError, ValueError) as error:
@@ -105,7 +105,7 @@ def _held(
     )
 
 
-def _beside(data: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Mismatch]:
+def _not_compared(data: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Mismatch]:
     """Tell what a report says where names are not compared, and no audit would write."""
     parts = {part: (data[part], written[part]) for part in ("tool", "request", "policy")}
     for role in written["people"]:
@@ -117,7 +117,7 @@ def _beside(data: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[Mis
         yield Mismatch("request · policy", asked, told)
 
 
-def _asked(
+def _request_of(
     data: Mapping[str, Any], model: Path, policy: str | None, given: Mapping[str, Path | None]
 ) -> tuple[Request, bool]:
     asked = data.get("request")

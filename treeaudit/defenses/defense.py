@@ -224,7 +224,7 @@ def parameters(defense: type[Defense]) -> dict[str, Parameter]:
     [('t', 0.5, 'a number from 0 to 1')]
     """
     hints = get_type_hints(defense, include_extras=True)
-    help_texts = _told(getdoc(defense) or "")
+    help_texts = _attribute_texts(getdoc(defense) or "")
     parameters_found = {}
     for field in fields(defense):
         kind, bounds = hints[field.name], Bounds(-math.inf)
@@ -269,7 +269,7 @@ def _is(value: object, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
-def _told(doc: str) -> dict[str, str]:
+def _attribute_texts(doc: str) -> dict[str, str]:
     """Read what a numpydoc docstring says of each attribute."""
     texts: dict[str, str] = {}
     for line in doc.partition("Attributes\n----------\n")[2].splitlines():

@@ -72,7 +72,7 @@ class DrawSteps(Defense):
         if self.values is None or (self.labels is None and self.targets is None):
             raise DataError("whom to draw only the training data tells: give it with --train")
         check_not_private(forest, self.id)
-        settings = _stated(forest, self.share)
+        settings = _draw_parameters(forest, self.share)
         node = forest.apply(self.values)
         each = self.targets if forest.schema.classes is None else self.labels
         newton = self.newton or newton_of_people(forest, node, each)
@@ -96,9 +96,11 @@ class DrawSteps(Defense):
                         # Where curvature is less, noise would be all there is.
                         least=one,
                     )
-                    tree = _told(tree, np.clip(steps, -most, most) + shift)
+                    tree = _with_answers(tree, np.clip(steps, -most, most) + shift)
                 else:
-                    tree = _told(tree, np.zeros(tree.n_nodes) if tree.value is None else tree.value)
+                    tree = _with_answers(
+                        tree, np.zeros(tree.n_nodes) if tree.value is None else tree.value
+                    )
                 made.append(tree)
                 if tree.value is not None:
                     score[:, k] += newton.apart * tree.value[at] - shift
@@ -115,7 +117,7 @@ class DrawSteps(Defense):
         )
 
 
-def _stated(forest: Forest, share: float) -> dict[str, object]:
+def _draw_parameters(forest: Forest, share: float) -> dict[str, object]:
     """Return the parameters by which a file says that its trees are of draws.
 
     Raises DataError if it has none.
@@ -149,7 +151,7 @@ def _leaf_values(tree: Tree) -> Float:
     return np.zeros(1) if tree.value is None else tree.value[tree.is_leaf]
 
 
-def _told(tree: Tree, value: Float) -> Tree:
+def _with_answers(tree: Tree, value: Float) -> Tree:
     """Return a tree that answers so, and tells of no people: nor do means of inner nodes."""
     # With weights of people, what is above leaves would tell how many each holds.
     above = averaged(tree, value, np.ones(tree.n_nodes))

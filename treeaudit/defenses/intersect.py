@@ -70,7 +70,7 @@ class IntersectK(Defense):
         best: tuple[int, int, list[int]] = (0, 0, [])
         k = self.min_leaf
         while k <= len(node) // 2:
-            kept, n_groups = _kept(forest, node, k, self.min_leaf)
+            kept, n_groups = _trees_within(forest, node, k, self.min_leaf)
             if n_groups > best[0]:
                 best = (n_groups, k, kept)
             k *= 2
@@ -82,7 +82,7 @@ class IntersectK(Defense):
         return chosen(MergeSiblings(min_leaf=best[1]).apply(forest), best[2])
 
 
-def _kept(forest: Forest, node: Int, k: int, least: int) -> tuple[list[int], int]:
+def _trees_within(forest: Forest, node: Int, k: int, least: int) -> tuple[list[int], int]:
     """Take trees in their order while no intersected group becomes too small."""
     group = np.zeros(len(node), dtype=np.int64)
     kept: list[int] = []

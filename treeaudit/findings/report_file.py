@@ -202,13 +202,13 @@ def _promise(privacy: Mapping[str, Any] | None) -> str:
 def apart(known: Registered, old: Terms, new: Terms, *, more: bool = False) -> tuple[str, ...]:
     """Return the terms in which two numbers of a check differ, or that a report does not state."""
     rests_on = known.rule.rests_on
-    found: list[str] = [name for name in rests_on if not _alike(old, new, name, more=more)]
-    was, now = (_seen(known.attacks, terms) for terms in (old, new))
+    found: list[str] = [name for name in rests_on if not _same_term(old, new, name, more=more)]
+    was, now = (_completion(known.attacks, terms) for terms in (old, new))
     less = any(now[one] < was[one] for one in was)
     return (*found, "seen") if less or (was != now and not more) else tuple(found)
 
 
-def _alike(old: Terms, new: Terms, name: str, *, more: bool) -> bool:
+def _same_term(old: Terms, new: Terms, name: str, *, more: bool) -> bool:
     if name not in old or name not in new:
         return False
     was, now = old[name], new[name]
@@ -216,7 +216,7 @@ def _alike(old: Terms, new: Terms, name: str, *, more: bool) -> bool:
     return was == now or (more and name == "below_k" and grew)
 
 
-def _seen(attacks: Sequence[str], terms: Terms) -> dict[str, int]:
+def _completion(attacks: Sequence[str], terms: Terms) -> dict[str, int]:
     """Return of each attack whether it ran (1), and to its end (2)."""
     seen = terms.get("seen")
     ran = seen if isinstance(seen, Mapping) else {}

@@ -233,7 +233,7 @@ def pair_bounds(system: System, bounds: Bounds, divided: Wide, dividing: Wide) -
     if not len(at):
         return bounds
     low, width = bounds.low, (bounds.high - bounds.low).take(at)
-    (r, left_r), (s, left_s) = (_spare(system, one, low, at) for one in (divided, dividing))
+    (r, left_r), (s, left_s) = (_remaining(system, one, low, at) for one in (divided, dividing))
     n = len(left_r)
     if n * len(left_s) > _LARGEST:
         return bounds
@@ -263,7 +263,7 @@ def pair_bounds(system: System, bounds: Bounds, divided: Wide, dividing: Wide) -
     return Bounds(low=new_low, high=high)
 
 
-def _spare(system: System, row: Wide, low: Float, at: Wide) -> tuple[Wide, Float]:
+def _remaining(system: System, row: Wide, low: Float, at: Wide) -> tuple[Wide, Float]:
     """Return the leaf of each open unknown, renumbered, and what its leaves have left."""
     first, last = int(row.min()), int(row.max()) + 1
     # The equations of a tree stand together.

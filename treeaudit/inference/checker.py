@@ -104,7 +104,7 @@ def _follow(
     low: dict[Box, int] = {}
     high: dict[Box, int] = {}
     inside: dict[tuple[int, int], list[Box]] = defaultdict(list)
-    for box, leaves in _cut(trees, tuple(_every(variable) for variable in domain), label):
+    for box, leaves in _cut(trees, tuple(_all_codes(variable) for variable in domain), label):
         _must(box not in low, "a cell is there twice")
         low[box] = 0
         high[box] = min(trees[t].people(leaf, label) for t, leaf in enumerate(leaves))
@@ -209,7 +209,7 @@ def _passes(
     return (own if low < 1 <= high else 0) | (others if low < 0 <= high else 0)
 
 
-def _every(variable: Mapping[str, Any]) -> int:
+def _all_codes(variable: Mapping[str, Any]) -> int:
     """Return all codes of a variable."""
     if "cuts" not in variable:
         return int((1 << len(variable["values"])) - 1)

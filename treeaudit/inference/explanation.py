@@ -187,7 +187,7 @@ def explain(forest: Forest, answer: Solution) -> Explanation | None:
     shortest: Explanation | None = None
     for label, one in enumerate(answer.labels):
         for node, at in islice(_candidates(answer, one, label, code), _TRIED):
-            candidate = _seen(answer, code, label, node, int(one.cell[at]))
+            candidate = _explain_cell(answer, code, label, node, int(one.cell[at]))
             if candidate is not None and (
                 shortest is None or len(candidate.others) < len(shortest.others)
             ):
@@ -228,7 +228,9 @@ def _sizes(code: Coded, nodes: Wide) -> Float:
     return size
 
 
-def _seen(answer: Solution, code: Coded, label: int, node: int, cell: int) -> Explanation | None:
+def _explain_cell(
+    answer: Solution, code: Coded, label: int, node: int, cell: int
+) -> Explanation | None:
     layout = answer.cells.layout
     own = _box(code, layout, np.array([node]))
     codes: list[Wide] = [np.flatnonzero(one[0]) for one in own]

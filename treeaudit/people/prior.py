@@ -128,7 +128,7 @@ def prior_table(data: object, forest: Forest) -> Prior:
     share = _shares(frame[labels], origin)
     rest = [name for name in frame.columns if name not in labels]
     numeric = {f.name for f in forest.schema.features if f.categories is None}
-    column, values, low, high = _kinds(frame[rest], origin, numeric)
+    column, values, low, high = _category_columns(frame[rest], origin, numeric)
     return Prior(column=column, values=values, low=low, high=high, share=share, origin=origin)
 
 
@@ -151,7 +151,7 @@ def _shares(frame: "pd.DataFrame", origin: str) -> Float:
     return np.asarray(share / total[:, None])
 
 
-def _kinds(
+def _category_columns(
     frame: "pd.DataFrame", origin: str, numeric: Collection[str]
 ) -> tuple[str | None, tuple[str, ...], Float, Float]:
     n, names = len(frame), list(frame.columns)

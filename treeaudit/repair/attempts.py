@@ -117,7 +117,7 @@ def audit_options(
 
 def n_leaves(forest: Forest) -> int:
     """Return the leaves of all trees, without those that nobody is known to be in."""
-    return sum(int(_held(tree).sum()) for tree in forest.trees)
+    return sum(int(_occupied(tree).sum()) for tree in forest.trees)
 
 
 def training_accuracy(forest: Forest) -> float | None:
@@ -147,14 +147,14 @@ def training_accuracy(forest: Forest) -> float | None:
 def _right(tree: Tree, forest: Forest, index: int) -> float | None:
     if tree.counts is None:
         return None
-    leaf = _held(tree)
+    leaf = _occupied(tree)
     counts = np.maximum(tree.counts[leaf], 0)
     answer = (counts * weights_of(tree, forest, index)).argmax(axis=1)
     total = float(counts.sum())
     return float(counts[np.arange(len(counts)), answer].sum()) / total if total else None
 
 
-def _held(tree: Tree) -> Flag:
+def _occupied(tree: Tree) -> Flag:
     leaf = tree.is_leaf
     # A leaf that nobody is in only stands in for one that was taken out.
     if tree.n_records is not None and tree.n_records[0] > 0:

@@ -199,7 +199,7 @@ def try_candidates(
     plans = list(_plans(policy, forest))
     drawing = _drawing(forest, train, trial)
     if drawing is not None:
-        plans = list(_drawn(policy, forest, drawing))
+        plans = list(_redrawn(policy, forest, drawing))
     for done, defenses in enumerate(plans, start=1):
         passed = bool(attempts) and attempts[-1].report.verdict == "pass"
         # What passes already is not merged further.
@@ -223,7 +223,7 @@ def try_candidates(
     return attempts or [before]
 
 
-def _drawn(policy: Policy, forest: Forest, drawing: DrawSteps) -> Iterator[tuple[Defense, ...]]:
+def _redrawn(policy: Policy, forest: Forest, drawing: DrawSteps) -> Iterator[tuple[Defense, ...]]:
     """Yield combinations for a boosting whose steps are drawn anew: all rounds, then fewer."""
     merged = [plan for plan in _plans(policy, forest, wider=(1,)) if plan]
     yield from ((*plan, drawing) for plan in ((), *merged))

@@ -192,13 +192,13 @@ class _Search:
         if self._best is None:
             return self._tried
         place = self._best.place
-        neighbours = [place.trees, *_beside(trees, place.trees)]
+        neighbours = [place.trees, *_neighbors(trees, place.trees)]
         sizes = [int(place.k * near) for near in (1, *_NEAR)]
         self._try(
             replace(place, k=k, trees=n) for k in sizes if least <= k <= most for n in neighbours
         )
         place = self._best.place
-        neighbours = [int((place.trees * n) ** 0.5) for n in _beside(trees, place.trees)]
+        neighbours = [int((place.trees * n) ** 0.5) for n in _neighbors(trees, place.trees)]
         self._try(replace(place, trees=n) for n in neighbours)
         return self._tried
 
@@ -289,12 +289,12 @@ class _Search:
         self._steps += 1
 
 
-def _beside(trees: list[int], n: int) -> list[int]:
+def _neighbors(trees: list[int], n: int) -> list[int]:
     """Return the next smaller and the next larger number of trees.
 
     Examples
     --------
-    >>> _beside([1, 2, 4], 2)
+    >>> _neighbors([1, 2, 4], 2)
     [1, 4]
     """
     return [*[one for one in trees if one < n][-1:], *[one for one in trees if one > n][:1]]

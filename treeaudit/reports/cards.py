@@ -69,10 +69,10 @@ def control_claims(report: Report) -> list[_Held]:
     for control in (control for view in views for control in view.held):
         # Where every small leaf has one label, two claims are about the same people.
         told.setdefault((control.claim, control.verified, control.control), control)
-    return [_held(report, control) for control in told.values()]
+    return [_control_card(report, control) for control in told.values()]
 
 
-def _held(report: Report, control: Control) -> _Held:
+def _control_card(report: Report, control: Control) -> _Held:
     found = control.memorised
     certain = control.excess is not None and control.excess.low > 0
     return _Held(

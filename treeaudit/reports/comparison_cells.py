@@ -129,7 +129,11 @@ def advice(comparison: Comparison) -> list[str]:
             for policy, models in by.items()
             if models
         ]
-    return [_take(comparison, choice, name), *_beside(comparison, choice), _weighed(comparison)]
+    return [
+        _take(comparison, choice, name),
+        *_alternatives(comparison, choice),
+        _weighed(comparison),
+    ]
 
 
 def _take(comparison: Comparison, choice: Choice, policy: str) -> str:
@@ -149,7 +153,7 @@ def _take(comparison: Comparison, choice: Choice, policy: str) -> str:
     return f"{text}it cannot be told from {_called(top)} in accuracy, and {less}."
 
 
-def _beside(comparison: Comparison, choice: Choice) -> list[str]:
+def _alternatives(comparison: Comparison, choice: Choice) -> list[str]:
     """Return what speaks for models that are not taken."""
     said = []
     for one in choice.better:

@@ -88,7 +88,7 @@ class _Axis:
         return [step * (first + i) for i in range(n)], max(0, -math.floor(math.log10(step)))
 
 
-def _told(value: float, digits: int, *, percent: bool) -> str:
+def _number(value: float, digits: int, *, percent: bool) -> str:
     value = 0.0 if abs(value) < 1e-12 else value
     return f"{value:.{max(0, digits - 2)}%}" if percent else f"{value:.{digits}f}"
 
@@ -98,7 +98,7 @@ def _axes(x: _Axis, y: _Axis, across: str, *, percent: bool) -> list[Markup]:
     parts = [Markup('<path class="gr" d="M{} {}H{}"/>').format(LEFT, floor, WIDTH - RIGHT)]
     parts += [
         Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(
-            x.at(value), floor + 16, _told(value, digits, percent=percent)
+            x.at(value), floor + 16, _number(value, digits, percent=percent)
         )
         for value in values
     ]
@@ -109,7 +109,7 @@ def _axes(x: _Axis, y: _Axis, across: str, *, percent: bool) -> list[Markup]:
             '<text x="{}" y="{:.1f}" text-anchor="end">{}</text>'
         ).format(
             LEFT, y.at(value), WIDTH - RIGHT, LEFT - 7, y.at(value) + 3.5,
-            _told(value, digits, percent=True),
+            _number(value, digits, percent=True),
         )
         for value in values
     ]  # fmt: skip
@@ -129,7 +129,7 @@ def _mark(model: _Trade, x: _Axis, y: _Axis, *, percent: bool) -> Markup:
         f"{MEASURES[name]} {one.value:+.1%} ({one.low:+.1%} to {one.high:+.1%})"
         for name, one in model.leaks.items()
     )
-    good = _told(useful.value, 4 if percent else 3, percent=percent)
+    good = _number(useful.value, 4 if percent else 3, percent=percent)
     epsilon = model.epsilon
     height = y.at(first[1].value)
     parts = [

@@ -98,7 +98,7 @@ def lines(difference: Difference, rows: int = _SHOWN) -> Iterator[str]:
     yield ""
     yield from _who(difference, rows)
     yield ""
-    yield from _told(difference)
+    yield from _conclusions(difference)
     if found.domain.assumptions:
         yield "What the files do not say:"
     yield from (f"  {plain(one)}" for one in found.domain.assumptions)
@@ -157,7 +157,7 @@ def _how(one: "Named") -> str:
     return f"{times}{how}{', every value' if one.exact else ''}"
 
 
-def _told(difference: Difference) -> Iterator[str]:
+def _conclusions(difference: Difference) -> Iterator[str]:
     """Yield what follows from who is named, and what was not searched."""
     found = difference.found
     yield from _assumed(difference)
@@ -212,7 +212,7 @@ def to_markdown(difference: Difference) -> str:
         parts.append("\n".join(table))
     if len(named) > _SHOWN:
         parts.append(f"{len(named) - _SHOWN:,} more.")
-    parts += [marked(one) for one in (*_fewer(difference), *_told(difference))]
+    parts += [marked(one) for one in (*_fewer(difference), *_conclusions(difference))]
     assumed = [f"- assumed: {marked(one)}" for one in difference.found.domain.assumptions]
     parts += ["\n".join(assumed)] if assumed else []
     return "\n\n".join(parts) + "\n"
@@ -236,7 +236,7 @@ def to_html(difference: Difference) -> str:
             fewer=list(_fewer(difference)),
             named=[(one.moved, plain(one.says, 4000), _how(one)) for one in named[:_SHOWN]],
             more=len(named) - _SHOWN,
-            told=list(_told(difference)),
+            told=list(_conclusions(difference)),
             assumptions=difference.found.domain.assumptions,
             version=__version__,
         )

@@ -36,7 +36,7 @@ def to_sarif(rows: Sequence[Row]) -> str:
     ('not-audited', 'a%20b.pkl')
     """
     rules: dict[str, dict[str, Any]] = {}
-    results = [_result(row, told, rules) for row in rows for told in _told(row)]
+    results = [_result(row, told, rules) for row in rows for told in _results(row)]
     run = {
         "tool": {
             "driver": {
@@ -54,7 +54,7 @@ def to_sarif(rows: Sequence[Row]) -> str:
     return json.dumps(log, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def _told(row: Row) -> Iterable[dict[str, Any]]:
+def _results(row: Row) -> Iterable[dict[str, Any]]:
     """Yield what is to be said of a model: rule, its title, severity and help, level and text."""
     if row.verdict in _FAILED:
         rule, title, severity = _FAILED[row.verdict]

@@ -150,7 +150,7 @@ def to_records(table: Table) -> list[dict[str, Any]]:
         rules = rules_of(table.forest.trees[index], table.leaf[here])
         ends = np.searchsorted(rules.row, np.arange(len(here) + 1)).tolist()
         conditions = _conditions(rules, table)
-        for i, told in enumerate(_told(table, index, here)):
+        for i, told in enumerate(_leaf_records(table, index, here)):
             records.append(told | {"rule": conditions[ends[i] : ends[i + 1]]})
     return records
 
@@ -173,7 +173,7 @@ def _conditions(rules: Rules, table: Table) -> list[dict[str, Any]]:
     return conditions
 
 
-def _told(table: Table, tree: int, rows: Wide) -> list[dict[str, Any]]:
+def _leaf_records(table: Table, tree: int, rows: Wide) -> list[dict[str, Any]]:
     """Return what the model tells of some leaves of a tree, one object each."""
     classes, counts, value = table.forest.schema.classes, table.counts(rows), table.value(rows)
     records: list[dict[str, Any]] = [

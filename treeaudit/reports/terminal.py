@@ -140,7 +140,7 @@ _WIDE = 76
 
 def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     """Return the terminal report without colours."""
-    blocks = [*_report(report, width, verbose=verbose), *_way_out(report)]
+    blocks = [*_report(report, width, verbose=verbose), *_next_lines(report)]
     return printed(lambda console: _show(blocks, console), width)
 
 
@@ -155,7 +155,7 @@ def print_report(
 
 def print_way_out(report: Report, console: Console) -> None:
     """Print what to do next: the repair that was found, and what else there is to do."""
-    _show(_way_out(report), console)
+    _show(_next_lines(report), console)
 
 
 def print_verdict(report: Report, console: Console, *, quiet: bool = False) -> None:
@@ -193,7 +193,7 @@ def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
         yield _attacks(report, told, width)
     for other in lines:
         if not other.has_columns:
-            yield _beside(other)
+            yield _attack_row(other)
     if _has_control(report):
         said = "fit: unseen people who have the label or value that their leaf states"
         yield Text(said, style="dim")
@@ -221,7 +221,7 @@ def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
     yield from _verdict(report)
 
 
-def _way_out(report: Report) -> Iterator[Block]:
+def _next_lines(report: Report) -> Iterator[Block]:
     stands = report.verdict == "fail" or report.fix is not None
     command = next_command(report, folders=True) if stands else ""
     if command:
@@ -305,7 +305,7 @@ def _attacks(report: Report, lines: list[_AttackLine], width: int) -> Table:
     return _table(columns, rows, titles=True)
 
 
-def _beside(line: _AttackLine) -> Table:
+def _attack_row(line: _AttackLine) -> Table:
     look, name = SEVERITY[line.level], f"{line.id} {line.title}".strip()
     row = ((look.word, look.style), (f"{name}: {plain(line.found, 600)}", ""))
     return _table((_NAME(min_width=6), Column()), [row])

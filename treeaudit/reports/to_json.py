@@ -87,11 +87,11 @@ def to_dict(report: Report) -> dict[str, Any]:
         "baseline": None if report.baseline is None else dict(report.baseline),
         "warnings": list(report.warnings),
         "seed": report.request.seed,
-        "request": {field: _asked(report.request, field) for field in ("model", *OPTIONS)},
+        "request": {field: _request_value(report.request, field) for field in ("model", *OPTIONS)},
     }
 
 
-def _asked(request: Request, field: str) -> object:
+def _request_value(request: Request, field: str) -> object:
     """Return a part of the request as plain data: files and policies by name, objects by kind."""
     value = getattr(request, field)
     if request.names_file(field) and isinstance(value, str | os.PathLike):

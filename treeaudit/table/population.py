@@ -231,7 +231,7 @@ def slide(size: Wide, fraction: float, groups: float | None = None) -> float | N
     whole = _all_groups(size, fraction) if groups is None else groups
 
     def miss(point: Float) -> list[float]:
-        one, two = _drawn(whole, fraction, math.exp(point[0]), float(expit(point[1])))
+        one, two = _expected_groups(whole, fraction, math.exp(point[0]), float(expit(point[1])))
         return [math.log(max(one, 1e-300) / alone), math.log(max(two, 1e-300) / pairs)]
 
     starts = [(a, b) for a in (-3.0, -1.0, 0.5, 3.0) for b in (-6.0, -3.0, 0.0, 3.0)]
@@ -243,7 +243,9 @@ def slide(size: Wide, fraction: float, groups: float | None = None) -> float | N
     return float(whole * math.exp(math.exp(log_alpha) * math.log(expit(logit_beta))))
 
 
-def _drawn(groups: float, fraction: float, alpha: float, beta: float) -> tuple[float, float]:
+def _expected_groups(
+    groups: float, fraction: float, alpha: float, beta: float
+) -> tuple[float, float]:
     """Return the expected groups of one and of two people in the data."""
     stay = (1 - fraction) * (1 - beta)
     d = 1 - stay

@@ -220,11 +220,11 @@ class Table(LeafRows):
             leaf=self.leaf[held],
             tells_people=bool(held.any()),
             _size=self._size[held],
-            _labels=LazyLabels(partial(_held, self._labels, held)),
+            _labels=LazyLabels(partial(_labels_of, self._labels, held)),
             _labels_of_people=(
                 None
                 if self._labels_of_people is None
-                else LazyLabels(partial(_held, self._labels_of_people, held))
+                else LazyLabels(partial(_labels_of, self._labels_of_people, held))
             ),
         )
 
@@ -387,5 +387,5 @@ class Table(LeafRows):
         )
 
 
-def _held(labels: LazyLabels, held: Flag) -> Labels | None:
+def _labels_of(labels: LazyLabels, held: Flag) -> Labels | None:
     return None if (every := labels()) is None else every.only(held)

@@ -124,7 +124,7 @@ def prune_pessimistically(parent: Sequence[int], counts: Float, certainty: float
         # C4.5 lets a leaf be worse by a tenth of an error.
         cut[node] = as_leaf[node] <= below + 0.1
         expected[node] = as_leaf[node] if cut[node] else below
-    return _kept(above, cut, levels_of(above))
+    return _kept_nodes(above, cut, levels_of(above))
 
 
 def prune_by_gini(
@@ -160,7 +160,7 @@ def prune_by_gini(
         mean = float((people[below] * purity[below]).sum() / total) if total > 0 else -1.0
         if purity[node] > mean or (ties == "cut" and purity[node] == mean):
             cut[node] = leaf[node] = True
-    return _kept(above, cut, levels_of(above))
+    return _kept_nodes(above, cut, levels_of(above))
 
 
 def prune_noise(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
@@ -186,7 +186,7 @@ def prune_noise(parent: npt.ArrayLike, counts: Float, least: float) -> Flag:
         stays[above[own][~(leaf[own] & noise[own])]] = True
         cut[over] = ~(leaf[over] | stays[over])
         leaf[over] |= cut[over]
-    return _kept(above, cut, by_level)
+    return _kept_nodes(above, cut, by_level)
 
 
 def leaves_below(above: Int | Wide, by_level: Sequence[Index]) -> tuple[Float, Flag]:
@@ -220,7 +220,7 @@ def _children(above: Wide) -> list[list[int]]:
     return found
 
 
-def _kept(above: Wide, cut: Flag, by_level: Sequence[Index]) -> Flag:
+def _kept_nodes(above: Wide, cut: Flag, by_level: Sequence[Index]) -> Flag:
     """Return what stays when everything below some nodes goes."""
     kept = np.ones(len(cut), dtype=np.bool_)
     goes_on = ~cut

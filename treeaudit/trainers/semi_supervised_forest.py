@@ -83,7 +83,7 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
     def _grow(self, rows: TrainingRows, curator: Curator, epsilon: Fraction) -> Grown:
         each, entropy = epsilon / int(self.n_estimators), curator.entropy
         given = self._public(rows.schema)
-        known = _drawn(rows.schema, entropy) if given is None else given
+        known = _draw_records(rows.schema, entropy) if given is None else given
         depth = self.max_depth or min(_DEEPEST, (len(rows.schema.features) + 1) // 2)
 
         def grown(n: int, on: TrainingRows, ask: Callable[[str, Wide], Wide]) -> tuple[Tree, ...]:
@@ -129,7 +129,7 @@ class SemiSupervisedForestClassifier(PrivateClassifier):
         return {**state, "public_records": None} if "forest_" in state else state
 
 
-def _drawn(schema: Schema, entropy: Entropy) -> Float:
+def _draw_records(schema: Schema, entropy: Entropy) -> Float:
     """Draw records evenly from a public schema."""
     columns = []
     for f in schema.features:

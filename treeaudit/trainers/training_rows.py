@@ -162,7 +162,7 @@ def _public_bounds(schema: Schema) -> Schema:
             "extremes: add target_low and target_high, within which everybody knows it to be; "
             + _FOR_CLASSES
         )
-    low, high = _ends(schema)
+    low, high = _target_bounds(schema)
     return replace(schema, target_low=float(low), target_high=float(high))
 
 
@@ -174,7 +174,7 @@ def _derived_bounds(targets: Array, schema: Schema) -> Schema:
 
 def _steps(targets: Array, schema: Schema, outside: Outside) -> Wide:
     numbers = _numbers(targets, outside)
-    low, high = _ends(schema)
+    low, high = _target_bounds(schema)
     lost = np.isnan(numbers)
     beyond = lost | (numbers < low) | (numbers > high)
     if outside == "raise" and beyond.any():
@@ -203,7 +203,7 @@ def _numbers(targets: Array, outside: Outside) -> Float:
     return found
 
 
-def _ends(schema: Schema) -> tuple[float, float]:
+def _target_bounds(schema: Schema) -> tuple[float, float]:
     low, high = schema.target_low, schema.target_high
     return (0.0, 0.0) if low is None or high is None else (low, high)
 
@@ -232,7 +232,7 @@ def in_bounds(share: Sequence[float] | Float, schema: Schema) -> Float:
     >>> in_bounds([0.0, 0.25, 1.0], schema).tolist()
     [10.0, 15.0, 30.0]
     """
-    low, high = _ends(schema)
+    low, high = _target_bounds(schema)
     part = np.asarray(share, dtype=np.float64)
     found: Float = np.clip(low * (1 - part) + high * part, low, high)
     return found

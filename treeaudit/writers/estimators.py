@@ -285,7 +285,7 @@ def state_draws(made: Live, forest: Forest, draws: str) -> None:
 
 def isolation_forest(forest: Forest, stored: Inert | None) -> Live:
     """Return an isolation forest; it answers by the depths and the sizes of leaves."""
-    drawn, offset = (None, None) if stored is None else _beside(stored)
+    drawn, offset = (None, None) if stored is None else _draws_and_offset(stored)
     if drawn is None or offset is None:
         raise UnsupportedModelError(
             f"the {forest.source.estimator} does not tell how many people each tree drew: {JSON}"
@@ -327,7 +327,7 @@ def tree_embedding(forest: Forest, stored: Inert | None) -> Live:
     return made
 
 
-def _beside(stored: Inert) -> tuple[int | None, float | None]:
+def _draws_and_offset(stored: Inert) -> tuple[int | None, float | None]:
     """Return what each tree drew, and from which score on somebody is an outlier."""
     drawn, offset = arrived(stored.get("_max_samples")), arrived(stored.get("offset_"))
     if isinstance(drawn, int | np.integer) and isinstance(offset, int | float | np.floating):

@@ -148,7 +148,7 @@ def rows_of(tree: Tree, whole: Tree, left: Wide, *, exact: bool) -> Rows:
     except UnsupportedModelError:
         if not exact:
             raise
-        place, moved = places_in(_sides(tree), _sides(whole)), True
+        place, moved = places_in(_signs_of_bounds(tree), _signs_of_bounds(whole)), True
     first, second = child[start[inner]].astype(np.int64), child[start[inner] + 1].astype(np.int64)
     swapped = place[first] != left[place[inner]]
     to_left = np.where(swapped, second, first)
@@ -161,7 +161,7 @@ def rows_of(tree: Tree, whole: Tree, left: Wide, *, exact: bool) -> Rows:
     )
 
 
-def _sides(tree: Tree) -> Tree:
+def _signs_of_bounds(tree: Tree) -> Tree:
     """Return the tree with every bound at 0: which side it is on, and not where."""
     low, high = (np.where(np.isfinite(b), 0.0, b) for b in (tree.low, tree.high))
     return replace(tree, low=low, high=high)

@@ -81,7 +81,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     where = "" if report.forest.n_trees == 1 else ", summed over all trees"
     return View(
         brief=_brief(given, n),
-        unseen=_beside(result, given),
+        unseen=_unseen_share(result, given),
         figure=Figure(
             number=People(result.people),
             counts=f"of whom the file gives away a hidden value{where}",
@@ -98,7 +98,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
     )
 
 
-def _beside(finding: Finding, given: Sequence[str]) -> Phrase:
+def _unseen_share(finding: Finding, given: Sequence[str]) -> Phrase:
     """Return how often the column that is given away most is found for unseen people."""
     named = [c for c in finding.controls if c.of in given and c.control is not None]
     if not named:

@@ -56,13 +56,13 @@ def loss(forest: Forest, people: Groups) -> Scores | Reason:
         labels = np.concatenate([records.known_labels[rows] for records, rows in parts])
         found = class_shares(forest, node)[0][np.arange(len(labels)), labels]
         return found[: len(people.members)], found[len(people.members) :]
-    members, control = (_nearness(forest, records, rows) for records, rows in parts)
+    members, control = (_negative_errors(forest, records, rows) for records, rows in parts)
     if isinstance(members, str):
         return members
     return control if isinstance(control, str) else (members, control)
 
 
-def _nearness(forest: Forest, records: Records, rows: Index) -> Float | Reason:
+def _negative_errors(forest: Forest, records: Records, rows: Index) -> Float | Reason:
     if forest.answers != "mean":
         return f"the answer of {forest.source.estimator} is not the mean of its leaves"
     if records.targets is None:

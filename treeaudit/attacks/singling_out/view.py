@@ -208,7 +208,7 @@ def view(result: Finding | Skipped, report: Report) -> View:
                   People.alone(small), k),
         figure=_figure(alone_once.worst, below_once.worst, k, in_worst_tree(report, distinct)),
         headline=_headline(alone, below, k),
-        together=_together(alone_once) if many else None,
+        together=_in_any_tree(alone_once) if many else None,
         harmless=say(
             "Nobody stands alone in this file: every group holds at least {}",
             details.min_leaf,
@@ -253,7 +253,7 @@ def _headline(alone: int, below: int, k: int) -> Phrase | None:
     return None
 
 
-def _together(distinct: InAnyTree) -> Phrase | None:
+def _in_any_tree(distinct: InAnyTree) -> Phrase | None:
     """Say how many are alone in one tree or another, where people were followed through all."""
     if distinct.low < distinct.high or distinct.low <= distinct.worst:
         return None

@@ -179,7 +179,7 @@ class Source:
 def source_of(data: object) -> Source | None:
     """Return the files of a table; None for a table in memory."""
     if hasattr(type(data), "get_fragments"):
-        return _stored(data, "the data")
+        return _dataset_source(data, "the data")
     if not isinstance(data, str | os.PathLike):
         return None
     address = _address(os.fspath(data))
@@ -209,7 +209,7 @@ def source_of(data: object) -> Source | None:
             partitioning="hive" if root else None,
             partition_base_dir=root,
         )
-        return _stored(tables, path.name)
+        return _dataset_source(tables, path.name)
 
 
 def large_source(data: object) -> Source | None:
@@ -257,7 +257,7 @@ def _remote(address: str) -> Source:
         tables = dataset.dataset(
             [one.path for one in files], format=kinds.pop(), filesystem=filesystem
         )
-        return _stored(tables, name)
+        return _dataset_source(tables, name)
 
 
 def _packed(name: str) -> str:
@@ -292,7 +292,7 @@ def _is_large(files: Sequence[TextTable]) -> bool:
     return left < 0
 
 
-def _stored(data: Any, origin: str) -> Source:  # noqa: ANN401  # of pyarrow
+def _dataset_source(data: Any, origin: str) -> Source:  # noqa: ANN401  # of pyarrow
     """Return the parts of a dataset: a row group of Parquet, or a file of Arrow, each."""
     from pyarrow import dataset
 

@@ -41,7 +41,7 @@ def read_table(
         return data
     paired = isinstance(data, tuple) and len(data) == 2
     try:
-        return _sheet(data, origin, texts, paired=paired)
+        return _frame_of(data, origin, texts, paired=paired)
     except (TypeError, ValueError) as error:
         if isinstance(error, DataError):
             raise
@@ -51,7 +51,9 @@ def read_table(
         ) from None
 
 
-def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bool) -> InputTable:
+def _frame_of(
+    data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bool
+) -> InputTable:
     import pandas as pd
 
     if isinstance(data, tuple) and len(data) == 2:
@@ -67,7 +69,7 @@ def _sheet(data: object, origin: str, texts: Sequence[str] | Plan, *, paired: bo
         path = Path(data)
         frame, origin = _read_file(path, texts), path.name
     elif (stored := source_of(data)) is not None:
-        frame = _held(stored, texts)
+        frame = _read_frame(stored, texts)
     elif isinstance(data, pd.DataFrame):
         frame = data.reset_index(drop=True)
     elif (held := _of_arrow(data, origin)) is not None:
@@ -96,7 +98,7 @@ def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     kind = kind_of(path)
     several = source_of(path) if not path.is_file() or kind == "ipc" else None
     if several is not None:
-        return _held(several, texts)
+        return _read_frame(several, texts)
     try:
         check_regular(path, TABLE, DataError)
     except FileNotFoundError:
@@ -113,7 +115,7 @@ def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
         return text.read(between, [names.index(name) for name in texts if name in names])
 
 
-def _held(source: Source, texts: Sequence[str] | Plan) -> "pd.DataFrame":
+def _read_frame(source: Source, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     plan = texts(list(source.names)) if callable(texts) else ((), ())
     named = [] if callable(texts) else texts
     _check_room(source.origin, source.rows or 0, len(source.names))

@@ -222,7 +222,7 @@ def meanings(
         return [_stripped(records)] * len(records)
     rows = {one.rows for one in seen}
     if rows == {"bootstrap"}:
-        return [_drawn(records, seen[0].draw or Bootstrap())] * len(records)
+        return [_meaning_of_bootstrap(records, seen[0].draw or Bootstrap())] * len(records)
     if "later" in rows:
         return [Meaning(counts_are="weighted", reason=_LATER)] * len(records)
     class_weight = _class_weight(found, trees[0])
@@ -309,7 +309,7 @@ def _class_weight(found: ModelRef, tree: Inert) -> dict[int, float] | str | None
     }
 
 
-def _drawn(records: Sequence[NodeTable], draw: Bootstrap) -> Meaning:
+def _meaning_of_bootstrap(records: Sequence[NodeTable], draw: Bootstrap) -> Meaning:
     """Decide for trees that each saw a bootstrap sample."""
     totals, whole, ones = set[float](), True, False
     for record in records:

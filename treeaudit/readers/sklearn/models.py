@@ -86,10 +86,10 @@ def _below(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a model holds; of one with trees of its own what its boosting starts from."""
     if found.estimator.kind not in BOOSTINGS and has_trees(found):
         return iter(())
-    return _once(found)
+    return _distinct_children(found)
 
 
-def _once(found: ModelRef) -> Iterator[ModelRef]:
+def _distinct_children(found: ModelRef) -> Iterator[ModelRef]:
     """Yield what a model holds; refuse a member that answers twice and is looked at once."""
     seen: set[int] = set()
     for child in children(found):
@@ -129,7 +129,7 @@ def inner_models(models: list[ModelRef], select: str) -> list[ModelRef]:
         below = [
             (f"{name}.{plain_name(way)}".removeprefix("."), child)
             for name, model in todo
-            for way, child in _ways(model)
+            for way, child in _named_children(model)
         ]
         found += [child for name, child in below if name == wanted and _is_told_of(child)]
         todo = [one for one in below if wanted.startswith(f"{one[0]}.")][: Most.models]
@@ -142,7 +142,7 @@ def _is_told_of(found: ModelRef) -> bool:
     return is_read_apart(found.estimator) or bool(members_of(found).trees)
 
 
-def _ways(model: ModelRef) -> Iterator[tuple[str, ModelRef]]:
+def _named_children(model: ModelRef) -> Iterator[tuple[str, ModelRef]]:
     """Yield the models that one holds, each by every name that it has there."""
     pairs = model.get("estimators")
     called = [
@@ -180,7 +180,7 @@ def models_in(
     root: object, is_model: Callable[[ModelRef], bool], passed: frozenset[str], inside: str = ""
 ) -> Iterator[ModelRef]:
     """Yield the models in a bundle, each once; nothing inside them is looked at."""
-    for place in walk(_Place(root, inside), lambda one: one.value, partial(_held, passed)):
+    for place in walk(_Place(root, inside), lambda one: one.value, partial(_places_in, passed)):
         if place.found is not None and is_model(place.found):
             place.is_model = True
             yield place.found
@@ -193,7 +193,7 @@ def _behind(found: ModelRef) -> Iterator[ModelRef]:
     yield from (replace(child, holder=holder) for child in children(found))
 
 
-def _held(passed: frozenset[str], place: _Place) -> Iterator[_Place]:
+def _places_in(passed: frozenset[str], place: _Place) -> Iterator[_Place]:
     value, inside = place.value, place.inside
     match value:
         case Inert() if place.is_model:

@@ -49,7 +49,7 @@ def to_forest(found: ModelRef, source: Source, n_bytes: int) -> Forest:
     pieces = [_piece(member, budget) for member in members.trees]
     if not pieces:
         raise ReadError(f"the {found.estimator.kind} is damaged: it holds no tree that can be read")
-    chosen = _together(pieces, found.classes)
+    chosen = _largest_group(pieces, found.classes)
     picked = any(len(piece.found.before) > len(found.before) for piece in chosen)
     alike = len({piece.ensemble.schema.features for piece in chosen}) == 1
     columns = () if alike and not picked else _columns(found, chosen, budget)
@@ -126,7 +126,7 @@ def _piece(found: ModelRef, budget: Budget) -> _Piece:
     )
 
 
-def _together(pieces: Sequence[_Piece], classes: tuple[Label, ...] | None) -> list[_Piece]:
+def _largest_group(pieces: Sequence[_Piece], classes: tuple[Label, ...] | None) -> list[_Piece]:
     """Return the models over the same columns and classes that have most of the trees."""
     groups: dict[object, list[_Piece]] = {}
     for piece in pieces:

@@ -36,7 +36,7 @@ _BOUNDED = "monotonicity constraints clip the numbers in its leaves, which may b
 def read_trees(found: ModelRef, budget: Budget) -> FittedEnsemble:
     """Return the trees of a stored tree, forest, bag or boosting."""
     trees = _trees(found)
-    seen = _seen(found, trees)
+    seen = _contexts(found, trees)
     model = found.estimator
     records = _records(model, trees, budget, apart=model.kind in BAGS)
     if model.kind in FORESTS:
@@ -181,7 +181,7 @@ def _check_bag(found: ModelRef, n_trees: int, classes: tuple[Label, ...] | None)
             raise ReadError(f"the bag is inconsistent: {name} is {show(stated)}, it has {n:,}")
 
 
-def _seen(found: ModelRef, trees: Sequence[Inert]) -> list[TrainingContext]:
+def _contexts(found: ModelRef, trees: Sequence[Inert]) -> list[TrainingContext]:
     """Return what each tree was trained on."""
     if is_tree(found.estimator):
         return [found.seen]

@@ -288,7 +288,7 @@ def plan_behind(
     ):
         plan = None
     if plan is None:
-        kinds = ", ".join(_kinds(found.before))
+        kinds = ", ".join(_step_names(found.before))
         warnings.append(
             f"the steps before the tree ({kinds}) do not tell what its columns are: conditions "
             "are in transformed units"
@@ -309,7 +309,7 @@ def _names_before(found: ModelRef, schema: Schema) -> list[str] | None:
     return schema.names if schema.named else None
 
 
-def _kinds(steps: Sequence[object]) -> list[str]:
+def _step_names(steps: Sequence[object]) -> list[str]:
     """Name some steps, as many as one reads."""
     return [step.kind if isinstance(step, Inert) else show(step) for step in steps[:8]]
 
