@@ -21,6 +21,7 @@ from treeaudit.readers.dispatch import read_model
 from treeaudit.readers.find_models import usual_models
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert, Text
+from treeaudit.readers.pickle.tables import index_names
 from treeaudit.readers.sklearn.ensembles import SEARCHES
 from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.writers.canonical_record import Change, Changes, RecordCopier, texts_of_index
@@ -65,9 +66,8 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
             with suppress(ReadError):
                 other = read_model(found.root, one.inside, Source(), _ENOUGH)
                 _join(every, changes_of(without_extras(other)))
-    names = forest.schema.names if forest.schema.named else ()
     copier = RecordCopier(every)
-    made = _Bundle(copier, model, tuple(map(str, names))).copied(found.root)
+    made = _Bundle(copier, model, len(forest.schema.features)).copied(found.root)
     # Inside of a class that is not written back, it is written alone.
     return made if copier.has(changes) else copier(model)
 
@@ -91,10 +91,10 @@ def _is_mapping(value: object) -> bool:
 class _Bundle:
     """Copies a container."""
 
-    def __init__(self, copier: RecordCopier, model: Inert, names: tuple[str, ...]) -> None:
+    def __init__(self, copier: RecordCopier, model: Inert, n_columns: int) -> None:
         self._copier = copier
         self._model = model
-        self._names = names
+        self._n_columns = n_columns
         self._room = _MOST_NOTES
 
     def copied(self, value: object, depth: int = 0) -> object:
@@ -104,7 +104,8 @@ class _Bundle:
             return _REMOVED
         if depth and (size := _size_of_note(value)) is not None:
             own = texts_of_index(value) if isinstance(value, Inert) else value
-            if isinstance(own, list | tuple | np.ndarray) and tuple(own) == self._names:
+            names = index_names(own)
+            if names is not None and len(names) == self._n_columns:
                 return own
             if size > self._room:
                 return _REMOVED

@@ -139,7 +139,7 @@ NOTES = {
     "path": pathlib.PurePosixPath("models/a.pkl"),
     "metrics": {"auc": 0.9, "folds": [0.8, 0.9], "by": {"yes": {"f1": 0.7}}},
     "options": {"town": ["here", "there"]},
-    "columns": pd.Index([*N.columns], dtype=object),
+    "columns": pd.Index(["town", "age"], dtype=object),
     "array": np.arange(64),
     "names": np.array(["a", "b"], dtype=object),
     "ordered": collections.OrderedDict(a=1),
@@ -160,6 +160,11 @@ def test_plain_values_are_notes(name: str) -> None:
         found = beyond(holder)
         assert all(kind == "notes" for kind, _ in found.values())
         assert any(where.startswith(one) for one in found)
+
+
+@pytest.mark.parametrize("columns", [list(N.columns), N.columns, np.array(N.columns, dtype=object)])
+def test_names_of_the_columns_are_part_of_the_model(columns: object) -> None:
+    assert beyond({"model": TREE, "features": columns}) == {}
 
 
 class Own:

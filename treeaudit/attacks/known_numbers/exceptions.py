@@ -349,7 +349,10 @@ def _of_two(value: Float, spread: Float) -> Float | None:
 
 
 def _on_a_grid(value: Float, spread: Float, size: Wide) -> Float:
-    """Return how many people are off the nearest number of a grid; everybody without one."""
+    """Return how many people are off the nearest number of a grid; everybody without one.
+
+    Numbers whose sums and sums of squares are whole in all leaves are taken for whole.
+    """
     for digits in _DIGITS:
         scale = 10.0**digits
         if digits < 0 and len(value) < _MANY:
@@ -359,7 +362,10 @@ def _on_a_grid(value: Float, spread: Float, size: Wide) -> Float:
             break
         if not all(_are_whole(one, size, digits).all() for one in (total, square)):
             continue
-        grid = _step_of(np.rint(total).astype(np.int64), np.rint(square).astype(np.int64)) / scale
+        total, square = (np.rint(one).astype(np.int64) for one in (total, square))
+        if np.any((total - square) % 2):
+            continue  # a whole number and its square are both even or both odd
+        grid = _step_of(total, square) / scale
         centre = np.rint(value / grid) * grid
         steps = size * (spread**2 + (value - centre) ** 2) / grid**2
         off_it: Float = np.minimum(np.floor(steps + _WHOLE), size)

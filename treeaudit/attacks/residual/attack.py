@@ -5,7 +5,6 @@ by what an attacker can do with it, and say how to take it out. A kind that no r
 never clear.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -59,9 +58,6 @@ _BLIND: frozenset[Kind] = frozenset({"extra", "unseen"})
 # Kinds of which `Extra.n` counts people.
 _PEOPLE = frozenset({"labels", "out-of-bag", "records", "targets", "first-round-counts"})
 
-# Odd labels and names of columns, which every copy of the model holds.
-_OF_NAMES = re.compile(r"(^|\.)(classes_|feature_names_in_)\[\d+\]$")
-
 # Forms that hold a model as it was fitted.
 _WHOLE = ("sklearn-pickle", "sklearn-joblib", "sklearn-skops", "treeaudit-pickle", "memory")
 
@@ -93,10 +89,7 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
             "scan the model that it was made from, such as a pickle"
         )
     places = ", ".join(blind[:3]) + (", …" if len(blind) > 3 else "")
-    step = "write the model anew with treeaudit release"
-    if all(_OF_NAMES.search(where) for where in blind):
-        step = "give these labels and columns other names and train again"
-    return f"parts of the file were not audited ({places}): {step}"
+    return f"parts of the file were not audited ({places}): write the model anew with treeaudit release"
 
 
 def _count(found: list[Extra], kinds: tuple[Kind, ...]) -> int:

@@ -275,11 +275,18 @@ class _Residual:
             self._extra(step)
 
     def _note(self, step: _Step) -> None:
-        """Take in plain values beside the model."""
-        n = size_of(step.place.value, set(self._claimed))
-        self._left.append(("notes", step.place, n, step.n_name))
-        if isinstance(step.place.value, (Inert, *_ARRAYS)):
-            self._seen.add(id(step.place.value))
+        """Take in plain values beside the model; names of its columns are part of it."""
+        value = step.place.value
+        if isinstance(value, (Inert, *_ARRAYS)):
+            self._seen.add(id(value))
+        if not self._names_columns(value):
+            n = size_of(value, set(self._claimed))
+            self._left.append(("notes", step.place, n, step.n_name))
+
+    def _names_columns(self, value: object) -> bool:
+        """Tell whether a value is a short text for each column of the model."""
+        names = index_names(value)
+        return bool(names) and len(names) == self._sizes.columns and all(map(is_short, names))
 
     def _extra(self, step: _Step) -> None:
         """Take in extra content; models inside it are looked at for what they are."""
