@@ -89,7 +89,8 @@ def _reason(case: Case, missing: Sequence[Kind], blind: list[str]) -> str:
             "scan the model that it was made from, such as a pickle"
         )
     places = ", ".join(blind[:3]) + (", …" if len(blind) > 3 else "")
-    return f"parts of the file were not audited ({places}): write the model anew with treeaudit release"
+    step = "write the model anew with treeaudit release"
+    return f"parts of the file were not audited ({places}): {step}"
 
 
 def _count(found: list[Extra], kinds: tuple[Kind, ...]) -> int:
