@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -83,17 +83,14 @@ def test_honest_numbers_are_not_nearly_certain() -> None:
 
 
 @given(
-    leaves=st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=30), min_size=1, max_size=6),
+    seed=st.integers(0, 2**32 - 1),
     step=st.sampled_from([0.5, 1.0, 10.0, 0.3]),
     low=st.sampled_from([0.0, 1.0, -7.0]),
 )
-def test_no_more_people_differ_than_the_file_bounds(leaves, step, low) -> None:
-    numbers = [low + step * np.array(one) for one in leaves]
-    for scale in (0.01, 0.1, 1.0):
-        # Numbers of which sums and squares are whole in all leaves are taken for whole.
-        sums = np.array([((scale * one).sum(), ((scale * one) ** 2).sum()) for one in numbers])
-        whole = np.concatenate([scale * one for one in numbers])
-        assume(not np.allclose(sums, np.rint(sums)) or np.allclose(whole, np.rint(whole)))
+def test_no_more_people_differ_than_the_file_bounds(seed, step, low) -> None:
+    # Leaves at random: a few that are picked for it add up like those of other numbers.
+    rng = np.random.default_rng(seed)
+    numbers = [low + step * rng.integers(0, 4, rng.integers(3, 30)) for _ in range(6)]
     value = np.array([one.mean() for one in numbers])
     spread = np.array([one.std() for one in numbers])
     size = np.array([len(one) for one in numbers])
