@@ -63,9 +63,7 @@ def test_the_attack_masks_what_it_tells_of_few(module, monkeypatch, figure_3) ->
 
 
 def test_the_reader(module, monkeypatch, tmp_path) -> None:
-    made = module("stump_text")
-    monkeypatch.setitem(sys.modules, "treeaudit.readers.stump_text", made)
-    entry = readers.Format("stump_text", ("stump-text",), "stump text")
+    entry = readers.Format(module("stump_text"), ("stump-text",), "stump text")
     monkeypatch.setattr(readers, "READERS", (*readers.READERS, entry))
     file = tmp_path / "model.stump"
     file.write_text("stump age 39.5\n8 2 1 9\n")
@@ -79,8 +77,7 @@ def test_the_reader(module, monkeypatch, tmp_path) -> None:
 
 
 def test_what_lies_beside_the_readers_tree_never_passes(module, monkeypatch, tmp_path) -> None:
-    monkeypatch.setitem(sys.modules, "treeaudit.readers.stump_text", module("stump_text"))
-    entry = readers.Format("stump_text", ("stump-text",), "stump text")
+    entry = readers.Format(module("stump_text"), ("stump-text",), "stump text")
     monkeypatch.setattr(readers, "READERS", (*readers.READERS, entry))
     file = tmp_path / "model.stump"
     file.write_text("stump age 39.5\n8 2 1 9\n33 yes\n54 no\n")

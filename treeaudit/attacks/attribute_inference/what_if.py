@@ -44,7 +44,7 @@ class Paths:
         """
         # Who stopped on the way may go on, and of edges that overlap the first is taken.
         open_ = ~self.tree.is_leaf[node] | (not isinstance(self._router.trees[0], Walk))
-        found = []
+        found = [np.empty((len(node), 0), dtype=node.dtype)]
         for (features, candidates), reach in zip(self._columns, self._reach, strict=True):
             ends = np.repeat(node[:, None], len(candidates), axis=1)
             rows, other = np.nonzero(~reach[node] | open_[:, None])
