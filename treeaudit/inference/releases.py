@@ -320,7 +320,7 @@ def infer_difference(
         new=second,
         left=_alone(first, second, new),
         came=_alone(second, first, old),
-        together=_joint_solution(both, Budget(seconds=seconds / 3), progress),
+        together=_solve_both(both, Budget(seconds=seconds / 3), progress),
     )
 
 
@@ -373,9 +373,7 @@ def _places(known: Int, asked: Int) -> Wide:
     return at[which[known.shape[1] :]]
 
 
-def _joint_solution(
-    both: Releases, budget: Budget, progress: Progress | None
-) -> JointSolution | None:
+def _solve_both(both: Releases, budget: Budget, progress: Progress | None) -> JointSolution | None:
     """Return what both files say if nobody moved but who had to; None if some did."""
     forest, domain = both.joined()
     try:
