@@ -14,6 +14,14 @@ from tests.cli.run import run
 from treeaudit.inference import exact
 
 
+@pytest.fixture(autouse=True)
+def _as_in_a_terminal():
+    """Whoever starts the tests in the background has the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module")
 def forest(tmp_path_factory):
     rng = np.random.default_rng(0)
