@@ -2,14 +2,13 @@
 
 Tables are those of Ferry et al. (2024), in ``$TREEAUDIT_DATA/forests``. Each line stands beside
 what was asked of it; times are seconds of the processor, without training and reading the file.
-``python -m benchmarks.forests likely`` instead measures tables that are likely: from draws without
-their seeds, and from noise; see `benchmarks.likely_forests`.
+``python -m benchmarks.likely_forests`` instead measures tables that are likely: from draws without
+their seeds, and from noise.
 """
 
 import importlib
 import os
 import re
-import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -158,9 +157,4 @@ def flipped(table: pd.DataFrame, size: int) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["likely"]:
-        from benchmarks.likely_forests import main as likely
-
-        likely()
-    else:
-        main()
+    main()

@@ -158,3 +158,7 @@ def private(table: pd.DataFrame, label: str, epsilon: int, rng: np.random.Genera
         counts_are="noisy",
         noise=Noise(rate=rate, counts="leaves"),
     )
+
+
+if __name__ == "__main__":
+    main()
