@@ -185,8 +185,8 @@ def read_records(
     Examples
     --------
     >>> import numpy as np, treeaudit as ta
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
-    ...              low=[-np.inf, -np.inf, 15], high=[np.inf, 15, np.inf])
+    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
+    ...                 low=[-np.inf, -np.inf, 15], high=[np.inf, 15, np.inf])
     >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
     >>> people = read_records(([[10], [33], [54]], ["no", "yes", "yes"]), forest)
     >>> people.node.tolist(), people.labels.tolist()

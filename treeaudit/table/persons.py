@@ -74,7 +74,7 @@ def leaf_members(table: Table, tree: int, node: Codes, persons: Codes | None) ->
     >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 15],
     ...     high=[np.inf, 15, np.inf], n_records=[3, 1, 2])
     >>> table = ta.reconstruct(ta.Forest(trees=(stump,), schema=ta.Schema.numeric(["age"])))
-    >>> held = held_in(table, 0, np.array([2, 1, 2]), np.array([1, 0, 1]))
+    >>> held = leaf_members(table, 0, np.array([2, 1, 2]), np.array([1, 0, 1]))
     >>> held.leaf.tolist(), held.who.tolist(), held.records.tolist(), held.pair.tolist()
     ([0, 1], [0, 1], [1, 2], [1, 0, 1])
     """

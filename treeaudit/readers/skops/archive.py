@@ -15,6 +15,7 @@ from treeaudit.readers.limits import LIMITS, Limits, Most, show
 
 _LOCAL_HEADER, _ENTRY, _END, _LARGE_END = 30, 46, 22, 56 + 20
 _DESCRIBED = 8
+_PIECE = 1 << 16  # packed bytes that are unpacked at once
 # What zipfile raises for a directory that is damaged, besides BadZipFile.
 _DAMAGE = (zipfile.BadZipFile, ValueError, OSError, EOFError, OverflowError, NotImplementedError)
 
@@ -83,6 +84,21 @@ def _directory(data: bytes | mmap) -> zipfile.ZipFile:
         raise ReadError(f"the zip archive is damaged ({reason[:80]})") from None
 
 
+def _inflated(packed: memoryview, size: int) -> tuple[memoryview, bool]:
+    """Return what a member unpacks to, held once, and whether it is that long and undamaged."""
+    inflater, content, at = zlib.decompressobj(-zlib.MAX_WBITS), bytearray(size), 0
+    for start in range(0, len(packed), _PIECE):
+        try:
+            piece = inflater.decompress(packed[start : start + _PIECE])
+        except zlib.error:
+            break
+        if at + len(piece) > size:
+            break
+        content[at : at + len(piece)] = piece
+        at += len(piece)
+    return memoryview(content), inflater.eof and not inflater.unused_data and at == size
+
+
 class Archive:
     """The members of an archive, each whole and apart from the others.
 
@@ -129,12 +145,7 @@ class Archive:
         content = self._view[start : start + entry.compress_size]
         whole = True
         if entry.compress_type == zipfile.ZIP_DEFLATED:
-            inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-            try:
-                content = memoryview(inflater.decompress(content, entry.file_size + 1))
-            except zlib.error:
-                whole = False
-            whole &= inflater.eof and not inflater.unused_data
+            content, whole = _inflated(content, entry.file_size)
         if not whole or len(content) != entry.file_size:
             raise ReadError(
                 f"{show(entry.filename)} in the zip archive is damaged: its sizes differ"
