@@ -362,10 +362,10 @@ def _on_a_grid(value: Float, spread: Float, size: Wide) -> Float:
             break
         if not all(_are_whole(one, size, digits).all() for one in (total, square)):
             continue
-        total, square = (np.rint(one).astype(np.int64) for one in (total, square))
-        if np.any((total - square) % 2):
+        sums, squares = (np.rint(one).astype(np.int64) for one in (total, square))
+        if np.any((sums - squares) % 2):
             continue  # a whole number and its square are both even or both odd
-        grid = _step_of(total, square) / scale
+        grid = _step_of(sums, squares) / scale
         centre = np.rint(value / grid) * grid
         steps = size * (spread**2 + (value - centre) ** 2) / grid**2
         off_it: Float = np.minimum(np.floor(steps + _WHOLE), size)

@@ -285,8 +285,8 @@ class _Residual:
 
     def _names_columns(self, value: object) -> bool:
         """Tell whether a value is a short text for each column of the model."""
-        names = index_names(value)
-        return bool(names) and len(names) == self._sizes.columns and all(map(is_short, names))
+        names = index_names(value) or ()
+        return 0 < len(names) == self._sizes.columns and all(map(is_short, names))
 
     def _extra(self, step: _Step) -> None:
         """Take in extra content; models inside it are looked at for what they are."""

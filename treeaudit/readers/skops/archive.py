@@ -1,8 +1,8 @@
 """Members of a zip archive, read in place and within bounds.
 
 The list of members comes from `zipfile`, the bytes of a member from the mapped file: as they are
-where they are stored plainly, otherwise inflated into memory, once it is known that all of them
-together stay within the limit. Nothing is extracted to a path.
+where they are stored plainly, otherwise unpacked into memory or a temporary file without a name,
+once it is known that all of them together stay within the limit. Nothing is extracted to a path.
 """
 
 import zipfile
@@ -12,6 +12,7 @@ from mmap import mmap
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import LIMITS, Limits, Most, show
+from treeaudit.readers.open import spooled
 
 _LOCAL_HEADER, _ENTRY, _END, _LARGE_END = 30, 46, 22, 56 + 20
 _DESCRIBED = 8
@@ -84,19 +85,17 @@ def _directory(data: bytes | mmap) -> zipfile.ZipFile:
         raise ReadError(f"the zip archive is damaged ({reason[:80]})") from None
 
 
-def _inflated(packed: memoryview, size: int) -> tuple[memoryview, bool]:
-    """Return what a member unpacks to, held once, and whether it is that long and undamaged."""
-    inflater, content, at = zlib.decompressobj(-zlib.MAX_WBITS), bytearray(size), 0
-    for start in range(0, len(packed), _PIECE):
-        try:
-            piece = inflater.decompress(packed[start : start + _PIECE])
-        except zlib.error:
-            break
-        if at + len(piece) > size:
-            break
-        content[at : at + len(piece)] = piece
-        at += len(piece)
-    return memoryview(content), inflater.eof and not inflater.unused_data and at == size
+def _unpacked(packed: memoryview, size: int) -> tuple[bytes | mmap, bool]:
+    """Return what a member unpacks to, a large one in a temporary file, and if it is whole."""
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    steps = range(0, len(packed), _PIECE)
+    try:
+        content = spooled(
+            (inflater.decompress(packed[at : at + _PIECE]) for at in steps), size, len(packed)
+        )
+    except (zlib.error, ModelTooLargeError):
+        return b"", False
+    return content, inflater.eof and not inflater.unused_data
 
 
 class Archive:
@@ -144,8 +143,9 @@ class Archive:
         start = self._starts[entry.filename]
         content = self._view[start : start + entry.compress_size]
         whole = True
-        if entry.compress_type == zipfile.ZIP_DEFLATED:
-            content, whole = _inflated(content, entry.file_size)
+        if entry.compress_type == zipfile.ZIP_DEFLATED and entry.file_size:
+            unpacked, whole = _unpacked(content, entry.file_size)
+            content = memoryview(unpacked)
         if not whole or len(content) != entry.file_size:
             raise ReadError(
                 f"{show(entry.filename)} in the zip archive is damaged: its sizes differ"
