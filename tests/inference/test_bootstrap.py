@@ -74,7 +74,7 @@ def test_the_people_are_within_the_bounds(seed) -> None:
 
 @pytest.mark.slow
 @pytest.mark.sampled
-@pytest.mark.parametrize("first", one_in(4, range(0, 1_500, 100)))
+@pytest.mark.parametrize("first", one_in(15, range(0, 1_500, 100)))
 def test_many_small_tables(first) -> None:
     for seed in range(first, first + 100):
         forest, values, labels = trained(seed, most_people=25)

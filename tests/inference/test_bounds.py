@@ -43,7 +43,7 @@ def holds(answer: Solution, forest: Forest, values: np.ndarray, labels: np.ndarr
 
 
 @given(st.integers(0, 2**32 - 1))
-@examples(30)
+@examples(10)
 def test_the_people_are_within_the_bounds(seed) -> None:
     forest, values, labels = trained(seed)
     answer = infer_exact(forest)
@@ -75,7 +75,7 @@ def grid(feature: int, parts: int, values: np.ndarray, labels: np.ndarray) -> Tr
 
 @pytest.mark.slow
 @pytest.mark.sampled
-@pytest.mark.parametrize("first", one_in(5, range(0, 3_000, 100)))
+@pytest.mark.parametrize("first", one_in(30, range(0, 3_000, 100)))
 def test_three_thousand_small_tables(first) -> None:
     for seed in range(first, first + 100):
         forest, values, labels = trained(seed, most_people=25)

@@ -12,17 +12,20 @@ from tests.route.knowing import claims, falling
 from tests.route.models import KINDS, draw
 from tests.route.verdicts import THRESHOLDS, disagreements
 from tests.route.words import misread, unremembered
+from tests.strategies import one_in
 from treeaudit.findings.policy import Policy
 from treeaudit.reports.html import to_html
 from treeaudit.reports.terminal import to_text
 
-_MODELS = [(kind, seed) for kind in KINDS for seed in range(11)]
 _FEW = 2
+_SEEDS = (*range(_FEW), *one_in(4, range(_FEW, 11)))
+_MANY = (pytest.mark.slow, pytest.mark.sampled)
+_MODELS = [(kind, seed) for kind in KINDS for seed in _SEEDS]
 
 
 @pytest.mark.parametrize(
     ("kind", "seed"),
-    [pytest.param(*one, marks=() if one[1] < _FEW else pytest.mark.slow) for one in _MODELS],
+    [pytest.param(*one, marks=() if one[1] < _FEW else _MANY) for one in _MODELS],
 )
 def test_every_number_again(kind: str, seed: int) -> None:
     """By the file alone, with its people, and with persons of several rows."""

@@ -72,7 +72,7 @@ def test_no_fit_fails_at_any_budget(trainer, epsilon, record_property) -> None:
 
 @pytest.mark.slow
 @pytest.mark.sampled
-@pytest.mark.parametrize(("trainer", "options", "epsilon"), one_in(7, EACH_AT_MANY))
+@pytest.mark.parametrize(("trainer", "options", "epsilon"), one_in(28, EACH_AT_MANY))
 def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon, record_property) -> None:
     fits(record_property, trainer, options, epsilon, 2)
     if "max_depth" in trainer().get_params():

@@ -185,7 +185,7 @@ def test_no_transcript_costs_more_than_the_claim(
 @pytest.mark.sampled
 @pytest.mark.parametrize("unit", ["record", "person"])
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
+@pytest.mark.parametrize(("trainer", "options"), one_in(4, CONFIGURATIONS))
 def test_no_transcript_costs_more_than_the_claim_of_many(
     trainer, options, relation, unit, record_property
 ) -> None:
