@@ -321,14 +321,6 @@ class ConcentratedCurator(Curator):
     once, as one vector, so disjoint parts need no theorem of their own; calls of one name are
     charged anew. A choice is private by ``sqrt(2 rho)``, and what is private by epsilon is
     ``epsilon^2 / 2`` concentrated.
-
-    Examples
-    --------
-    >>> curator = ConcentratedCurator(ceiling=Fraction(1))
-    >>> answer = curator.count("leaf counts", [[3, 0], [1, 2]], Fraction(1, 2))
-    >>> best = curator.choose("best", [[10, 900]], Fraction(1, 2))
-    >>> curator.spent, [(q.mechanism, q.epsilon, q.rho) for q in curator.queries][0]
-    (Fraction(1, 1), ('discrete Gaussian', Fraction(0, 1), Fraction(1, 2)))
     """
 
     def count(

@@ -57,11 +57,6 @@ def below(entropy: Entropy, bound: int, n: int) -> Wide:
     """Draw ``n`` whole numbers, each of ``0 … bound - 1`` equally likely, exactly.
 
     The bound is from 1 to 2^63.
-
-    Examples
-    --------
-    >>> below(OperatingSystem(), 1, 3).tolist()
-    [0, 0, 0]
     """
     if not 1 <= bound <= 1 << 63:
         raise ValueError(f"bound {bound} is not between 1 and 2**63")

@@ -271,11 +271,6 @@ def fine_variance(least: Fraction) -> Fraction | None:
 
     A whole number of at most 24 binary digits by a power of two of at most 2^36; above 2^30 the
     square of a whole number.
-
-    Examples
-    --------
-    >>> fine_variance(Fraction(9, 2)), fine_variance(Fraction((1 << 40) + 1))
-    (Fraction(9, 2), Fraction(1099513724929, 1))
     """
     if least > _LARGEST:
         root = math.isqrt(math.ceil(least) - 1) + 1
@@ -293,12 +288,6 @@ def discrete_gaussian(variance: Fraction, n: int, entropy: Entropy) -> Wide:
     Where a count moves by d, an answer is d^2 / (2 variance) concentrated: the Rényi
     divergence of order a is at most a times that, for all a above 1. The variance is one of
     `fine_variance`.
-
-    Examples
-    --------
-    >>> from treeaudit.dp.entropy import OperatingSystem
-    >>> discrete_gaussian(Fraction(1, 4096), 3, OperatingSystem()).tolist()
-    [0, 0, 0]
     """
     p, q = variance.numerator, variance.denominator
     root = math.isqrt(p // q)

@@ -110,11 +110,6 @@ def loose_threshold_delta(k: int, rate: float, epsilon: float) -> float:
 
     The largest chance, over all numbers n of people that could reach the threshold, that more
     than the share gamma of them are in the sample.
-
-    Examples
-    --------
-    >>> f"{loose_threshold_delta(10, 0.1, 1.0):.1e}"
-    '6.8e-08'
     """
     from scipy.stats import binom
 
@@ -183,13 +178,7 @@ def least_threshold(
     delta: float,
     law: Callable[[int, float, float], float] = threshold_delta,
 ) -> int:
-    """Return the least threshold of which `threshold_delta`, or another law, is at most delta.
-
-    Examples
-    --------
-    >>> least_threshold(0.1, 1.0, 1e-6), least_threshold(0.2, 0.5, 1e-6)
-    (8, 18)
-    """
+    """Return the least threshold of which `threshold_delta`, or another law, is at most delta."""
     if not 0 < delta < 1:
         raise ValueError(f"delta is {delta!r}: it must be above 0 and below 1")
     low, high = 0, 1

@@ -61,15 +61,7 @@ def unfilled(n: int, types: Sequence[npt.DTypeLike]) -> list[npt.NDArray[Any]]:
 
 
 def of_tree(record: np.dtype[Any]) -> dict[str, bool]:
-    """Return the columns of the table of a `Tree`: whether each is known, in its place and type.
-
-    Examples
-    --------
-    >>> of_tree(np.dtype([("feature", "<i8"), ("impurity", "<u4"), ("names", "<i8")]))
-    {'feature': True, 'impurity': False, 'names': False}
-    >>> of_tree(np.dtype([("right_child", "<i8"), ("left_child", "<i8")]))
-    {'right_child': False, 'left_child': False}
-    """
+    """Return the columns of the table of a `Tree`: whether each is known, in its place and type."""
     return _fit(record, "tree")
 
 

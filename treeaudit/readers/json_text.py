@@ -25,13 +25,7 @@ def parse_json(
     infinite: bool | Callable[[str], object] = False,
     made: Callable[[_Object], _Object] | None = None,
 ) -> object:
-    """Return the value that JSON text stands for.
-
-    Examples
-    --------
-    >>> parse_json(b'{"trees": [1, 2]}', 1000, (100, 100, 36))
-    {'trees': [1, 2]}
-    """
+    """Return the value that JSON text stands for."""
     try:
         too_much = f"{what} holds more than treeaudit takes in{advice}{_LEAVE}"
         # The least that its text can take: seen before a page of it is read.

@@ -146,13 +146,7 @@ class Links:
 
 
 def sums(parent: Int, at_leaves: Float) -> Float:
-    """Return sums over the leaves below each node, of each column, given 0 at inner nodes.
-
-    Examples
-    --------
-    >>> sums(np.array([-1, 0, 0]), np.array([[0, 0], [2, 1], [3, 1]])).tolist()
-    [[5.0, 2.0], [2.0, 1.0], [3.0, 1.0]]
-    """
+    """Return sums over the leaves below each node, of each column, given 0 at inner nodes."""
     columns, jump = [*np.atleast_2d(at_leaves.T.astype(np.float64))], parent
     # Each pass doubles how far down a node has looked.
     while len(live := np.flatnonzero(jump >= 0)):
@@ -177,12 +171,6 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
 
     ``inner`` are the stored numbers of the inner nodes, ascending, of ``n`` nodes in all. A file
     that is ``ordered`` must have parents before children.
-
-    Examples
-    --------
-    >>> links = link(np.array([0]), np.array([2]), np.array([1]), 3)
-    >>> links.parent.tolist(), links.order.tolist(), links.left.tolist()
-    ([-1, 0, 0], [0, 1, 2], [2])
     """
     has_parent = np.zeros(n, dtype=np.bool_)
     in_order = True

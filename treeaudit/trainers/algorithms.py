@@ -107,14 +107,7 @@ def as_markdown(trainers: Iterable[type[PrivateTrees]], measured: Mapping[str, s
 
 
 def parameters_as_text(trainer: type[PrivateTrees]) -> str:
-    r"""Return the parameters that a trainer can be given, with what it says of them.
-
-    Examples
-    --------
-    >>> from treeaudit.trainers import DPDFClassifier
-    >>> parameters_as_text(DPDFClassifier).split("\n")[3]
-    "  loop='d <= delta'"
-    """
+    r"""Return the parameters that a trainer can be given, with what it says of them."""
     told = [(getdoc(trainer) or "").split("\n", 1)[0], ""]
     told.append("Parameters, as NAME=VALUE after --set or in Python:")
     words: dict[str, list[str]] = {}

@@ -114,13 +114,7 @@ def check_parameters(trainer: Any, sizes: Mapping[str, tuple[int, int]] = SIZES)
 
 
 def plain_numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as numbers of Python's own, whose whole numbers do not end.
-
-    Examples
-    --------
-    >>> plain_numbers({"n_estimators": np.int8(100), "leaf_share": Fraction(3, 10)})
-    {'n_estimators': 100, 'leaf_share': 0.3}
-    """
+    """Return parameters as numbers of Python's own, whose whole numbers do not end."""
     return {name: _plain_number(name, value) for name, value in parameters.items()}
 
 

@@ -26,36 +26,16 @@ _USUAL = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredTree:
-    """One tree as nodes that name the question above them and their answer to it.
+    """One tree as nodes that name the question above them and their answer to it."""
 
-    Attributes
-    ----------
-    parent
-        Shape ``(n_nodes,)``, parents first.
-    question
-        Position in ``questions`` of what the parent asks; -1 at the root.
-    answer
-        Whether the answer is yes.
-    questions
-        Positions in the column table.
-    leaf
-        Nodes that are leaves, in the order of ``values``.
-    values
-        Shape ``(n_leaves, n_outputs)``.
-    weights
-        Shape ``(n_leaves,)``, or None where the file does not tell.
-    depth
-        How many questions every path asks; None where paths differ.
-    """
-
-    parent: Int
-    question: Wide
-    answer: Flag
-    questions: Wide
-    leaf: Wide
-    values: Float
-    weights: Float | None
-    depth: int | None = None
+    parent: Int  # Shape ``(n_nodes,)``, parents first
+    question: Wide  # Position in ``questions`` of what the parent asks; -1 at the root
+    answer: Flag  # Whether the answer is yes
+    questions: Wide  # Positions in the column table
+    leaf: Wide  # Nodes that are leaves, in the order of ``values``
+    values: Float  # Shape ``(n_leaves, n_outputs)``
+    weights: Float | None  # Shape ``(n_leaves,)``, or None where the file does not tell
+    depth: int | None = None  # How many questions every path asks; None where paths differ
 
     def asks_statistics(self, columns: ColumnTable) -> bool:
         """Tell whether a question is about a statistic of categories."""
@@ -168,21 +148,14 @@ def _oblivious(tree: object, columns: ColumnTable) -> StoredTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Unfolded:
-    """What all oblivious trees of so many questions have in common.
+    """What all oblivious trees of so many questions have in common."""
 
-    Attributes
-    ----------
-    parent, question, answer, leaf
-        As in `StoredTree`.
-    number
-        The number in the file of each leaf.
-    """
-
+    # As in `StoredTree`
     parent: Int
     question: Wide
     answer: Flag
     leaf: Wide
-    number: Wide
+    number: Wide  # The number in the file of each leaf
 
 
 def unfolded(depth: int) -> Unfolded:

@@ -86,13 +86,7 @@ _NUMBERS = re.compile(r"(?:name:|column:)?[\[\]0-9eE.,|+ -]*")
 
 
 def is_parameter(name: str, value: str, n_columns: int) -> bool:
-    """Tell whether LightGBM has a parameter of this name, and whether its value is a plain one.
-
-    Examples
-    --------
-    >>> is_parameter("max_bin", "255", 2), is_parameter("row", "33,54", 2)
-    (True, False)
-    """
+    """Tell whether LightGBM has a parameter of this name, and whether its value is a plain one."""
     return name in _PARAMETERS and _is_value(value, n_columns)
 
 

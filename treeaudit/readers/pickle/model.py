@@ -91,13 +91,7 @@ def between_columns(tables: Sequence[tuple[int, Array]]) -> Iterator[tuple[int, 
 
 
 def gaps(table: Array) -> int:
-    """Count the bytes that belong to no column and are not zero.
-
-    Examples
-    --------
-    >>> gaps(np.frombuffer(bytes(8) + b"ab", {"names": ["x"], "formats": ["i8"], "itemsize": 10}))
-    2
-    """
+    """Count the bytes that belong to no column and are not zero."""
     free = _free(table.dtype)
     if not table.size or not free.any():
         return 0

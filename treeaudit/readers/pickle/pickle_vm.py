@@ -42,23 +42,12 @@ from treeaudit.readers.types import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unpickled:
-    """What a pickle held.
+    """What a pickle held."""
 
-    Attributes
-    ----------
-    root
-        The object, as inert data.
-    end
-        Offset behind the last instruction.
-    mentioned
-        Every name in the file, in order.
-    tables
-        All arrays of records, each with the place where it was complete; see `model`.
-    """
-
-    root: object
-    end: int
-    mentioned: Sequence[Global]
+    root: object  # The object, as inert data
+    end: int  # Offset behind the last instruction
+    mentioned: Sequence[Global]  # Every name in the file, in order
+    # All arrays of records, each with the place where it was complete; see `model`
     tables: Sequence[tuple[int, Array]] = ()
 
 
@@ -68,14 +57,7 @@ def read_pickle(
     offset: int = 0,
     limits: Limits = LIMITS,
 ) -> Unpickled:
-    """Read one pickle as inert data.
-
-    Examples
-    --------
-    >>> import pickle
-    >>> read_pickle(pickle.dumps({"a": [1, 2.5, "x"]})).root
-    {'a': [1, 2.5, 'x']}
-    """
+    """Read one pickle as inert data."""
     vm = Machine(data, offset, limits, limits.nested, STEPS)
     try:
         root = vm.run()

@@ -67,15 +67,7 @@ _RUN_BY_SCIPY = re.compile(
 
 
 def check_state(cls: Global, state: object, at: int) -> None:
-    """Refuse a state that would put the file's own value in the place of a method.
-
-    Examples
-    --------
-    >>> check_state(Global("types", "SimpleNamespace", 0, True), {"depth": 3}, 7)
-    >>> check_state(Global("types", "SimpleNamespace", 0, True), {"append": 3}, 7)
-    Traceback (most recent call last):
-    treeaudit.errors.UnsafeModelError: the file sets append of a types.SimpleNamespace (byte 7)...
-    """
+    """Refuse a state that would put the file's own value in the place of a method."""
     if cls.name in _SHARED:
         raise UnsafeModelError(
             f"the file changes what {show(cls)} returns (byte {at:,}), which other code shares: "

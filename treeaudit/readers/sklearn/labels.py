@@ -38,13 +38,7 @@ def _same(one: object, other: object) -> bool:
 
 
 def label_of(value: object) -> Label:
-    """Return a stored class label as a plain value that can be written out.
-
-    Examples
-    --------
-    >>> label_of(b"yes"), label_of(2.0), label_of((1,))
-    ('yes', 2.0, '(1)')
-    """
+    """Return a stored class label as a plain value that can be written out."""
     match value:
         case float() if not math.isfinite(value):
             return show(value)
@@ -62,13 +56,7 @@ def label_of(value: object) -> Label:
 
 
 def labels_of(stored: object) -> tuple[Label, ...] | None:
-    """Return a stored list of class labels, or None where one is no text and no number.
-
-    Examples
-    --------
-    >>> labels_of(["no", 1]), labels_of(["no", None])
-    (('no', 1), None)
-    """
+    """Return a stored list of class labels, or None where one is no text and no number."""
     if not isinstance(stored, list) or not all(
         isinstance(label, str | int) or (isinstance(label, float) and math.isfinite(label))
         for label in stored
@@ -78,13 +66,7 @@ def labels_of(stored: object) -> tuple[Label, ...] | None:
 
 
 def text_of(value: object) -> str:
-    """Return a stored name or category as text; not-a-number and None are missing.
-
-    Examples
-    --------
-    >>> text_of("Sales"), text_of(3.0), text_of(float("nan"))
-    ('Sales', '3', 'missing')
-    """
+    """Return a stored name or category as text; not-a-number and None are missing."""
     if is_nothing(value):
         return "missing"
     label = label_of(value)
@@ -99,15 +81,7 @@ def is_nothing(value: object) -> bool:
 
 
 def category_names(stored: Sequence[object]) -> tuple[tuple[str, ...], str | None]:
-    """Return stored categories as texts, and which of them stands for missing values, if any.
-
-    Examples
-    --------
-    >>> category_names(["a", None]), category_names(["missing", float("nan")])
-    ((('a', 'missing'), 'missing'), (('missing', 'missing (no value)'), 'missing (no value)'))
-    >>> category_names(["a", "missing"])
-    (('a', 'missing'), None)
-    """
+    """Return stored categories as texts, and which of them stands for missing values, if any."""
     gap, others = "missing", {text_of(value) for value in stored if not is_nothing(value)}
     while gap in others:
         gap += " (no value)"

@@ -133,11 +133,6 @@ def relabel(own: tuple[Label, ...], outer: tuple[Label, ...] | None) -> tuple[La
 
     Members are trained on the numbers of the classes. A code book may call its
     zeros -1.
-
-    Examples
-    --------
-    >>> relabel((0, 1), ("no", "yes")), relabel(("no", "yes"), ("no", "yes"))
-    (('no', 'yes'), ('no', 'yes'))
     """
     if outer is None or own == outer:
         return own

@@ -43,29 +43,15 @@ _FEWEST_LEAVES = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """What the model says of its training.
+    """What the model says of its training."""
 
-    Attributes
-    ----------
-    objective
-        Name of the loss.
-    base_score
-        The prediction before the first round, one per output or one for all.
-    scale_pos_weight
-        Weight of positive rows; None where the file does not tell.
-    n_outputs
-        Classes of a multi-class model, otherwise 1.
-    n_first_round
-        How many trees were grown in the first round.
-    max_delta_step
-        What no step of a leaf is larger than, where its objective says so.
-    """
-
-    objective: str
+    objective: str  # Name of the loss
+    # The prediction before the first round, one per output or one for all
     base_score: tuple[float, ...]
-    scale_pos_weight: float | None
-    n_outputs: int
-    n_first_round: int
+    scale_pos_weight: float | None  # Weight of positive rows; None where the file does not tell
+    n_outputs: int  # Classes of a multi-class model, otherwise 1
+    n_first_round: int  # How many trees were grown in the first round
+    # What no step of a leaf is larger than, where its objective says so
     max_delta_step: float | None = None
 
     def probability(self, output: int) -> float | None:
@@ -94,15 +80,7 @@ class Loss:
 
 
 def people(trees: Sequence[StoredTree], outputs: Sequence[int], loss: Loss) -> list[Wide | None]:
-    """Return the people per node of every tree, None where the cover does not prove them.
-
-    Examples
-    --------
-    >>> loss = Loss(objective="count:poisson", base_score=(0.5,), scale_pos_weight=None,
-    ...             n_outputs=1, n_first_round=1)
-    >>> loss.per_person(0, 0) is None
-    True
-    """
+    """Return the people per node of every tree, None where the cover does not prove them."""
     units = [loss.per_person(i, output) for i, output in enumerate(outputs)]
     found = [None if unit is None else _whole(trees[i], unit) for i, unit in enumerate(units)]
     shared = tested = 0

@@ -17,32 +17,17 @@ _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no who
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredTree:
-    """The columns of one tree, by position in `links`.
+    """The columns of one tree, by position in `links`."""
 
-    Attributes
-    ----------
-    links
-        The nodes that hang on the root.
-    feature, threshold, default_left
-        What an inner node asks: left where ``x < threshold`` as 32-bit floats.
-    categories
-        The codes that go right, by position of the inner node.
-    cover
-        ``sum_hessian``, or None where it is not stored.
-    weight
-        ``base_weights``, or None where there is not one per node.
-    value
-        Leaf values, 0 at inner nodes. None for leaves that hold a vector.
-    """
-
-    links: Links
+    links: Links  # The nodes that hang on the root
+    # What an inner node asks: left where ``x < threshold`` as 32-bit floats
     feature: Wide
     threshold: Float
     default_left: Flag
-    categories: Mapping[int, Wide]
-    cover: Float | None
-    weight: Float | None
-    value: Float | None
+    categories: Mapping[int, Wide]  # The codes that go right, by position of the inner node
+    cover: Float | None  # ``sum_hessian``, or None where it is not stored
+    weight: Float | None  # ``base_weights``, or None where there is not one per node
+    value: Float | None  # Leaf values, 0 at inner nodes. None for leaves that hold a vector.
 
     def tree(self, n_categories: Mapping[int, int], n_records: Wide | None, scale: float) -> Tree:
         """Return the tree.
