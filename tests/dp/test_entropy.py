@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from treeaudit.dp.entropy import OperatingSystem, Seeded, below, permutation, unit
+from treeaudit.dp.sampling import OperatingSystem, Seeded, below, permutation, unit
 
 
 @pytest.mark.parametrize("bound", [2, 3, 7, 256, 257, 1000])

@@ -9,9 +9,10 @@ from scipy.stats import binom
 
 from treeaudit.dp import sampling
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import OperatingSystem, Seeded
 from treeaudit.dp.ledger import Ledger
 from treeaudit.dp.sampling import (
+    OperatingSystem,
+    Seeded,
     least_threshold,
     loose_threshold_delta,
     poisson,

@@ -11,9 +11,9 @@ from tests.inference.test_bounds import holds
 from tests.strategies import examples
 from treeaudit.inference import coding
 from treeaudit.inference.bootstrap import infer_bootstrap, sample_counts
-from treeaudit.inference.budget import OutOfBudgetError
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.explanation import explain
+from treeaudit.inference.scope import OutOfBudgetError
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(200, 5_000))

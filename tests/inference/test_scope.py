@@ -20,11 +20,11 @@ from treeaudit.errors import DataError
 from treeaudit.findings.details import People
 from treeaudit.findings.findings import Skipped
 from treeaudit.inference.boosted import infer_boosted
-from treeaudit.inference.budget import Budget
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, Variable
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.scope import (
+    Budget,
     certain_if,
     complete_trees,
     maybe_rounded,

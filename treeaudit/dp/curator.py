@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Wide
 from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic, pure_epsilon, rounded_down
-from treeaudit.dp.entropy import Entropy, OperatingSystem
 from treeaudit.dp.ledger import Composition, Neighbours, Query, factor
 from treeaudit.dp.mechanisms import (
     GAUSSIAN,
@@ -22,7 +21,7 @@ from treeaudit.dp.mechanisms import (
     fine_variance,
     permute_and_flip,
 )
-from treeaudit.dp.sampling import least_threshold, thinned
+from treeaudit.dp.sampling import Entropy, OperatingSystem, least_threshold, thinned
 from treeaudit.errors import PrivacyError
 
 THRESHOLD = "sampling and threshold"

@@ -9,7 +9,6 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.inference.bootstrap import not_bootstrap
-from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.cells import (
     Cells,
     independent_shares,
@@ -35,6 +34,7 @@ from treeaudit.inference.posterior import (
     posterior,
     posterior_of_one,
 )
+from treeaudit.inference.scope import Budget, OutOfBudgetError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree

@@ -18,8 +18,7 @@ from treeaudit.model.source import Source
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.labels import check_labels, class_labels, labels_of
-from treeaudit.readers.sklearn.model_ref import ModelRef
+from treeaudit.readers.sklearn.model_ref import ModelRef, check_labels, class_labels, labels_of
 
 _Raw = TypeVar("_Raw")
 _Tree = TypeVar("_Tree")

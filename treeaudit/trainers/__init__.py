@@ -24,7 +24,7 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.txt``
   (sequential). It halves the rate under ``replace-one``, keeps the ledger and
   refuses to go over epsilon in the sound variant. ``curator.note(...)`` writes
   down what is asked by a mechanism as printed. ``curator.entropy`` is the
-  source for everything else that is random: `treeaudit.dp.entropy.below`,
+  source for everything else that is random: `treeaudit.dp.sampling.below`,
   ``unit``, ``permutation``. Never numpy's generators.
 * Scores are whole numbers: ``GINI.of(counts)`` and its ``sensitivity(n_most)``, with ``UNIT``
   of them to a person, in `treeaudit.dp.scores`. ``epsilon`` is a `Fraction`; divide it, never

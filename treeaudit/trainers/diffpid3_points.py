@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int, Wide
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import below
+from treeaudit.dp.sampling import below
 from treeaudit.dp.scores import UNIT, Score
 from treeaudit.model.schema import Feature
 

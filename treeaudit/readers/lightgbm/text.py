@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.extras import Extra
 from treeaudit.readers.boosters import check_number, each_tree, whole
@@ -22,7 +23,6 @@ from treeaudit.readers.lightgbm.fields import PARAMETER, unknown_in_text, unread
 from treeaudit.readers.lightgbm.trees import Grown, RawTree
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.residual.extra_content import few
-from treeaudit.readers.types import Flag, Float, Wide
 
 _BEGIN = b"Tree="
 _TREE = re.compile(rb"Tree=\d+\r?$", re.MULTILINE)

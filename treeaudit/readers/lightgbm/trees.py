@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link
-from treeaudit.readers.types import Flag, Float, Wide
 
 NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
 _ZERO = float(np.float32(1e-35))  # what LightGBM takes for zero, on both sides

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.arrays import Int
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
 from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest, LazyTrees
@@ -26,7 +27,6 @@ from treeaudit.readers.onnx.graph import (
 from treeaudit.readers.onnx.known_fields import ENSEMBLES, extra_content
 from treeaudit.readers.onnx.trees import Ensemble, from_leaf_table, from_node_table, numbers
 from treeaudit.readers.open import Content
-from treeaudit.readers.types import Int
 
 _SAME_COLUMNS = ("Cast", "Identity")
 _DOUBLE = 11

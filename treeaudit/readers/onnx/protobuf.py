@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Most
-from treeaudit.readers.types import Wide
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 

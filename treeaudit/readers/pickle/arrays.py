@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.types import Array
 
 Spend = Callable[[int], None]
 

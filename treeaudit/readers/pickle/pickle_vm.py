@@ -31,13 +31,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from mmap import mmap
 
+from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import LIMITS, Limits
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global
 from treeaudit.readers.pickle.machine import Machine
 from treeaudit.readers.pickle.opcodes import STEPS
-from treeaudit.readers.types import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,15 +34,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.labels import label_of
-from treeaudit.readers.sklearn.model_ref import Bootstrap, ModelRef, TrainingContext
+from treeaudit.readers.sklearn.model_ref import Bootstrap, ModelRef, TrainingContext, label_of
 from treeaudit.readers.sklearn.node_table import NodeTable
-from treeaudit.readers.types import Float, Wide
 
 _SLACK = 1e-6
 _TO_SPARE = 3

@@ -11,21 +11,22 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.arrays import Array, Flag
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.schema import Label
 from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.sklearn.labels import check_labels, class_labels
 from treeaudit.readers.sklearn.model_ref import (
     Bootstrap,
     ModelRef,
     Rows,
     TrainingContext,
+    check_labels,
+    class_labels,
     elements,
     is_tree,
 )
-from treeaudit.readers.types import Array, Flag
 
 TREES = frozenset(
     "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor".split()

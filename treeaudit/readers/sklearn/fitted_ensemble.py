@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from treeaudit.arrays import Wide
 from treeaudit.model.forest import CountsAre, RecordsAre, ValuesAre
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Allowance, Most
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.sklearn.labels import label_of
-from treeaudit.readers.sklearn.model_ref import Names
-from treeaudit.readers.types import Wide
+from treeaudit.readers.sklearn.model_ref import Names, label_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

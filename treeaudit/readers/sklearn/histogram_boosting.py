@@ -11,18 +11,16 @@ from functools import partial
 
 import numpy as np
 
+from treeaudit.arrays import Array, Flag, Table, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.columns import of_boosting
 from treeaudit.readers.limits import Most
-from treeaudit.readers.links import Links, link
+from treeaudit.readers.links import Links, link, of_boosting
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
-from treeaudit.readers.sklearn.labels import category_names
-from treeaudit.readers.sklearn.model_ref import ModelRef, elements, names_in
-from treeaudit.readers.types import Array, Flag, Table, Wide
+from treeaudit.readers.sklearn.model_ref import ModelRef, category_names, elements, names_in
 
 _NEEDED = ("value", "count", "feature_idx", "left", "right", "is_leaf")
 _NO_COUNTS = "boosted trees predict a number each: the file holds no counts of classes"

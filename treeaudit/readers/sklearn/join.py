@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
@@ -15,7 +16,6 @@ from treeaudit.model.source import Member
 from treeaudit.model.tree import Tree
 from treeaudit.readers.sklearn.fitted_ensemble import FittedEnsemble
 from treeaudit.readers.sklearn.undo import in_double
-from treeaudit.readers.types import Wide
 
 _WEAKER: tuple[CountsAre, ...] = get_args(CountsAre)
 

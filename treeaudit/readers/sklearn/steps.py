@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.encoders import (
@@ -22,7 +23,6 @@ from treeaudit.readers.sklearn.encoders import (
 )
 from treeaudit.readers.sklearn.ensembles import FORESTS
 from treeaudit.readers.sklearn.model_ref import elements, is_tree
-from treeaudit.readers.types import Flag, Float
 
 
 def _identity(attributes: Attributes, columns: list[Column]) -> list[Column] | None:

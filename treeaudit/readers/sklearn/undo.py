@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Schema
@@ -15,10 +16,8 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.encoders import Column
 from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
-from treeaudit.readers.sklearn.labels import label_of
-from treeaudit.readers.sklearn.model_ref import ModelRef
+from treeaudit.readers.sklearn.model_ref import ModelRef, label_of
 from treeaudit.readers.sklearn.preprocessing import Plan, plan_of, width_in
-from treeaudit.readers.types import Flag, Float, Wide
 
 
 def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:

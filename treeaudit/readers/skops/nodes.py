@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Allowance, Deepest, Limits, Most, show
 from treeaudit.readers.pickle.arrays import DType, array_from, arrived, object_array
@@ -21,7 +22,6 @@ from treeaudit.readers.pickle.construct import hashable
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.states import check_items, check_state
 from treeaudit.readers.skops.archive import Archive
-from treeaudit.readers.types import Array
 
 Node = dict[str, Any]
 _PENDING = object()

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.readers.links import sums
-from treeaudit.readers.types import Wide
 from treeaudit.readers.xgboost.trees import StoredTree
 
 _ONE = ("reg:squarederror", "reg:linear", "reg:absoluteerror", "reg:quantileerror")

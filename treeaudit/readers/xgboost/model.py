@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Boosting, Forest, LazyTrees, RecordsAre
@@ -29,7 +30,6 @@ from treeaudit.readers.residual.column_statistics import category_names
 from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.residual.seeds import row_seed
 from treeaudit.readers.residual.targets import targets_in
-from treeaudit.readers.types import Wide
 from treeaudit.readers.xgboost import binary, ubjson
 from treeaudit.readers.xgboost.counts import class_counts, people, rate_and_penalty
 from treeaudit.readers.xgboost.fields import unknown_in

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeaudit.arrays import Array, Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link, sums
-from treeaudit.readers.types import Array, Flag, Float, Wide
 
 _KINDS: Mapping[type, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
