@@ -22,7 +22,7 @@ def parse_json(
     *,
     what: str = "the JSON",
     advice: str = "",
-    infinite: bool | Callable[[str], object] = False,
+    infinite: bool = False,
     made: Callable[[_Object], _Object] | None = None,
 ) -> object:
     """Return the value that JSON text stands for."""
@@ -46,7 +46,7 @@ def parse_json(
                 raise ReadError(f"{what} names {show(twice)} twice in one object")
             return found if made is None else made(found)
 
-        constant = infinite if callable(infinite) else None if infinite else _refuse
+        constant = None if infinite else _refuse
         return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
     except UnicodeDecodeError as error:
         raise ReadError(f"{what} is no UTF-8 at byte {error.start:,}") from None

@@ -1,9 +1,9 @@
 """Binary trees stored as the children of their nodes: checked, and turned towards parents.
 
-Columns of node tables are gathered out of the records, in the types scikit-learn gives them.
+The columns of their node tables are checked against the types that scikit-learn gives them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,15 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.arrays import Flag, Float, Int, Table, Wide
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most
 
-Columns = Mapping[str, npt.NDArray[Any]]
-
-# Records that fit a fast cache: each is fetched once, whatever its columns.
-_BLOCK = 4096
 # Indices are as wide as an address; the byte order is that of the system.
 _INDEX, _DOUBLE, _FLAG, _COUNT = ("i8", "i4"), ("f8",), ("u1",), ("u4",)
 _TREE = {
@@ -51,22 +47,6 @@ _BOOSTING = {
 }
 
 
-def gathered(records: Table, names: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-    """Return those columns of records that there are, each on its own."""
-    there = [name for name in names if name in (records.dtype.names or ())]
-    columns = {name: np.empty(len(records), records.dtype[name]) for name in there}
-    for begin in range(0, len(records), _BLOCK):
-        block = records[begin : begin + _BLOCK]
-        for name, column in columns.items():
-            column[begin : begin + _BLOCK] = block[name]
-    return columns
-
-
-def unfilled(n: int, types: Sequence[npt.DTypeLike]) -> list[npt.NDArray[Any]]:
-    """Return columns of so many rows that are to be filled."""
-    return [np.empty(n, kind) for kind in types]
-
-
 def of_tree(record: np.dtype[Any]) -> dict[str, bool]:
     """Return the columns of the table of a `Tree`: whether each is known, in its place and type."""
     return _fit(record, "tree")
@@ -85,12 +65,6 @@ def _fit(record: np.dtype[Any], kind: str) -> dict[str, bool]:
     known = [name for name in types if name in names]
     in_order = known == [name for name in names if name in types]
     return {name: in_order and record[name].str[1:] in types.get(name, ()) for name in names}
-
-
-EDGE_TYPES = (np.float64, np.float64, np.int32, np.int32, np.bool_)
-"""What the columns of `Edges` hold: low, high, parent, feature, missing."""
-_PART = 1 << 13
-"""Inner nodes whose numbers, and those of their children, stay in a fast cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -121,7 +95,7 @@ class Links:
 
     ``inner``, ``left`` and ``right`` are positions of the inner nodes, ascending, and of their
     children; ``stored`` is `order`, or None if the file has the same; ``cut_off`` counts the stored
-    nodes that do not hang on the root; ``n_trees`` trees may stand behind one another.
+    nodes that do not hang on the root.
     """
 
     inner: Wide
@@ -129,12 +103,11 @@ class Links:
     right: Wide
     stored: Wide | None = None
     cut_off: int = 0
-    n_trees: int = 1
 
     @property
     def n_nodes(self) -> int:
         """How many nodes hang on the root, with it."""
-        return 2 * len(self.inner) + self.n_trees
+        return 2 * len(self.inner) + 1
 
     @property
     def is_leaf(self) -> Flag:
@@ -146,21 +119,13 @@ class Links:
     @property
     def parent(self) -> Int:
         """Shape ``(n_nodes,)``: position of the parent of each node, -1 at the root."""
-        parent = np.empty(self.n_nodes, dtype=np.int32)
-        self._hand_down(parent, self.inner)
-        return parent
+        return self._from_parents(self.inner)
 
-    def parts(self) -> Iterator[tuple[Wide, Wide, Wide]]:
-        """Yield some inner nodes at a time, with their left and right children."""
-        for begin in range(0, len(self.inner), _PART):
-            some = slice(begin, begin + _PART)
-            yield self.inner[some], self.left[some], self.right[some]
-
-    def _hand_down(self, below: Int, values: npt.NDArray[np.integer]) -> None:
-        """Write what inner nodes hold to both of their children, and -1 to the root."""
-        below.fill(-1)
-        # numpy is slow where it has to turn numbers into others while it spreads them.
-        below[self.left] = below[self.right] = values.astype(np.int32, copy=False)
+    def _from_parents(self, values: npt.NDArray[np.integer]) -> Int:
+        """Return for each node the number of its parent among inner nodes, -1 at the root."""
+        found = np.full(self.n_nodes, -1, dtype=np.int32)
+        found[self.left] = found[self.right] = values
+        return found
 
     @property
     def order(self) -> Wide:
@@ -173,21 +138,17 @@ class Links:
         bound: Float,
         missing_left: Flag | None,
         by_set: Flag | None = None,
-        room: Sequence[npt.NDArray[Any]] | None = None,
     ) -> Edges:
         """Return the condition that leads into every node."""
-        low, high, parent, tested, missing = room or unfilled(self.n_nodes, EDGE_TYPES)
-        self._hand_down(parent, self.inner)
-        self._hand_down(tested, feature)
-        low.fill(-np.inf)
-        high.fill(np.inf)
+        low, high = np.full(self.n_nodes, -np.inf), np.full(self.n_nodes, np.inf)
         high[self.left] = bound if by_set is None else np.where(by_set, np.inf, bound)
         low[self.right] = bound if by_set is None else np.where(by_set, -np.inf, bound)
-        flags = None if missing_left is None else missing
+        missing = None
         if missing_left is not None:
-            missing.fill(False)
+            missing = np.zeros(self.n_nodes, dtype=np.bool_)
             missing[self.left], missing[self.right] = missing_left, ~missing_left
-        return Edges(parent=parent, feature=tested, low=low, high=high, missing=flags)
+        tested = self._from_parents(feature)
+        return Edges(parent=self.parent, feature=tested, low=low, high=high, missing=missing)
 
     def sets(
         self, edges: Edges, listed: Mapping[int, Wide], n_categories: Mapping[int, int], left: bool
