@@ -19,8 +19,14 @@ from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link, of_boosting
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
-from treeaudit.readers.sklearn.model_ref import ModelRef, category_names, elements, names_in
+from treeaudit.readers.sklearn.model_ref import (
+    Budget,
+    FittedEnsemble,
+    ModelRef,
+    category_names,
+    elements,
+    names_in,
+)
 
 _NEEDED = ("value", "count", "feature_idx", "left", "right", "is_leaf")
 _NO_COUNTS = "boosted trees predict a number each: the file holds no counts of classes"

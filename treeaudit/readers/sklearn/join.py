@@ -14,7 +14,7 @@ from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Member
 from treeaudit.model.tree import Tree
-from treeaudit.readers.sklearn.fitted_ensemble import FittedEnsemble
+from treeaudit.readers.sklearn.model_ref import FittedEnsemble
 from treeaudit.readers.sklearn.undo import in_double
 
 _WEAKER: tuple[CountsAre, ...] = get_args(CountsAre)

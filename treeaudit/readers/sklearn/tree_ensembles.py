@@ -19,8 +19,9 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.counts import Meaning, class_weights, meanings, weakest
 from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, children
-from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
 from treeaudit.readers.sklearn.model_ref import (
+    Budget,
+    FittedEnsemble,
     ModelRef,
     TrainingContext,
     class_labels,

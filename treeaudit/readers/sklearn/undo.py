@@ -15,8 +15,7 @@ from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.encoders import Column
-from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
-from treeaudit.readers.sklearn.model_ref import ModelRef, label_of
+from treeaudit.readers.sklearn.model_ref import Budget, FittedEnsemble, ModelRef, label_of
 from treeaudit.readers.sklearn.preprocessing import Plan, plan_of, width_in
 
 

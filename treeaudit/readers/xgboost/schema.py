@@ -13,8 +13,7 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.readers.boosters import check_number, whole
 from treeaudit.readers.limits import Most, clean, show
-from treeaudit.readers.xgboost.counts import Loss
-from treeaudit.readers.xgboost.trees import StoredTree
+from treeaudit.readers.xgboost.trees import Loss, StoredTree
 
 _TREE_BOOSTERS = ("gbtree", "dart")
 
