@@ -57,7 +57,6 @@ from treeaudit.trainers.algorithms import *  # noqa: F403  # every trainer, name
 from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
 from treeaudit.trainers.private_search import PrivateSearch
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
-from treeaudit.trainers.top_down_specialization import k_anonymous
 from treeaudit.trainers.train import save_trained, train
 from treeaudit.trainers.training_rows import TrainingRows
 
@@ -68,7 +67,6 @@ __all__ = [
     "PrivateSearch",
     "PrivateTrees",
     "TrainingRows",
-    "k_anonymous",
     "save_trained",
     "train",
 ]
