@@ -7,6 +7,7 @@ is made like an estimator of scikit-learn.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -22,6 +23,13 @@ from treeaudit.readers.sklearn.model_ref import ModelRef, check_labels, class_la
 
 _Raw = TypeVar("_Raw")
 _Tree = TypeVar("_Tree")
+
+
+def known_parameters(library: str) -> frozenset[str]:
+    """Return the parameters that a library writes into its files, by `parameters.txt`."""
+    text = Path(__file__).with_name("parameters.txt").read_text(encoding="utf-8")
+    words = (part.partition(":") for part in text.split("\n\n"))
+    return next(frozenset(listed.split()) for name, _, listed in words if name == library)
 
 
 @contextmanager

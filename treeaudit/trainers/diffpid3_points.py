@@ -67,13 +67,7 @@ class Members:
 def ranges(
     place: Int, members: Members, n_classes: int, inside: Sequence[tuple[int, int]], score: Score
 ) -> Iterator[tuple[Wide, Wide, Wide]]:
-    """Yield the ranges of points of equal score at each node.
-
-    Yields
-    ------
-    tuple of numpy.ndarray
-        Of each node, the first point of every range, how many points it has, and their score.
-    """
+    """Yield for each node the first point of every range of equal score, its size and score."""
     for begin, end, (low, high) in zip(
         members.begins[:-1], members.begins[1:], inside, strict=True
     ):

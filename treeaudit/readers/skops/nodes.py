@@ -50,15 +50,7 @@ class Graph:
         self._depth = 0
 
     def build(self, node: object) -> object:
-        """Return what a node stands for.
-
-        Raises
-        ------
-        UnsafeModelError
-            If an array of the file holds a pickle.
-        ReadError
-            If it is damaged.
-        """
+        """Return what a node stands for; refuse an array that holds a pickle."""
         if not isinstance(node, dict):
             raise ReadError("the skops schema has something else where a node belongs")
         key = node.get("__id__")

@@ -53,17 +53,7 @@ class StoredTree:
     value: Float | None  # Leaf values, 0 at inner nodes. None for leaves that hold a vector.
 
     def tree(self, n_categories: Mapping[int, int], n_records: Wide | None, scale: float) -> Tree:
-        """Return the tree.
-
-        Parameters
-        ----------
-        n_categories
-            How many categories each categorical feature has.
-        n_records
-            People per node, where known.
-        scale
-            What leaf values are multiplied with.
-        """
+        """Return the tree, with the people per node where known, leaf values times the scale."""
         inner = self.links.inner
         # For every float32 x: x < t is x <= the double below t, and x >= t is x > it.
         bound = np.nextafter(self.threshold[inner], -np.inf)
@@ -290,21 +280,10 @@ def _people_of(tree: StoredTree, unit: float) -> Wide | None:
 
 
 def class_counts(tree: StoredTree, n: Wide, p: float) -> Wide | None:
-    """Return how many people of its class are in each leaf of a first-round tree.
+    """Return how many people of its class are in each leaf of a tree of the first round.
 
-    Parameters
-    ----------
-    tree
-        A tree of the first round of a logistic or softmax model.
-    n
-        People per node.
-    p
-        The prediction of the class before the first round.
-
-    Returns
-    -------
-    numpy.ndarray or None
-        Shape ``(n_leaves,)``, or None where the numbers do not come out whole.
+    None where the numbers do not come out whole. ``n``: people per node; ``p``: the prediction of
+    the class before the first round.
     """
     found = _how(tree)
     if found is None or tree.value is None or tree.cover is None:
