@@ -18,7 +18,6 @@ from tests.strategies import one_in
 from tests.trainers.people import (
     CLASSIFIERS,
     PURE,
-    REGRESSORS,
     SCHEMA,
     answers_of,
     people,
@@ -36,7 +35,6 @@ from treeaudit.trainers.algorithms import ALGORITHMS
 EVERY = pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
 IN_PROCESSES = (pytest.mark.slow, pytest.mark.sampled)
 CLASSES = pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
-NUMBERS = pytest.mark.parametrize("trainer", REGRESSORS, ids=lambda t: t.algorithm)
 FEW = {"n_estimators": 5, "min_records": 5, "n_public_trees": 5}
 
 

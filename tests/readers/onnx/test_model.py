@@ -362,8 +362,6 @@ def test_tensors_in_other_files_are_not_opened(tmp_path):
         read(model.SerializeToString())
 
 
-N = 3
-LEAVES = [(0, i, "LEAF", 0, 0, 0, 0, 0) for i in (1, 2)]
 BAD_COLUMNS = {
     "short values": {"nodes_values": [0.5]},
     "short features": {"nodes_featureids": [1, 0]},
