@@ -17,6 +17,7 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, Most, bare, listed, show
+from treeaudit.readers.onnx.fields import ENSEMBLES, extra_content
 from treeaudit.readers.onnx.graph import (
     Attribute,
     Graph,
@@ -24,7 +25,6 @@ from treeaudit.readers.onnx.graph import (
     GraphNode,
     read_graph,
 )
-from treeaudit.readers.onnx.known_fields import ENSEMBLES, extra_content
 from treeaudit.readers.onnx.trees import Ensemble, from_leaf_table, from_node_table, numbers
 from treeaudit.readers.open import Content
 

@@ -13,7 +13,7 @@ from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import open_file, unpack
-from treeaudit.readers.pmml import reader as pmml
+from treeaudit.readers.pmml import model as pmml
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 FIELDS = """
