@@ -7,7 +7,6 @@ categories since 0.24, and since 1.4 an encoder of its own that puts their colum
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -95,7 +94,9 @@ def read_histogram_boosting(found: ModelRef, budget: Budget) -> FittedEnsemble:
     return FittedEnsemble(
         build=lambda i: _tree(stored[i], categories),
         n_trees=len(stored),
-        tested=partial(_tested, stored, categories),
+        tested=lambda i: categories.home[
+            np.repeat(stored[i].column("feature_idx", stored[i].inner), 2)
+        ],
         schema=_schema(found, categories, classes, budget),
         counts_are="absent",
         counts_reason="the model predicts a number, not a class" if classes is None else _NO_COUNTS,
@@ -199,11 +200,6 @@ def _schema(
             Feature(name=one.name, categories=known, fill=fill) for one, known, fill in each
         )
     return Schema(features=features, classes=classes, named=named is not None)
-
-
-def _tested(stored: list[_Stored], categories: _Categories, i: int) -> Wide:
-    one = stored[i]
-    return categories.home[np.repeat(one.column("feature_idx", one.inner), 2)]
 
 
 def _tree(one: _Stored, categories: _Categories) -> Tree:
