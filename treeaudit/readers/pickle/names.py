@@ -128,19 +128,9 @@ _UNSAFE = re.compile(
     re.ASCII,
 )
 # Names of the standard library that any module may have borrowed: ``six.moves.map``.
-_BORROWED = frozenset(
-    (
-        "eval exec exec_ execfile compile system popen popen2 Popen getattr setattr delattr "
-        "__import__ "
-        "import_module run_module runpy map filter imap ifilter starmap reduce attrgetter "
-        "methodcaller check_output check_call getoutput getstatusoutput spawn breakpoint globals "
-        "CDLL PyDLL WinDLL OleDLL LibraryLoader CFUNCTYPE FileHandler RotatingFileHandler "
-        "TemporaryDirectory NamedTemporaryFile TemporaryFile SpooledTemporaryFile FileIO "
-        "InteractiveConsole InteractiveInterpreter FunctionType CodeType LambdaType ModuleType "
-        "ThreadPoolExecutor ProcessPoolExecutor SourceFileLoader SourcelessFileLoader "
-        "ExtensionFileLoader zipimporter Unpickler ZipFile TarFile Timer Thread"
-    ).split()
-)
+_BORROWED = frozenset(_LISTED["borrowed"]["any"])
+METHODS = frozenset(_LISTED["methods"]["any"])
+"""Public methods of estimators, which no state may set."""
 _CLASS = re.compile(r"_{0,2}[A-Z]\w*", re.ASCII)
 # Methods that may be named: they compute from what their object holds.
 _METHODS = re.compile(
