@@ -26,8 +26,8 @@ from sklearn.ensemble import (
 
 from treeaudit.attacks.reconstruction.people import checked_on
 from treeaudit.inference.boosted import BoostedSolution, infer_boosted
-from treeaudit.inference.budget import Budget
 from treeaudit.inference.exact import Solution, infer_exact
+from treeaudit.inference.scope import Budget
 from treeaudit.model.forest import Forest
 from treeaudit.people.records import read_records
 from treeaudit.readers import load

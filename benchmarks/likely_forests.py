@@ -17,8 +17,8 @@ from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.forests import LABELS
 from treeaudit.defenses.strip import without_extras
-from treeaudit.inference.budget import Budget
 from treeaudit.inference.likely import infer_likely, records_of, table_error
+from treeaudit.inference.scope import Budget
 from treeaudit.model.forest import Forest, Noise
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree

@@ -182,7 +182,7 @@ def cancer_file(cancer_tree, tmp_path) -> Path:
 @pytest.fixture(scope="module", autouse=True)
 def short_reconstruction(request):
     """Half a second for the reconstruction of a forest, but where it is what is tested."""
-    from treeaudit.inference.budget import Budget
+    from treeaudit.inference.scope import Budget
 
     with pytest.MonkeyPatch.context() as patch:
         if not any(name in request.node.nodeid for name in ("reconstruction", "tests/inference")):

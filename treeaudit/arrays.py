@@ -13,6 +13,7 @@ Flag = npt.NDArray[np.bool_]
 Float = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Int = npt.NDArray[np.int32]
+Table = npt.NDArray[np.void]
 Wide = npt.NDArray[np.int64]
 
 

@@ -1,5 +1,6 @@
 """What was measured, where `treeaudit train --algorithm list` and the README tell it."""
 
+import json
 from pathlib import Path
 from statistics import median
 
@@ -36,10 +37,7 @@ def with_table(text: str, told: dict[str, str]) -> str:
 def write_listed(results: Results) -> None:
     """Write what was measured into the package, and the table into the README."""
     told = measured(results)
-    place = ROOT / "treeaudit" / "trainers" / "measured.py"
-    head, _, _ = place.read_text(encoding="utf-8").partition("MEASURED: ")
-    lines = "".join(f'    "{name}": "{words}",\n' for name, words in told.items())
-    held = f"{{\n{lines}}}" if lines else "{}"
-    place.write_text(f"{head}MEASURED: dict[str, str] = {held}\n", encoding="utf-8")
+    place = ROOT / "treeaudit" / "trainers" / "measured.json"
+    place.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
     readme = ROOT / "README.md"
     readme.write_text(with_table(readme.read_text(encoding="utf-8"), told), encoding="utf-8")

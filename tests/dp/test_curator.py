@@ -7,7 +7,7 @@ import pytest
 
 from treeaudit.dp import curator as module
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import Seeded
+from treeaudit.dp.sampling import Seeded
 from treeaudit.dp.scores import GINI
 from treeaudit.errors import PrivacyError
 

@@ -7,13 +7,13 @@ import pytest
 from scipy.stats import chisquare
 
 from tests.dp import laws
-from treeaudit.dp.entropy import OperatingSystem, Seeded
 from treeaudit.dp.mechanisms import (
     bernoulli_exp,
     discrete_laplace,
     exponential_mechanism,
     permute_and_flip,
 )
+from treeaudit.dp.sampling import OperatingSystem, Seeded
 from treeaudit.trainers.smooth_sensitivity_forest import smooth_label
 
 N = 100_000

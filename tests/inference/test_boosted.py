@@ -17,10 +17,10 @@ from treeaudit.inference.boosted_bounds import (
     nearest_solution,
 )
 from treeaudit.inference.boosted_equations import Equations, equations_of
-from treeaudit.inference.budget import OutOfBudgetError
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, Variable
+from treeaudit.inference.scope import OutOfBudgetError
 from treeaudit.model.forest import Boosting, Forest
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import read_records

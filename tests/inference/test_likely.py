@@ -13,7 +13,6 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.inference.tables import trained
 from tests.strategies import examples
 from treeaudit.defenses.strip import without_extras
-from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.evidence import (
     NoiseEvidence,
     noise_evidence,
@@ -27,7 +26,7 @@ from treeaudit.inference.likely import (
     table_error,
 )
 from treeaudit.inference.posterior import posterior, posterior_of_one
-from treeaudit.inference.scope import subtract_known
+from treeaudit.inference.scope import Budget, OutOfBudgetError, subtract_known
 from treeaudit.model.forest import Forest, Noise
 from treeaudit.people.records import read_records
 from treeaudit.readers import load

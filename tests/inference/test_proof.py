@@ -19,10 +19,10 @@ from tests.inference.tables import trained
 from tests.strategies import examples, one_in
 from treeaudit.errors import DataError
 from treeaudit.inference import checker
-from treeaudit.inference.budget import Budget
 from treeaudit.inference.checker import assumed_by, check_proof
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.proof import proof_of
+from treeaudit.inference.scope import Budget
 
 
 def sealed(proof: dict) -> dict:

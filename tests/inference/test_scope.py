@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from sklearn.ensemble import RandomForestClassifier as Forest
 
 import treeaudit as ta
 from tests.inference.tables import trained
+from tests.inference.test_bootstrap import trained as drawn
+from tests.inference.test_bounds import holds
 from tests.libraries import library
 from tests.strategies import examples
 from treeaudit.attacks.reconstruction.view import Checked
@@ -19,12 +22,16 @@ from treeaudit.defenses import MergeSiblings, RoundCounts
 from treeaudit.errors import DataError
 from treeaudit.findings.details import People
 from treeaudit.findings.findings import Skipped
+from treeaudit.inference import coding
 from treeaudit.inference.boosted import infer_boosted
-from treeaudit.inference.budget import Budget
+from treeaudit.inference.bootstrap import infer_bootstrap, sample_counts
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, Variable
 from treeaudit.inference.exact import infer_exact
+from treeaudit.inference.explanation import explain
 from treeaudit.inference.scope import (
+    Budget,
+    OutOfBudgetError,
     certain_if,
     complete_trees,
     maybe_rounded,
@@ -195,3 +202,36 @@ def test_a_column_that_the_file_says_held_a_two_holds_not_only_0_or_1(top, flags
     booster = lgb.train(settings | {"min_sum_hessian_in_leaf": 0}, data, 11)
     said = infer_boosted(load(booster), budget=Budget(seconds=5)).domain.assumptions
     assert any("hold 0 or 1" in one for one in said) is flags
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(200, 5_000))
+@examples(30)
+def test_little_room_ends_it_earlier_and_says_nothing_wrong(seed, room) -> None:
+    forest, values, labels = trained(seed)
+    with patch.object(coding, "_MOST_BYTES", room):
+        answer = infer_exact(forest)
+        holds(answer, forest, values, labels)
+        shown = explain(forest, answer)
+    whole = infer_exact(forest)
+    assert answer.n_trees <= whole.n_trees
+    if answer.n_trees < whole.n_trees:
+        assert answer.stopped is not None
+        assert answer.stopped.endswith(" columns each")
+    assert shown is None or answer.certified
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(200, 5_000))
+@examples(20)
+def test_little_room_ends_the_search_for_rows(seed, room) -> None:
+    forest, *_ = drawn(seed, 30)
+    times = sample_counts(forest)
+    found, said = None, ""
+    with patch.object(coding, "_MOST_BYTES", room):
+        try:
+            found = infer_bootstrap(forest, times)
+        except OutOfBudgetError as ended:
+            said = str(ended)
+    if found is None:
+        assert said.endswith(" columns each")
+    else:
+        assert len(found.cells) == len(infer_bootstrap(forest, times).cells)

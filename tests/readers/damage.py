@@ -1,6 +1,5 @@
-"""Damage bytes at random, and see that a reader never goes wrong."""
+"""Read damaged bytes, and see that a reader never goes wrong."""
 
-import random
 from types import ModuleType
 
 import numpy as np
@@ -10,9 +9,7 @@ from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import Content
 
-__all__ = ["sentence_or_model", "spoil"]
-
-STRANGE = (0, 1, 2, 127, 128, 255, 256, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63)
+__all__ = ["sentence_or_model"]
 
 
 def sentence_or_model(reader: ModuleType, data: bytes) -> ReadError | None:
@@ -46,33 +43,3 @@ def sentence_or_model(reader: ModuleType, data: bytes) -> ReadError | None:
         text.encode()
         return refused
     return None
-
-
-def spoil(chance: random.Random, seeds: list[bytes], words: tuple[bytes, ...] = ()) -> bytes:
-    """Return one damaged copy of one of the files."""
-    out = bytearray(chance.choice(seeds))
-    for _ in range(chance.choice((1, 1, 1, 2, 4, 12))):
-        at = chance.randrange(len(out) + 1)
-        match chance.randrange(8):
-            case 0 if out:
-                out[at % len(out)] ^= 1 << chance.randrange(8)
-            case 1 if out:
-                out[at % len(out)] = chance.randrange(256)
-            case 2:
-                del out[at : at + chance.choice((1, 2, 8, 64))]
-            case 3 if chance.random() < 0.3:
-                del out[at:]
-            case 4:
-                size = chance.choice((1, 2, 4, 8))
-                out[at : at + size] = (chance.choice(STRANGE) % (1 << 8 * size)).to_bytes(
-                    size, "little"
-                )
-            case 5:
-                other = chance.choice(seeds)
-                begin = chance.randrange(len(other))
-                out[at : at + 64] = other[begin : begin + chance.choice((8, 64, 256))]
-            case 6 if words:
-                out[at : at + chance.choice((0, 1, 4))] = chance.choice(words)
-            case _:
-                out[at:at] = out[at : at + chance.choice((1, 4, 16))]
-    return bytes(out)

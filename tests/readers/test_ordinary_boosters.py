@@ -154,13 +154,3 @@ def test_scores_of_many_rounds(tmp_path, asked) -> None:
     assert tried - kept == (12 if asked.get("save_best") else 0)
     assert min(kept, tried) >= 20
     assert wrapped(tmp_path, model) == []
-
-
-SECRET = [33.5, 54.25, 41.125] * 40
-
-
-def doubled(times: int) -> list:
-    found: list = []
-    for _ in range(times):
-        found = [found, found]
-    return found

@@ -79,15 +79,6 @@ def test_names() -> None:
     assert one.values.tolist() == CODED
 
 
-def test_one_strange_label_changes_no_other() -> None:
-    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
-    schema = Schema(features=(Feature(name="a", low=0, high=9),), classes=(0, 1))
-    as_objects = [np.array(y, dtype=object) for y in ([0, 1, 1, True], [0.0, 1.0, 1, "x"])]
-    for y in ([0, 1, 1, "x"], [0, 1, 1, True], *as_objects):
-        rows = read_rows(frame, y, schema, "clip", "T")
-        assert rows.labels.tolist()[:3] == [0, 1, 1]
-
-
 def test_one_strange_cell_changes_no_long_number() -> None:
     feature = Feature(name="a", categories=(str(2**53), str(2**53 + 1)))
     schema = Schema(features=(feature,), classes=(0, 1))

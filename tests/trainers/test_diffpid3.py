@@ -12,8 +12,8 @@ from tests.dp.laws import exponential_mechanism_law, privacy_loss
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.ledger import factor
+from treeaudit.dp.sampling import Seeded
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema

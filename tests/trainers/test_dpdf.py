@@ -8,8 +8,8 @@ import pytest
 
 from tests.dp.laws import exponential_mechanism_law
 from tests.trainers.people import SCHEMA, people
-from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import discrete_laplace
+from treeaudit.dp.sampling import Seeded
 from treeaudit.dp.scores import GINI, UNIT
 from treeaudit.errors import PrivacyWarning
 from treeaudit.people.predict.predictions import predict_shares

@@ -10,8 +10,7 @@ from benchmarks.private_tables.listed import ROOT, with_table
 from benchmarks.private_tables.models import RUNNERS, module_of
 from tests.cli.run import run
 from tests.trainers.people import CLASSIFIERS
-from treeaudit.trainers.algorithms import ALGORITHMS
-from treeaudit.trainers.measured import MEASURED
+from treeaudit.trainers.algorithms import ALGORITHMS, MEASURED
 
 TABLE_I = {
     "Blum, Dwork, McSherry & Nissim 2005",

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from tests.dp.laws import permute_and_flip_law, privacy_loss
-from treeaudit.dp import entropy
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import OperatingSystem, Seeded
 from treeaudit.dp.ledger import factor
+from treeaudit.dp.sampling import OperatingSystem, Seeded, below
 from treeaudit.dp.scores import UNIT
 from treeaudit.trainers import growth as growth_module
 from treeaudit.trainers.histograms import Cells, Codes
@@ -155,7 +154,7 @@ def test_where_missing_values_go_is_drawn_without_the_data(monkeypatch) -> None:
     drawn = []
     monkeypatch.setattr(
         "treeaudit.trainers.splits.below",
-        lambda source, bound, n: drawn.append(bound) or entropy.below(source, bound, n),
+        lambda source, bound, n: drawn.append(bound) or below(source, bound, n),
     )
     available(CODES, ways=True, entropy=OperatingSystem())
     assert drawn == [3]

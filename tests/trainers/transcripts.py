@@ -26,8 +26,8 @@ from tests.dp.exact import (
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp import sampling
 from treeaudit.dp.curator import ConcentratedCurator, Curator
-from treeaudit.dp.entropy import Seeded
 from treeaudit.dp.mechanisms import IMPOSSIBLE
+from treeaudit.dp.sampling import Seeded
 from treeaudit.trainers import (
     diffpid3,
     private_search,

@@ -18,13 +18,18 @@ from treeaudit.inference.bootstrap import (
     not_reproducible,
     sample_counts,
 )
-from treeaudit.inference.budget import Budget, OutOfBudgetError, stop_on_interrupt
 from treeaudit.inference.domain import Domain
 from treeaudit.inference.exact import Solution, infer_exact
 from treeaudit.inference.explanation import ANY, likely_people, people, people_by_row
 from treeaudit.inference.likely import infer_likely, not_likely
 from treeaudit.inference.proof import proof_of
-from treeaudit.inference.scope import not_usable, subtract_known
+from treeaudit.inference.scope import (
+    Budget,
+    OutOfBudgetError,
+    not_usable,
+    stop_on_interrupt,
+    subtract_known,
+)
 from treeaudit.model.schema_file import read_schema
 from treeaudit.people.records import Records, read_records
 from treeaudit.reports.plain_text import plain

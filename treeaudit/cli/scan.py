@@ -70,7 +70,7 @@ def scan(
     from treeaudit.audit.scan import audit_all
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
-    from treeaudit.inference.budget import stop_on_interrupt
+    from treeaudit.inference.scope import stop_on_interrupt
 
     path, several_files = model[0], len(model) > 1 or is_several(model[0])
     _check_outputs(path, output or [], force=force)

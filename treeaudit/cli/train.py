@@ -31,8 +31,7 @@ _RESERVED = {
 def _list(context: Context, algorithm: str | None) -> str | None:
     """Print all algorithms, or one if its parameters were asked for before."""
     if algorithm == "list":
-        from treeaudit.trainers.algorithms import ALGORITHMS, as_text
-        from treeaudit.trainers.measured import MEASURED
+        from treeaudit.trainers.algorithms import ALGORITHMS, MEASURED, as_text
 
         page(as_text(ALGORITHMS, MEASURED) + "\n")
         raise typer.Exit

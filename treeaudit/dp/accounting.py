@@ -68,13 +68,6 @@ def dyadic(rate: Fraction, finest: int) -> Fraction:
     The whole number has 23 or 24 binary digits, and fewer where the power would be above
     ``2^finest``; what is less than one such part is 0. With that the arithmetic of
     `treeaudit.dp.mechanisms` stays within 64 bits whatever the data are.
-
-    Examples
-    --------
-    >>> dyadic(Fraction(1, 4), FINEST_COUNT), dyadic(Fraction(1, 3), FINEST_COUNT)
-    (Fraction(1, 4), Fraction(5592405, 16777216))
-    >>> dyadic(Fraction(1, 1 << 60), FINEST_COUNT)
-    Fraction(0, 1)
     """
     capped = min(rate, Fraction(_LARGEST_RATE))
     # The rate is below 2^high, and at least 2^(high - 2).
@@ -84,13 +77,7 @@ def dyadic(rate: Fraction, finest: int) -> Fraction:
 
 
 def exact(text: object) -> Fraction:
-    """Return the fraction that a file states as text, such as ``1/3``.
-
-    Examples
-    --------
-    >>> exact("1/3"), exact("7")
-    (Fraction(1, 3), Fraction(7, 1))
-    """
+    """Return the fraction that a file states as text, such as ``1/3``."""
     if not isinstance(text, str) or not _FRACTION.fullmatch(text):
         raise ValueError(f"{str(text)[:40]!r} is no fraction")
     found = Fraction(text)
@@ -124,25 +111,13 @@ def of_epsilon(epsilon: Fraction) -> Fraction:
 
 
 def pure_epsilon(rho: Fraction) -> Fraction:
-    """Return the epsilon of an answer that may be so concentrated, rounded down.
-
-    Examples
-    --------
-    >>> pure_epsilon(Fraction(1, 2)), round(float(pure_epsilon(Fraction(1))), 6)
-    (Fraction(1, 1), 1.414214)
-    """
+    """Return the epsilon of an answer that may be so concentrated, rounded down."""
     shift = _ROOT + max(0, rho.denominator.bit_length() - rho.numerator.bit_length())
     return rounded_down(Fraction(math.isqrt(math.floor(2 * rho * 4**shift)), 1 << shift))
 
 
 def rounded_down(number: Fraction) -> Fraction:
-    """Return at most a number, of 24 binary digits, so that a ledger tells it in few.
-
-    Examples
-    --------
-    >>> rounded_down(Fraction(1, 3)), rounded_down(Fraction(5))
-    (Fraction(5592405, 16777216), Fraction(5, 1))
-    """
+    """Return at most a number, of 24 binary digits, so that a ledger tells it in few."""
     high = number.numerator.bit_length() - number.denominator.bit_length() + 1
     unit = Fraction(2) ** (high - _BITS)
     return math.floor(number / unit) * unit
@@ -154,11 +129,6 @@ def epsilon_at(rho: Fraction, delta: Fraction) -> Fraction:
 
     For every order a above 1 what is rho-concentrated is private by ``a rho + ln(1 - 1/a) -
     ln(a delta) / (a - 1)`` at delta.
-
-    Examples
-    --------
-    >>> float(epsilon_at(Fraction(1, 2), Fraction(1, 10**6)))
-    5.22153444454
     """
     if rho <= 0:
         return Fraction(0)
@@ -175,14 +145,7 @@ def epsilon_at(rho: Fraction, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=4096)
 def rho_at(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return how concentrated all answers may be for an epsilon at a delta, rounded down.
-
-    Examples
-    --------
-    >>> rho = rho_at(Fraction(1), Fraction(1, 10**6))
-    >>> round(float(rho), 6), round(float(epsilon_at(rho, Fraction(1, 10**6))), 6)
-    (0.024356, 1.0)
-    """
+    """Return how concentrated all answers may be for an epsilon at a delta, rounded down."""
     with localcontext(_EXACT):
         most, rest = _decimal(epsilon), _decimal(delta).ln()
 

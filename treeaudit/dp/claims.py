@@ -41,14 +41,6 @@ def promises(forest: Forest) -> bool:
     """Tell whether a model states a ledger and no reason against it.
 
     Then nothing may be decided about it by the people it was trained on.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> from treeaudit.model.tree import Tree
-    >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
-    >>> promises(Forest(trees=(tree,), schema=Schema.numeric(1), counts_are="absent"))
-    False
     """
     return forest.privacy is not None and not _reasons(forest.privacy)
 
@@ -59,14 +51,6 @@ def unbounded_because(forest: Forest) -> str | None:
     It does where a variant with a proof was trained without a seed on a public schema, and a
     whole ledger of known mechanisms names its unit and sums to the claim. A ledger is a claim of
     its author: that its rows are those that the trainer asked does not follow from the file.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> from treeaudit.model.tree import Tree
-    >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
-    >>> unbounded_because(Forest(trees=(tree,), schema=Schema.numeric(1), counts_are="absent"))
-    'the model claims no differential privacy'
     """
     privacy = forest.privacy
     if privacy is None:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Wide
 from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic, pure_epsilon, rounded_down
-from treeaudit.dp.entropy import Entropy, OperatingSystem
 from treeaudit.dp.ledger import Composition, Neighbours, Query, factor
 from treeaudit.dp.mechanisms import (
     GAUSSIAN,
@@ -22,7 +21,7 @@ from treeaudit.dp.mechanisms import (
     fine_variance,
     permute_and_flip,
 )
-from treeaudit.dp.sampling import least_threshold, thinned
+from treeaudit.dp.sampling import Entropy, OperatingSystem, least_threshold, thinned
 from treeaudit.errors import PrivacyError
 
 THRESHOLD = "sampling and threshold"
@@ -321,14 +320,6 @@ class ConcentratedCurator(Curator):
     once, as one vector, so disjoint parts need no theorem of their own; calls of one name are
     charged anew. A choice is private by ``sqrt(2 rho)``, and what is private by epsilon is
     ``epsilon^2 / 2`` concentrated.
-
-    Examples
-    --------
-    >>> curator = ConcentratedCurator(ceiling=Fraction(1))
-    >>> answer = curator.count("leaf counts", [[3, 0], [1, 2]], Fraction(1, 2))
-    >>> best = curator.choose("best", [[10, 900]], Fraction(1, 2))
-    >>> curator.spent, [(q.mechanism, q.epsilon, q.rho) for q in curator.queries][0]
-    (Fraction(1, 1), ('discrete Gaussian', Fraction(0, 1), Fraction(1, 2)))
     """
 
     def count(

@@ -29,11 +29,6 @@ def factor(neighbours: Neighbours, rows_per_person: int | None = None) -> int:
     records. Whatever all answers together cost when one record is added or
     removed, they cost at most so many times that here, also where the records
     fall into different parts.
-
-    Examples
-    --------
-    >>> factor("add-remove"), factor("replace-one"), factor("replace-one", 3)
-    (1, 2, 6)
     """
     return (2 if neighbours == "replace-one" else 1) * (rows_per_person or 1)
 

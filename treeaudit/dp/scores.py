@@ -49,13 +49,7 @@ class Score:
 
 
 def on_grid(scores: npt.ArrayLike) -> Wide:
-    """Round real scores down to whole units of 2^-20, for mechanisms on whole numbers.
-
-    Examples
-    --------
-    >>> on_grid([1.0, -0.5]).tolist()
-    [1048576, -524288]
-    """
+    """Round real scores down to whole units of 2^-20, for mechanisms on whole numbers."""
     grid: Wide = np.floor(np.asarray(scores, dtype=np.float64) * UNIT).astype(np.int64)
     return grid
 

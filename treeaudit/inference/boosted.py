@@ -16,11 +16,10 @@ from treeaudit.errors import DataError
 from treeaudit.inference.boosted_bounds import enclose, fulfils, nearest_solution
 from treeaudit.inference.boosted_equations import Equations, equations_of, own_and_others
 from treeaudit.inference.bounds import Bounds, system_of, tightest_bounds
-from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.cells import Cells, people_per_place, refine
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, domain_of
-from treeaudit.inference.scope import not_boosted
+from treeaudit.inference.scope import Budget, OutOfBudgetError, not_boosted
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree

@@ -15,11 +15,10 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.inference.bounds import Bounds, System, propagate
-from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Coded, Layout, coded
 from treeaudit.inference.domain import Domain, domain_of
-from treeaudit.inference.scope import not_usable
+from treeaudit.inference.scope import Budget, OutOfBudgetError, not_usable
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.people.checks.bootstrap_counts import bootstrap_draws

@@ -147,18 +147,6 @@ def propagate(system: System, over: Callable[[], bool] = lambda: False) -> Bound
     Raises DataError if no whole numbers fulfil the equations.
 
     ``over`` tells whether to stop before that: the bounds are valid after every step.
-
-    Examples
-    --------
-    Three cells; the leaves of two trees hold {0, 1}, {2} and {0}, {1, 2}.
-
-    >>> system = System(
-    ...     start=np.array([0, 2, 4, 6]), row=np.array([0, 2, 0, 3, 1, 3]),
-    ...     least=np.array([3.0, 2.0, 1.0, 4.0]), most=np.array([3.0, 2.0, 1.0, 4.0]),
-    ...     bounds=Bounds(low=np.zeros(3), high=np.full(3, 4.0)), origin=np.arange(4),
-    ... )
-    >>> propagate(system).low.tolist(), propagate(system).high.tolist()
-    ([1.0, 2.0, 2.0], [1.0, 2.0, 2.0])
     """
     bounds, rows = system.bounds, system.by_group
     up, down = system.n_unknowns > 0, system.n_unknowns > 0

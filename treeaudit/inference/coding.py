@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.budget import OutOfBudgetError
 from treeaudit.inference.domain import Domain
 from treeaudit.inference.questions import Nodes, nodes_of
-from treeaudit.inference.scope import ANYBODY
+from treeaudit.inference.scope import ANYBODY, OutOfBudgetError
 from treeaudit.model.tree import Tree
 
 Words = npt.NDArray[np.unsignedinteger[Any]]

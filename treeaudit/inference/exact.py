@@ -15,11 +15,10 @@ from treeaudit.inference.bounds import (
     system_of,
     tightest_bounds,
 )
-from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, domain_of
-from treeaudit.inference.scope import ANYBODY, with_gaps
+from treeaudit.inference.scope import ANYBODY, Budget, OutOfBudgetError, with_gaps
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree

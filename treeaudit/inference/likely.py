@@ -9,7 +9,6 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import DataError
 from treeaudit.inference.bootstrap import not_bootstrap
-from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.cells import (
     Cells,
     independent_shares,
@@ -35,6 +34,7 @@ from treeaudit.inference.posterior import (
     posterior,
     posterior_of_one,
 )
+from treeaudit.inference.scope import Budget, OutOfBudgetError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
@@ -224,14 +224,6 @@ def table_error(found: Float, people: Float) -> float:
     """Return the share of values that differ when records are paired as well as can be.
 
     Both have shape ``(n_records, n_features)`` and the same people in any order.
-
-    Examples
-    --------
-    The first two are each other's; of the third one of two values is wrong.
-
-    >>> table = np.array([[1, 1], [0, 0], [0, 1]])
-    >>> round(table_error(table, np.array([[0, 0], [1, 1], [0, 0]])), 3)
-    0.167
     """
     n = np.float32(found.shape[1])
     apart = np.zeros((len(found), len(people)), dtype=np.float32)

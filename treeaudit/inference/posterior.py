@@ -69,11 +69,6 @@ def affordable_rounds(seconds: float, n_people: int, n_equations: int) -> int:
     """Return how often chains can look at each person; 0 where that is not often enough.
 
     Told from sizes alone, so that the same file gives the same answer on every machine.
-
-    Examples
-    --------
-    >>> [affordable_rounds(10, n_people, 100) for n_people in (10, 250, 1_000)]
-    [160, 128, 0]
     """
     looks = seconds * _A_SECOND / (_CHAINS * (_TRIED + 1) * (n_equations + _BESIDES))
     rounds = min(int(looks / n_people), _MOST)
@@ -99,19 +94,6 @@ def posterior(
     start, and what they propose: people in each place, for instance the most likely. ``known``:
     shape ``(n_rows,)``: people in each row who are known, and not asked for. ``rounds``: how often
     each chain looks at each person, see `affordable_rounds`.
-
-    Examples
-    --------
-    One row says that two people are in it; the two places are alike, and only one is in the row.
-
-    >>> class Two:
-    ...     equal_rows = np.arange(2)
-    ...     def gain(self, row, people):
-    ...         return np.where(row > 0, 0.0, np.where(people < 2, 20.0, -20.0))
-    >>> found = posterior(np.array([[0], [1]]), Two(), np.ones(2), np.ones(2), 3,
-    ...                   known=np.zeros(2, np.int64))
-    >>> found.place.tolist(), found.nth.tolist(), found.probability.round(2).tolist()
-    ([0, 0, 1], [1, 2, 1], [1.0, 1.0, 1.0])
     """
     rng = np.random.default_rng(seed)
     used = np.zeros(len(known), dtype=np.bool_)
@@ -218,14 +200,6 @@ def likeliest_table(
     ``row``: shape ``(n_places, n_equations)``: the rows that each place is in, one an equation.
     ``told``: shape ``(n_rows,)``: about how many people are in a row. ``over``: tells whether to
     stop before that. ``rounds``: how many.
-
-    Examples
-    --------
-    Two trees part three places, 3 : 1 and 1 : 3.
-
-    >>> row = np.array([[0, 2], [0, 3], [1, 3]])
-    >>> likeliest_table(row, np.array([3.0, 1.0, 1.0, 3.0]), 4).round(2).tolist()
-    [1.0, 2.0, 1.0]
     """
     from scipy.sparse import csr_array
 
@@ -249,21 +223,7 @@ def likeliest_table(
 
 
 def posterior_of_one(row: Wide, evidence: Evidence, weight: Float, known: Wide) -> Posterior:
-    """Return where the one person is whom nobody knows yet.
-
-    Examples
-    --------
-    Two leaves with 3 and 2 after noise of rate 1; two people are known, one in each. The first
-    place takes its leaf from 1 to 2, which is nearer to 3; so does the second to 2. The third, in
-    both, is nearer to both: e to the power of 1, 1 and 2.
-
-    >>> from treeaudit.inference.evidence import NoiseEvidence
-    >>> rows = NoiseEvidence(count=np.array([3.0, 2.0, 0.0]), rate=np.array([1.0, 1.0, 0.0]))
-    >>> leaves = np.array([[0, 2], [1, 2], [0, 1]])
-    >>> found = posterior_of_one(leaves, rows, np.ones(3), np.array([1, 1, 0]))
-    >>> found.place.tolist(), found.probability.round(3).tolist()
-    ([2, 0, 1], [0.576, 0.212, 0.212])
-    """
+    """Return where the one person is whom nobody knows yet."""
     score = np.log(weight) + evidence.gain(row, known[row]).sum(axis=1)
     share = np.exp(score - score.max())
     share /= share.sum()

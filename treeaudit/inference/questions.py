@@ -166,18 +166,7 @@ class Questions:
 
 
 def questions_of(trees: Iterable[Tree], n_features: int) -> Questions:
-    """Return the questions of trees about so many columns.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from treeaudit import load
-    >>> rows, labels = [[0, 7], [0, 8], [1, 7], [1, 8]], [0, 0, 0, 1]
-    >>> forest = load(DecisionTreeClassifier(random_state=0).fit(rows, labels))
-    >>> asked = questions_of(forest.trees, 2)
-    >>> [cuts.tolist() for cuts in asked.cuts], asked.flags.tolist()
-    ([[0.5], [7.5]], [0])
-    """
+    """Return the questions of trees about so many columns."""
     halves, sets = np.zeros(n_features, dtype=np.int64), set[int]()
     half_way = np.zeros(n_features, dtype=np.bool_)
     other: list[tuple[Wide, Float]] = []

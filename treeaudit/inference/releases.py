@@ -15,13 +15,12 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.budget import Budget
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Coded, Layout, coded
 from treeaudit.inference.domain import Domain, Variable, domain_of
 from treeaudit.inference.exact import Progress, Solution, infer_exact
 from treeaudit.inference.questions import nodes_of
-from treeaudit.inference.scope import assumptions_of
+from treeaudit.inference.scope import Budget, assumptions_of
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import CategorySets, Tree

@@ -1,8 +1,6 @@
 """One decision tree: a row per node, with the condition that leads to it."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -289,19 +287,6 @@ def _freeze(instance: object, name: str, dtype: type[np.generic]) -> None:
             frozen = frozen.view()
         frozen.flags.writeable = False
     object.__setattr__(instance, name, frozen)
-
-
-def cut(
-    arrays: Mapping[str, npt.NDArray[Any] | None],
-    ends: Sequence[int],
-    spread_is: SpreadIs = "deviation",
-) -> list[Tree]:
-    """Return the trees of which some arrays hold the nodes, tree after tree."""
-    given: dict[str, Any] = {name: one for name, one in arrays.items() if one is not None}
-    return [
-        Tree(**{name: one[begin:end] for name, one in given.items()}, spread_is=spread_is)
-        for begin, end in pairwise(ends)
-    ]
 
 
 def depths_of(parent: Int | Wide) -> Int:

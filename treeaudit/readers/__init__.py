@@ -34,7 +34,7 @@ from treeaudit.readers.limits import Limits, show
 from treeaudit.readers.onnx import model as onnx
 from treeaudit.readers.open import Content, open_file, unpack
 from treeaudit.readers.pickle import model as pickle
-from treeaudit.readers.pmml import reader as pmml
+from treeaudit.readers.pmml import model as pmml
 from treeaudit.readers.residual.extra_content import extra, few
 from treeaudit.readers.skops import model as skops
 from treeaudit.readers.xgboost import model as xgboost

@@ -7,6 +7,7 @@ is made like an estimator of scikit-learn.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -18,24 +19,22 @@ from treeaudit.model.source import Source
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.labels import check_labels, class_labels, labels_of
-from treeaudit.readers.sklearn.model_ref import ModelRef
+from treeaudit.readers.sklearn.model_ref import ModelRef, check_labels, class_labels, labels_of
 
 _Raw = TypeVar("_Raw")
 _Tree = TypeVar("_Tree")
 
 
+def known_parameters(library: str) -> frozenset[str]:
+    """Return the parameters that a library writes into its files, by `parameters.txt`."""
+    text = Path(__file__).with_name("parameters.txt").read_text(encoding="utf-8")
+    words = (part.partition(":") for part in text.split("\n\n"))
+    return next(frozenset(listed.split()) for name, _, listed in words if name == library)
+
+
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Say of whatever goes wrong inside what it happened to; of errors of Python not too much.
-
-    Examples
-    --------
-    >>> with reading("tree 3"):
-    ...     int("x")
-    Traceback (most recent call last):
-    treeaudit.errors.ReadError: tree 3: "invalid literal for int() with base 10: 'x'"
-    """
+    """Say of whatever goes wrong inside what it happened to; of errors of Python not too much."""
     try:
         yield
     except (UnsupportedModelError, ModelTooLargeError):
@@ -49,13 +48,7 @@ def reading(what: str) -> Iterator[None]:
 def whole(
     stated: Mapping[str, object], name: str, least: int, most: int, absent: object = None
 ) -> int:
-    """Return a whole number, which may be written as text.
-
-    Examples
-    --------
-    >>> whole({"num_trees": "3"}, "num_trees", 0, 10)
-    3
-    """
+    """Return a whole number, which may be written as text."""
     value = stated.get(name, absent)
     if type(value) is int and least <= value <= most:
         return value
@@ -87,18 +80,11 @@ def each_tree(stored: Iterable[_Raw], read: Callable[[_Raw], _Tree]) -> list[_Tr
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredBooster:
-    """The document of a boosted model, as `Source.stored` keeps it.
+    """The document of a boosted model, as `Source.stored` keeps it."""
 
-    Attributes
-    ----------
-    document
-        Objects, lists and arrays as a file of XGBoost has them; the parts of a LightGBM model.
-    found
-        Its wrapper in a pickle; None where the file is the document.
-    """
-
+    # Objects, lists and arrays as a file of XGBoost has them; the parts of a LightGBM model
     document: object
-    found: ModelRef | None = None
+    found: ModelRef | None = None  # Its wrapper in a pickle; None where the file is the document
 
 
 def booster_in(value: Inert, library: str, wrappers: str) -> Inert | None:

@@ -13,13 +13,7 @@ _TOP = "the file itself"
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a model as a person would type it: keys without brackets and quotes.
-
-    Examples
-    --------
-    >>> [plain_name(name) for name in ("['old']", "steps['clf'].estimators_[0]", "")]
-    ['old', 'steps.clf.estimators_.0', 'the file itself']
-    """
+    """Return the name of a model as a person would type it: keys without brackets and quotes."""
     parts = re.split(r"\.?\[['\"]?|['\"]?\]|\.", name)
     return ".".join(part for part in parts if part) or _TOP
 
@@ -29,11 +23,6 @@ def matching(names: Iterable[str], select: str) -> list[str]:
 
     A name as it stands goes before one without its brackets, and that before
     its last key alone.
-
-    Examples
-    --------
-    >>> matching(["['old']", "['new']"], "old"), matching(["a['x']", "b['x']"], "x")
-    (["['old']"], ["a['x']", "b['x']"])
     """
     names, plain = list(dict.fromkeys(names)), plain_name(select)
     as_it_stands = [name for name in names if name == select]
@@ -47,13 +36,7 @@ def choose(
     what: str = "models",
     shown: Callable[[str], str] = str,
 ) -> _T | None:
-    """Return the one that is asked for, or the only one; None where there is none.
-
-    Examples
-    --------
-    >>> choose([("['old']", 1), ("['new']", 2)], "['new']")
-    2
-    """
+    """Return the one that is asked for, or the only one; None where there is none."""
     if select is not None:
         meant = matching((name for name, _ in found), select)
         if len(meant) != 1:
@@ -72,13 +55,7 @@ def choose(
 
 
 def named(models: Iterable[tuple[str, str, _T]]) -> list[tuple[str, _T]]:
-    """Give each model a name of its own: the one that the file states, or its kind and number.
-
-    Examples
-    --------
-    >>> named([("", "TreeModel", 1), ("old", "TreeModel", 2), ("old", "TreeModel", 3)])
-    [('TreeModel[0]', 1), ('old', 2), ('old[2]', 3)]
-    """
+    """Give each model a name of its own: the one that the file states, or its kind and number."""
     found: dict[str, _T] = {}
     for stated, kind, model in models:
         name = stated or f"{kind}[{len(found)}]"

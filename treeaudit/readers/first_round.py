@@ -67,17 +67,7 @@ class Step:
 # Numbers of a doctored file may overflow; what follows from them fails its check.
 @np.errstate(all="ignore")
 def people_of_class(step: Step, n: Float, value: Float) -> Float | None:
-    """Return how many people of the class are in each leaf; None where that is not proved.
-
-    Examples
-    --------
-    Of eight people two are of the class; a leaf of three holds both. Its step is
-    (2 - 3 / 4) / (3 * 3 / 16):
-
-    >>> step = Step(p=0.25, curvature=0.1875)
-    >>> people_of_class(step, np.array([3.0, 5.0]), np.array([1.25 / 0.5625, -4 / 3])).tolist()
-    [2.0, 0.0]
-    """
+    """Return how many people of the class are in each leaf; None where that is not proved."""
     found, terms = step.of_class(n, value)
     slack = np.maximum(step.rounding * terms, DOUBLE * (1 + n))
     if len(n) < 2 or not np.all(slack <= _MOST_SLACK) or not np.all(np.isfinite(found)):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Forest
@@ -25,7 +26,6 @@ from treeaudit.readers.residual.code import is_foreign
 from treeaudit.readers.residual.search import find_extras
 from treeaudit.readers.sklearn.model_ref import elements
 from treeaudit.readers.skops import model as skops
-from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place, Walk
 
 _DEEPEST, _MOST_PARTS, _MOST, _FEW = 12, 20, 300, 4

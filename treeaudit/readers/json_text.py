@@ -22,16 +22,10 @@ def parse_json(
     *,
     what: str = "the JSON",
     advice: str = "",
-    infinite: bool | Callable[[str], object] = False,
+    infinite: bool = False,
     made: Callable[[_Object], _Object] | None = None,
 ) -> object:
-    """Return the value that JSON text stands for.
-
-    Examples
-    --------
-    >>> parse_json(b'{"trees": [1, 2]}', 1000, (100, 100, 36))
-    {'trees': [1, 2]}
-    """
+    """Return the value that JSON text stands for."""
     try:
         too_much = f"{what} holds more than treeaudit takes in{advice}{_LEAVE}"
         # The least that its text can take: seen before a page of it is read.
@@ -52,7 +46,7 @@ def parse_json(
                 raise ReadError(f"{what} names {show(twice)} twice in one object")
             return found if made is None else made(found)
 
-        constant = infinite if callable(infinite) else None if infinite else _refuse
+        constant = None if infinite else _refuse
         return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
     except UnicodeDecodeError as error:
         raise ReadError(f"{what} is no UTF-8 at byte {error.start:,}") from None

@@ -39,24 +39,11 @@ class Limits:
     nested: int = 4
 
     def unpacked(self, n_packed: int) -> int:
-        """Return how many bytes a file may unpack to.
-
-        Examples
-        --------
-        >>> Limits().unpacked(10) >> 20, Limits().unpacked(10 << 20) >> 20
-        (256, 296)
-        """
+        """Return how many bytes a file may unpack to."""
         return min(self.max_bytes, self.beyond + self.times * n_packed)
 
     def within(self, n_packed: int, n_unpacked: int) -> "Limits":
-        """Return the limits once a file is unpacked: what it unpacked to takes from the objects.
-
-        Examples
-        --------
-        >>> mb = 1 << 20
-        >>> [Limits().within(mb, n * mb).objects(n * mb) // mb for n in (10, 100, 250)]
-        [186, 96, 64]
-        """
+        """Return the limits once a file is unpacked: what it unpacked to takes from the objects."""
         left = self.containers + self.times * n_packed - n_unpacked
         return replace(self, room=max(_LEAST_ROOM, left))
 
@@ -67,13 +54,7 @@ class Limits:
 
     @classmethod
     def up_to(cls, max_bytes: int | None) -> "Limits":
-        """Return the limits with a size that somebody chose: of the file, unpacked, and as objects.
-
-        Examples
-        --------
-        >>> Limits.up_to(1 << 30).unpacked(10) >> 20, Limits.up_to(None) == Limits()
-        (1024, True)
-        """
+        """Return the limits with a chosen size: of the file, unpacked, and as objects."""
         usual = cls()
         if max_bytes is None:
             return usual
@@ -152,14 +133,7 @@ class Deepest:
 
 
 class Allowance:
-    """How much of something is left for one file.
-
-    Examples
-    --------
-    >>> left = Allowance(10, "the file holds more than ten parts")
-    >>> left.take(9), left.take(1)
-    (None, None)
-    """
+    """How much of something is left for one file."""
 
     __slots__ = ("_left", "_too_much")
 
@@ -183,11 +157,6 @@ def text_bytes(raw: Buffer) -> int:
     """Return how many bytes a text takes in memory, without making it.
 
     Python gives every character as many bytes as the widest one needs.
-
-    Examples
-    --------
-    >>> text_bytes(b"abcd"), text_bytes("abc\N{GRINNING FACE}".encode())
-    (4, 16)
     """
     view = memoryview(raw).cast("B")
     widest = n = 0
@@ -200,13 +169,7 @@ def text_bytes(raw: Buffer) -> int:
 
 
 def clean(text: object) -> str:
-    r"""Return text of the file as text that can be written out: no half characters.
-
-    Examples
-    --------
-    >>> clean("age\ud800")
-    'age\\ud800'
-    """
+    r"""Return text of the file as text that can be written out: no half characters."""
     return str(text).encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,22 +1,70 @@
-"""Binary trees stored as the children of their nodes: checked, and turned towards parents."""
+"""Binary trees stored as the children of their nodes: checked, and turned towards parents.
 
-from collections.abc import Iterator, Mapping, Sequence
+The columns of their node tables are checked against the types that scikit-learn gives them.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.columns import unfilled
 from treeaudit.readers.limits import Most
-from treeaudit.readers.types import Flag, Float, Int, Wide
 
-EDGE_TYPES = (np.float64, np.float64, np.int32, np.int32, np.bool_)
-"""What the columns of `Edges` hold: low, high, parent, feature, missing."""
-_PART = 1 << 13
-"""Inner nodes whose numbers, and those of their children, stay in a fast cache."""
+# Indices are as wide as an address; the byte order is that of the system.
+_INDEX, _DOUBLE, _FLAG, _COUNT = ("i8", "i4"), ("f8",), ("u1",), ("u4",)
+_TREE = {
+    "left_child": _INDEX,
+    "right_child": _INDEX,
+    "feature": _INDEX,
+    "threshold": _DOUBLE,
+    "impurity": _DOUBLE,
+    "n_node_samples": _INDEX,
+    "weighted_n_node_samples": _DOUBLE,
+    "missing_go_to_left": _FLAG,
+}
+_BOOSTING = {
+    "value": _DOUBLE,
+    "count": _COUNT,
+    # Unsigned before 1.0.
+    "feature_idx": (*_INDEX, *_COUNT),
+    "threshold": _DOUBLE,
+    "num_threshold": _DOUBLE,
+    "missing_go_to_left": _FLAG,
+    "left": _COUNT,
+    "right": _COUNT,
+    "gain": _DOUBLE,
+    "depth": _COUNT,
+    "is_leaf": _FLAG,
+    "bin_threshold": _FLAG,
+    "is_categorical": _FLAG,
+    "bitset_idx": _COUNT,
+}
+
+
+def of_tree(record: np.dtype[Any]) -> dict[str, bool]:
+    """Return the columns of the table of a `Tree`: whether each is known, in its place and type."""
+    return _fit(record, "tree")
+
+
+def of_boosting(record: np.dtype[Any]) -> dict[str, bool]:
+    """Return the same of a tree of histogram boosting."""
+    return _fit(record, "boosting")
+
+
+@lru_cache(64)
+def _fit(record: np.dtype[Any], kind: str) -> dict[str, bool]:
+    types: Mapping[str, tuple[str, ...]] = _TREE if kind == "tree" else _BOOSTING
+    names = record.names or ()
+    # A loader that converts records takes their columns by place, whatever they are called.
+    known = [name for name in types if name in names]
+    in_order = known == [name for name in names if name in types]
+    return {name: in_order and record[name].str[1:] in types.get(name, ()) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,7 +95,7 @@ class Links:
 
     ``inner``, ``left`` and ``right`` are positions of the inner nodes, ascending, and of their
     children; ``stored`` is `order`, or None if the file has the same; ``cut_off`` counts the stored
-    nodes that do not hang on the root; ``n_trees`` trees may stand behind one another.
+    nodes that do not hang on the root.
     """
 
     inner: Wide
@@ -55,12 +103,11 @@ class Links:
     right: Wide
     stored: Wide | None = None
     cut_off: int = 0
-    n_trees: int = 1
 
     @property
     def n_nodes(self) -> int:
         """How many nodes hang on the root, with it."""
-        return 2 * len(self.inner) + self.n_trees
+        return 2 * len(self.inner) + 1
 
     @property
     def is_leaf(self) -> Flag:
@@ -72,21 +119,13 @@ class Links:
     @property
     def parent(self) -> Int:
         """Shape ``(n_nodes,)``: position of the parent of each node, -1 at the root."""
-        parent = np.empty(self.n_nodes, dtype=np.int32)
-        self._hand_down(parent, self.inner)
-        return parent
+        return self._from_parents(self.inner)
 
-    def parts(self) -> Iterator[tuple[Wide, Wide, Wide]]:
-        """Yield some inner nodes at a time, with their left and right children."""
-        for begin in range(0, len(self.inner), _PART):
-            some = slice(begin, begin + _PART)
-            yield self.inner[some], self.left[some], self.right[some]
-
-    def _hand_down(self, below: Int, values: npt.NDArray[np.integer]) -> None:
-        """Write what inner nodes hold to both of their children, and -1 to the root."""
-        below.fill(-1)
-        # numpy is slow where it has to turn numbers into others while it spreads them.
-        below[self.left] = below[self.right] = values.astype(np.int32, copy=False)
+    def _from_parents(self, values: npt.NDArray[np.integer]) -> Int:
+        """Return for each node the number of its parent among inner nodes, -1 at the root."""
+        found = np.full(self.n_nodes, -1, dtype=np.int32)
+        found[self.left] = found[self.right] = values
+        return found
 
     @property
     def order(self) -> Wide:
@@ -99,21 +138,17 @@ class Links:
         bound: Float,
         missing_left: Flag | None,
         by_set: Flag | None = None,
-        room: Sequence[npt.NDArray[Any]] | None = None,
     ) -> Edges:
         """Return the condition that leads into every node."""
-        low, high, parent, tested, missing = room or unfilled(self.n_nodes, EDGE_TYPES)
-        self._hand_down(parent, self.inner)
-        self._hand_down(tested, feature)
-        low.fill(-np.inf)
-        high.fill(np.inf)
+        low, high = np.full(self.n_nodes, -np.inf), np.full(self.n_nodes, np.inf)
         high[self.left] = bound if by_set is None else np.where(by_set, np.inf, bound)
         low[self.right] = bound if by_set is None else np.where(by_set, -np.inf, bound)
-        flags = None if missing_left is None else missing
+        missing = None
         if missing_left is not None:
-            missing.fill(False)
+            missing = np.zeros(self.n_nodes, dtype=np.bool_)
             missing[self.left], missing[self.right] = missing_left, ~missing_left
-        return Edges(parent=parent, feature=tested, low=low, high=high, missing=flags)
+        tested = self._from_parents(feature)
+        return Edges(parent=self.parent, feature=tested, low=low, high=high, missing=missing)
 
     def sets(
         self, edges: Edges, listed: Mapping[int, Wide], n_categories: Mapping[int, int], left: bool
@@ -146,13 +181,7 @@ class Links:
 
 
 def sums(parent: Int, at_leaves: Float) -> Float:
-    """Return sums over the leaves below each node, of each column, given 0 at inner nodes.
-
-    Examples
-    --------
-    >>> sums(np.array([-1, 0, 0]), np.array([[0, 0], [2, 1], [3, 1]])).tolist()
-    [[5.0, 2.0], [2.0, 1.0], [3.0, 1.0]]
-    """
+    """Return sums over the leaves below each node, of each column, given 0 at inner nodes."""
     columns, jump = [*np.atleast_2d(at_leaves.T.astype(np.float64))], parent
     # Each pass doubles how far down a node has looked.
     while len(live := np.flatnonzero(jump >= 0)):
@@ -177,12 +206,6 @@ def link(inner: Wide, left: Wide, right: Wide, n: int, *, ordered: bool = False)
 
     ``inner`` are the stored numbers of the inner nodes, ascending, of ``n`` nodes in all. A file
     that is ``ordered`` must have parents before children.
-
-    Examples
-    --------
-    >>> links = link(np.array([0]), np.array([2]), np.array([1]), 3)
-    >>> links.parent.tolist(), links.order.tolist(), links.left.tolist()
-    ([-1, 0, 0], [0, 1, 2], [2])
     """
     has_parent = np.zeros(n, dtype=np.bool_)
     in_order = True

@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from treeaudit.arrays import Float, Int
 from treeaudit.dp.ledger import Ledger
 from treeaudit.errors import DataError, ReadError
 from treeaudit.model.forest import Answers, CountsAre, Forest, Noise, RecordsAre
@@ -27,8 +28,7 @@ from treeaudit.readers.limits import Limits, Most, clean, show
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.open import Content
 from treeaudit.readers.residual.native_fields import extra_fields
-from treeaudit.readers.sklearn.labels import labels_of
-from treeaudit.readers.types import Float, Int
+from treeaudit.readers.sklearn.model_ref import labels_of
 
 FORMAT = "treeaudit-model"
 VERSION = 1

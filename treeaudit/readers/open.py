@@ -39,30 +39,16 @@ _MAGIC: Mapping[bytes, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Content:
-    """The bytes of a model file.
+    """The bytes of a model file."""
 
-    Attributes
-    ----------
-    data
-        The unpacked bytes.
-    compression
-        ``zlib``, ``gzip``, ``bz2``, ``xz``, ``lzma``, ``lz4``, ``ZF`` (zlib
-        inside the container of joblib 0.9), or empty.
-    digest
-        Gives the SHA-256 of the file as stored; worked out once, when it is asked for.
-    n_bytes
-        Of the file as stored.
-    packed
-        The bytes as stored.
-    streams
-        Where each compressed stream of them begins, and where the last one ends.
-    """
-
-    data: bytes | mmap.mmap
+    data: bytes | mmap.mmap  # The unpacked bytes
+    # ``zlib``, ``gzip``, ``bz2``, ``xz``, ``lzma``, ``lz4``, ``ZF`` (zlib inside the container of
+    # joblib 0.9), or empty
     compression: str
-    digest: Digest
-    n_bytes: int
-    packed: bytes | mmap.mmap = b""
+    digest: Digest  # Gives the SHA-256 of the file as stored; worked out once, when it is asked for
+    n_bytes: int  # Of the file as stored
+    packed: bytes | mmap.mmap = b""  # The bytes as stored
+    # Where each compressed stream of them begins, and where the last one ends
     streams: tuple[int, ...] = ()
 
     def within(self, limits: Limits) -> Limits:
@@ -73,17 +59,7 @@ class Content:
 
 
 def open_file(path: str | os.PathLike[str], limits: Limits = LIMITS) -> Content:
-    """Map a file and undo its compression, within limits on its size before and after.
-
-    Examples
-    --------
-    >>> import tempfile, zlib
-    >>> path = Path(tempfile.mkdtemp()) / "model"
-    >>> _ = path.write_bytes(zlib.compress(b"a model"))
-    >>> content = open_file(path)
-    >>> content.compression, bytes(content.data)
-    ('zlib', b'a model')
-    """
+    """Map a file and undo its compression, within limits on its size before and after."""
     return unpack(_mapped(path, limits), limits)
 
 
@@ -131,12 +107,6 @@ def inflated(
 
     The compression is as `Content` names it, or ``deflate`` for zlib without a header.
     `streams` takes where each stream begins, and in the end where the last one ends.
-
-    Examples
-    --------
-    >>> import zlib
-    >>> b"".join(inflated(zlib.compress(b"a model"), "zlib"))
-    b'a model'
     """
     try:
         yield from _pieces(packed, compression, at, [] if streams is None else streams)
@@ -150,13 +120,7 @@ def inflated(
 
 
 def spooled(pieces: Iterable[bytes], most: int, n_packed: int) -> bytes | mmap.mmap:
-    """Gather at most so many unpacked bytes, in memory or in a temporary file without a name.
-
-    Examples
-    --------
-    >>> spooled([b"a ", b"model"], 100, 3)
-    b'a model'
-    """
+    """Gather at most so many unpacked bytes, in memory or in a temporary file without a name."""
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL) as spool:
         size = 0
         for piece in pieces:

@@ -31,13 +31,7 @@ def walk(
     cut: Callable[[_T], None] = lambda place: None,
     seen: set[int] | None = None,
 ) -> Iterator[_T]:
-    """Yield a place and all below it, depth first; what is no container is passed over.
-
-    Examples
-    --------
-    >>> [len(one) for one in walk([[], [1, 2]], lambda one: one, iter)]
-    [2, 0, 2]
-    """
+    """Yield a place and all below it, depth first; what is no container is passed over."""
     seen = set() if seen is None else seen
     todo = [iter((first,))]
     while todo:

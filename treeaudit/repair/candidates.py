@@ -85,7 +85,7 @@ def _worth(total: Float, labels: Int) -> tuple[int, float]:
 
 
 _FEWEST = 8
-"""See `treeaudit.readers.xgboost.counts`."""
+"""See `treeaudit.readers.xgboost.trees`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

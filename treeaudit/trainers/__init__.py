@@ -24,7 +24,7 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.txt``
   (sequential). It halves the rate under ``replace-one``, keeps the ledger and
   refuses to go over epsilon in the sound variant. ``curator.note(...)`` writes
   down what is asked by a mechanism as printed. ``curator.entropy`` is the
-  source for everything else that is random: `treeaudit.dp.entropy.below`,
+  source for everything else that is random: `treeaudit.dp.sampling.below`,
   ``unit``, ``permutation``. Never numpy's generators.
 * Scores are whole numbers: ``GINI.of(counts)`` and its ``sensitivity(n_most)``, with ``UNIT``
   of them to a person, in `treeaudit.dp.scores`. ``epsilon`` is a `Fraction`; divide it, never
@@ -57,7 +57,6 @@ from treeaudit.trainers.algorithms import *  # noqa: F403  # every trainer, name
 from treeaudit.trainers.answers import PrivateClassifier, PrivateRegressor
 from treeaudit.trainers.private_search import PrivateSearch
 from treeaudit.trainers.private_trees import Grown, PrivateTrees
-from treeaudit.trainers.top_down_specialization import k_anonymous
 from treeaudit.trainers.train import save_trained, train
 from treeaudit.trainers.training_rows import TrainingRows
 
@@ -68,7 +67,6 @@ __all__ = [
     "PrivateSearch",
     "PrivateTrees",
     "TrainingRows",
-    "k_anonymous",
     "save_trained",
     "train",
 ]

@@ -1,8 +1,10 @@
 """Every trainer, in one visible tuple: a trainer is a module, its name here, and its tests."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from inspect import getdoc
+from pathlib import Path
 from typing import get_args
 
 from treeaudit.dp.ledger import Neighbours
@@ -66,6 +68,12 @@ ALGORITHMS: tuple[type[PrivateTrees], ...] = (
 )
 """The first is what `train` uses unless told otherwise."""
 
+MEASURED: dict[str, str] = json.loads(Path(__file__).with_name("measured.json").read_text("utf-8"))
+"""How accurate each was: medians over random splits at epsilon 1, at its defaults.
+
+``python -m benchmarks.private_tables`` writes them.
+"""
+
 
 _HEADS = (
     *("algorithm", "paper", "budget per query", "tree", "depth", "trees"),
@@ -107,14 +115,7 @@ def as_markdown(trainers: Iterable[type[PrivateTrees]], measured: Mapping[str, s
 
 
 def parameters_as_text(trainer: type[PrivateTrees]) -> str:
-    r"""Return the parameters that a trainer can be given, with what it says of them.
-
-    Examples
-    --------
-    >>> from treeaudit.trainers import DPDFClassifier
-    >>> parameters_as_text(DPDFClassifier).split("\n")[3]
-    "  loop='d <= delta'"
-    """
+    r"""Return the parameters that a trainer can be given, with what it says of them."""
     told = [(getdoc(trainer) or "").split("\n", 1)[0], ""]
     told.append("Parameters, as NAME=VALUE after --set or in Python:")
     words: dict[str, list[str]] = {}

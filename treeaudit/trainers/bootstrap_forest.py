@@ -18,8 +18,8 @@ import numpy as np
 
 from treeaudit.dp import sampling
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import factor
+from treeaudit.dp.sampling import below
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.growth import Choices, grow_by_choice, note_unspent

@@ -110,11 +110,6 @@ def in_cells(told: Any) -> Any:  # noqa: ANN401  # a table, or a column, of any 
     """Return a table or column in which no value decides how the others are held.
 
     What has a type of its own keeps it; in a list every cell is what it is.
-
-    Examples
-    --------
-    >>> in_cells([9007199254740993, None, 0.5]).tolist()
-    [9007199254740993, None, 0.5]
     """
     if isinstance(told, np.ndarray | pd.DataFrame) or hasattr(told, "toarray"):
         return told
@@ -174,14 +169,7 @@ def _are_floats(kind: Any) -> bool:  # noqa: ANN401  # a type of numpy or pandas
 
 
 def derive_features(table: Columns, names: Sequence[str] | None) -> tuple[Feature, ...]:
-    """Describe columns by what is in them: for data that is public, or a model that is not private.
-
-    Examples
-    --------
-    >>> only = derive_features(np.array([[1.0], [3.0]]), None)[0]
-    >>> only.name, float(only.low), float(only.high)
-    ('x0', 1.0, 3.0)
-    """
+    """Describe columns by their values: for public data, or a model that is not private."""
     called = [f"x{i}" for i in range(table.shape[1])] if names is None else list(names)
     return tuple(_derived(_column(table, i), name) for i, name in enumerate(called))
 

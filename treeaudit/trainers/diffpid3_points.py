@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int, Wide
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import below
+from treeaudit.dp.sampling import below
 from treeaudit.dp.scores import UNIT, Score
 from treeaudit.model.schema import Feature
 
@@ -40,13 +40,7 @@ def point_value(feature: Feature, number: npt.ArrayLike) -> Float:
 
 
 def place_on_grid(feature: Feature, values: Float) -> Int:
-    """Return the number of the first point that is not below each value; `MISSING` for NaN.
-
-    Examples
-    --------
-    >>> place_on_grid(Feature(name="age", low=0, high=65536), np.array([0.0, 0.5, 1.0])).tolist()
-    [0, 1, 1]
-    """
+    """Return the number of the first point that is not below each value; `MISSING` for NaN."""
     # Of a narrow range rounding would leave the points unsorted, and a place to depend on other
     # records.
     points = np.maximum.accumulate(point_value(feature, np.arange(N_POINTS + 1)))
@@ -73,21 +67,7 @@ class Members:
 def ranges(
     place: Int, members: Members, n_classes: int, inside: Sequence[tuple[int, int]], score: Score
 ) -> Iterator[tuple[Wide, Wide, Wide]]:
-    """Yield the ranges of points of equal score at each node.
-
-    Yields
-    ------
-    tuple of numpy.ndarray
-        Of each node, the first point of every range, how many points it has, and their score.
-
-    Examples
-    --------
-    >>> from treeaudit.dp.scores import MAX, UNIT
-    >>> members = Members.of(np.array([0, 0]), np.array([0, 1]), 1)
-    >>> [(first, n, found)] = ranges(np.array([3, 5]), members, 2, [(0, 8)], MAX)
-    >>> first.tolist(), n.tolist(), (found // UNIT).tolist()
-    ([1, 3, 5], [2, 2, 3], [1, 2, 1])
-    """
+    """Yield for each node the first point of every range of equal score, its size and score."""
     for begin, end, (low, high) in zip(
         members.begins[:-1], members.begins[1:], inside, strict=True
     ):

@@ -20,7 +20,7 @@ import numpy as np
 from treeaudit.arrays import Float, Wide
 from treeaudit.dp import sampling
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import unit
+from treeaudit.dp.sampling import unit
 from treeaudit.dp.scores import MAX
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema

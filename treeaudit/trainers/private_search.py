@@ -16,8 +16,8 @@ from treeaudit.dp.accounting import rational
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.claims import NOT_ASKED
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import below
 from treeaudit.dp.ledger import Ledger
+from treeaudit.dp.sampling import below
 from treeaudit.model.schema import Schema
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier

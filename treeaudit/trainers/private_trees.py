@@ -43,13 +43,14 @@ from treeaudit.trainers.fit_checks import (
     check_unit,
     chosen,
     entropy_of,
+    pickled_state,
     plain_numbers,
     public_schema,
     reasons_not_private,
     refuse_extras,
+    restored_state,
     warn_of_search,
 )
-from treeaudit.trainers.state import pickled_state, restored_state
 from treeaudit.trainers.training_rows import (
     Targets,
     TrainingRows,

@@ -18,7 +18,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import Entropy, below, permutation, unit
+from treeaudit.dp.sampling import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
 from treeaudit.model.routing import Walk, in_chunks, walk_of
 from treeaudit.model.schema import Schema
@@ -86,14 +86,6 @@ def random_trees(
     uniformly random point of what the path leaves of its public range; a
     categorical one into all its categories, once on a path. Missing values
     follow a random edge.
-
-    Examples
-    --------
-    >>> from treeaudit.dp.entropy import OperatingSystem
-    >>> from treeaudit.model.schema import Feature
-    >>> schema = Schema(features=(Feature(name="age", low=0, high=120),))
-    >>> [tree.n_nodes for tree in random_trees(schema, 2, 3, None, OperatingSystem())]
-    [15, 15]
     """
     if depth > 64:
         raise DataError(f"a depth of {depth} is beyond anything that a tree can hold")
@@ -136,11 +128,6 @@ def leaves_within(max_leaves: int | None, n_trees: int) -> int:
     """Return how many leaves each of so many trees may have, for all of them to be held.
 
     For trees whose depth follows from an answer: after it nothing may fail.
-
-    Examples
-    --------
-    >>> leaves_within(4096, 10), leaves_within(None, 10)
-    (4096, 500000)
     """
     # Of the nodes of a tree more than half are leaves.
     held = _MOST_NODES // (2 * n_trees)
@@ -281,15 +268,7 @@ _SIZE_SHARE = 50
 
 
 def branching(schema: Schema) -> Fraction:
-    """Return the mean number of parts that a column splits into (b of equation 15).
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Feature
-    >>> age, sex = Feature(name="age", low=0, high=99), Feature(name="sex", categories=tuple("fmx"))
-    >>> branching(Schema(features=(age, sex)))
-    Fraction(5, 2)
-    """
+    """Return the mean number of parts that a column splits into (b of equation 15)."""
     fans = [2 if f.categories is None else len(f.categories) for f in schema.features]
     return Fraction(sum(fans), len(fans))
 
@@ -351,13 +330,7 @@ def last_nodes(walk: Walk, rows: TrainingRows, first: Wide, n_jobs: int | None) 
 
 
 def levels_of(n_people: int, branches: Fraction) -> int:
-    """Return how often so many people can be split until one is left (log_b n).
-
-    Examples
-    --------
-    >>> levels_of(1000, Fraction(10)), levels_of(8, Fraction(2)), levels_of(1, Fraction(1))
-    (3, 3, 64)
-    """
+    """Return how often so many people can be split until one is left (log_b n)."""
     if branches <= 1:
         return 64
     levels = 0

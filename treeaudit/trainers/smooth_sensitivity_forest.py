@@ -23,8 +23,8 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.entropy import Entropy, below, permutation
 from treeaudit.dp.mechanisms import exponential_mechanism
+from treeaudit.dp.sampling import Entropy, below, permutation
 from treeaudit.model.routing import walk_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide, sum_of_row
-from treeaudit.dp.entropy import Entropy, below
 from treeaudit.dp.mechanisms import IMPOSSIBLE
+from treeaudit.dp.sampling import Entropy, below
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.trainers.histograms import Codes

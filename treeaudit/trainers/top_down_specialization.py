@@ -1,7 +1,6 @@
 """A table that is made less general step by step, published with noisy counts, and its tree.
 
-The groups of the table are the leaves of the tree: `treeaudit.reconstruct` prints them. Without
-noise, and with groups of k people, it is `treeaudit.trainers.top_down_specialization.k_anonymous`.
+The groups of the table are the leaves of the tree: `treeaudit.reconstruct` prints them.
 
 References
 ----------
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,18 +21,14 @@ from treeaudit.arrays import Float, Wide
 from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.scores import MAX, UNIT
-from treeaudit.errors import DataError
-from treeaudit.model.forest import Forest, Noise
-from treeaudit.model.schema import Schema
-from treeaudit.model.source import Source
+from treeaudit.model.forest import Noise
 from treeaudit.model.tree import Tree
 from treeaudit.trainers.answers import PrivateClassifier
-from treeaudit.trainers.fit_checks import check_whole
 from treeaudit.trainers.growth import Growth, note_unspent
 from treeaudit.trainers.histograms import Cells, code_rows, public_codes
 from treeaudit.trainers.private_trees import Grown, Listed
 from treeaudit.trainers.splits import Candidates
-from treeaudit.trainers.training_rows import TrainingRows, read_rows
+from treeaudit.trainers.training_rows import TrainingRows
 
 _MOST_NODES = 200_000
 
@@ -98,19 +93,6 @@ class Cut:
     def classes(self, value: Value) -> Wide:
         """Count the people of each class who have a value."""
         found: Wide = self._held[value.column][value.first : value.end].sum(axis=0)
-        return found
-
-    def groups(self, value: Value | None = None) -> Wide:
-        """Return how many people are in each group, once a value is specialized; no empty ones."""
-        group = self.growth.node.astype(np.int64)
-        if value is not None:
-            parts = self.parts(value)
-            code = self.cells.cell[value.column] // self.cells.n_classes
-            code = np.where(code == self.cells.codes[value.column].n, 0, code)
-            inside = (code >= value.first) & (code < value.end)
-            part = np.searchsorted([p.first for p in parts], code, side="right") - 1
-            group = group * (len(parts) + 1) + np.where(inside, part + 1, 0)
-        _, found = np.unique(group, return_counts=True)
         return found
 
     def specialize(self, value: Value) -> None:
@@ -211,79 +193,3 @@ class TopDownSpecializationClassifier(PrivateClassifier):
             answers="mean",
             noise=Noise(rate=float(curator.rate(epsilon / 2)), counts="leaves"),
         )
-
-
-def k_anonymous(X: Any, y: Any, schema: Schema, k: int, *, n_bins: int = 16) -> Forest:  # noqa: ANN401  # a table
-    """Return a tree whose leaves hold at least k people, or nobody.
-
-    The columns are as general as can be, and are specialized as long as all groups keep k people:
-    each time the value whose gain of information, by what the smallest group loses, is largest.
-
-    Parameters
-    ----------
-    X, y
-        As `treeaudit.trainers.PrivateTrees.fit` takes them.
-    schema
-        Bounds, categories and classes.
-    k
-        The least size of a group.
-    n_bins
-        Into how many bins numbers are cut, which are halved step by step.
-
-    Returns
-    -------
-    Forest
-        `treeaudit.reconstruct` has its table: `to_frame` by group, `expand` by person.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than k people.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> from treeaudit.model.schema import Feature
-    >>> age = Feature(name="age", low=0, high=80)
-    >>> schema = Schema(features=(age,), classes=(0, 1), target="ill")
-    >>> model = k_anonymous([[a] for a in range(80)], [a > 60 for a in range(80)], schema, 20)
-    >>> table = ta.reconstruct(model).to_frame(words=True)
-    >>> table[["age", "ill=0", "ill=1"]].to_numpy().tolist()
-    [['> 40', 20.0, 19.0], ['≤ 20', 21.0, 0.0], ['> 20, ≤ 40', 20.0, 0.0]]
-    """
-    check_whole("k", k, 1, 2**31)
-    check_whole("n_bins", n_bins, 2, 1000)
-    rows = read_rows(X, y, schema, "raise", "k_anonymous")
-    if len(rows) < k:
-        raise DataError(f"there are {len(rows)} people, fewer than k={k}: no group can hold k")
-    cut = Cut(cells=code_rows(rows, public_codes(rows.schema, n_bins)))
-    while True:
-        smallest = int(cut.groups().min())
-        left = {value: int(cut.groups(value).min()) for value in cut.open()}
-        allowed = [value for value, size in left.items() if size >= k]
-        if not allowed:
-            break
-        cut.specialize(max(allowed, key=lambda v: _gain(cut, v) / (smallest - left[v] + 1)))
-    counts = rows.by_node(cut.growth.node, len(cut.growth.nodes)).astype(np.float64)
-    tree = cut.tree(summed(cut.tree(counts), counts))
-    return Forest(
-        trees=(tree,),
-        schema=rows.schema,
-        counts_are="exact",
-        counts_reason=f"all people, in groups of at least {k}",
-        answers="mean",
-        n_records=len(rows),
-        source=Source(estimator="TopDownSpecialization", library="treeaudit"),
-    )
-
-
-def _gain(cut: Cut, value: Value) -> float:
-    """Return the gain of information of the people who have a value."""
-    whole, parts = cut.classes(value), [cut.classes(part) for part in cut.parts(value)]
-    size = max(1, int(whole.sum()))
-    return _entropy(whole) - sum(int(p.sum()) / size * _entropy(p) for p in parts)
-
-
-def _entropy(counts: Wide) -> float:
-    share = counts[counts > 0] / max(1, int(counts.sum()))
-    return float(-(share * np.log2(share)).sum())

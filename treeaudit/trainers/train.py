@@ -24,13 +24,7 @@ _SUFFIXES = (".json", ".pkl", ".pickle", ".joblib")
 
 
 def trainer_named(name: str) -> type[PrivateTrees]:
-    """Return a trainer by the name of its algorithm.
-
-    Examples
-    --------
-    >>> trainer_named("smooth-sensitivity-forest").__name__
-    'SmoothSensitivityForestClassifier'
-    """
+    """Return a trainer by the name of its algorithm."""
     known = {trainer.algorithm: trainer for trainer in ALGORITHMS}
     if name in known:
         return known[name]

@@ -40,13 +40,7 @@ from treeaudit.trainers.columns import (
 
 
 def persons_of(person: object, n_rows: int) -> Wide:
-    """Return a number per row for whose it is; 7, 7.0 and "7" are one person.
-
-    Examples
-    --------
-    >>> persons_of(["A", "B", "A"], 3).tolist()
-    [0, 1, 0]
-    """
+    """Return a number per row for whose it is; 7, 7.0 and "7" are one person."""
     if isinstance(person, pd.Series | pd.Index | ExtensionArray):
         told = in_array(cells_in(pd.Series(person)))
     else:
@@ -209,13 +203,7 @@ def _target_bounds(schema: Schema) -> tuple[float, float]:
 
 
 def labels_of(classes: Sequence[Label]) -> Array:
-    """Return labels as an array that holds each as it is.
-
-    Examples
-    --------
-    >>> labels_of((0, 1)).tolist(), labels_of((1, "a")).tolist()
-    ([0, 1], [1, 'a'])
-    """
+    """Return labels as an array that holds each as it is."""
     held = np.asarray(classes)
     if [type(label) for label in held.tolist()] != [type(label) for label in classes]:
         held = np.empty(len(classes), dtype=object)
@@ -224,14 +212,7 @@ def labels_of(classes: Sequence[Label]) -> Array:
 
 
 def in_bounds(share: Sequence[float] | Float, schema: Schema) -> Float:
-    """Return numbers from how far they lie between the public bounds, 0 to 1.
-
-    Examples
-    --------
-    >>> schema = Schema(features=(), target_low=10, target_high=30)
-    >>> in_bounds([0.0, 0.25, 1.0], schema).tolist()
-    [10.0, 15.0, 30.0]
-    """
+    """Return numbers from how far they lie between the public bounds, 0 to 1."""
     low, high = _target_bounds(schema)
     part = np.asarray(share, dtype=np.float64)
     found: Float = np.clip(low * (1 - part) + high * part, low, high)

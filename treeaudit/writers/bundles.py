@@ -17,8 +17,7 @@ from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import Source
 from treeaudit.readers.boosters import StoredBooster
-from treeaudit.readers.dispatch import read_model
-from treeaudit.readers.find_models import usual_models
+from treeaudit.readers.dispatch import read_model, usual_models
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert, Text
 from treeaudit.readers.pickle.tables import index_names

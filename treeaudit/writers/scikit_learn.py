@@ -15,9 +15,8 @@ from treeaudit.model.words import an
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.ensembles import children
-from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
 from treeaudit.readers.sklearn.histogram_boosting import read_histogram_boosting
-from treeaudit.readers.sklearn.model_ref import ModelRef
+from treeaudit.readers.sklearn.model_ref import Budget, FittedEnsemble, ModelRef
 from treeaudit.readers.sklearn.models import members_of
 from treeaudit.readers.sklearn.scikit_learn import last_step, to_forest
 from treeaudit.readers.sklearn.tree_ensembles import read_trees

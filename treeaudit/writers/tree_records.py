@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.arrays import Flag, Float, Table, Wide
 from treeaudit.defenses.tree_edits import averaged, summed
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.model.forest import Forest
@@ -14,7 +14,6 @@ from treeaudit.model.tree import Tree
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.node_table import read_nodes
-from treeaudit.readers.types import Table
 from treeaudit.writers.node_tables import JSON, Answers, impurity_of, legacy_weight
 
 

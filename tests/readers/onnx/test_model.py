@@ -6,8 +6,9 @@ import struct
 import numpy as np
 import pytest
 
+from tests.fuzz.model_text import mutate
 from tests.libraries import library
-from tests.readers.damage import sentence_or_model, spoil
+from tests.readers.damage import sentence_or_model
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
@@ -361,8 +362,6 @@ def test_tensors_in_other_files_are_not_opened(tmp_path):
         read(model.SerializeToString())
 
 
-N = 3
-LEAVES = [(0, i, "LEAF", 0, 0, 0, 0, 0) for i in (1, 2)]
 BAD_COLUMNS = {
     "short values": {"nodes_values": [0.5]},
     "short features": {"nodes_featureids": [1, 0]},
@@ -492,7 +491,7 @@ def test_mutants_end_in_a_model_or_a_sentence():
     ]
     chance = random.Random(11)
     for _ in range(3000):
-        sentence_or_model(onnx_model, spoil(chance, seeds))
+        sentence_or_model(onnx_model, mutate(chance.choice(seeds), chance))
 
 
 def test_other_files_are_left_alone():

@@ -15,7 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeRegressor
 
-from tests.readers.damage import sentence_or_model, spoil
+from tests.fuzz.model_text import mutate
+from tests.readers.damage import sentence_or_model
 from treeaudit import Forest, ModelTooLargeError, ReadError, UnsupportedModelError, load
 from treeaudit.readers.pickle import model as pickle_file
 
@@ -227,7 +228,7 @@ def test_spoiled_bytes_end_in_a_sentence() -> None:
     vote = VotingClassifier([("a", forest)]).fit(table, LABEL)
     chance, seeds = random.Random(0), [pickle.dumps(model), pickle.dumps(vote)]
     for _ in range(300):
-        sentence_or_model(pickle_file, spoil(chance, seeds))
+        sentence_or_model(pickle_file, mutate(chance.choice(seeds), chance))
 
 
 @pytest.mark.parametrize("beside", [lambda tree: tree, lambda _: [], lambda _: "rate"])

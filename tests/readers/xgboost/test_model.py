@@ -180,9 +180,9 @@ def test_other_losses_are_silent(objective) -> None:
     "more", [{}, {"lambda": 0}, {"lambda": 4, "eta": 0.05}, {"base_score": 0.2}]
 )
 def test_first_round_leaves_give_class_counts(params, more) -> None:
-    from treeaudit.readers.xgboost.counts import class_counts, people
     from treeaudit.readers.xgboost.model import read_trees
     from treeaudit.readers.xgboost.schema import read_booster
+    from treeaudit.readers.xgboost.trees import class_counts, people
 
     booster = train({**params, **more})
     forest = read(booster.save_raw("json"))

@@ -37,11 +37,12 @@ from treeaudit.findings.details import Details, People, Share
 from treeaudit.findings.findings import About, Evidence, Finding, Skipped, Words
 from treeaudit.findings.report import Show
 from treeaudit.inference.bootstrap import check_room, check_seeds, infer_bootstrap, not_reproducible
-from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.explanation import explain
 from treeaudit.inference.likely import not_likely
 from treeaudit.inference.scope import (
+    Budget,
+    OutOfBudgetError,
     certain_if,
     counts_everybody,
     draws_samples,

@@ -24,12 +24,11 @@ from treeaudit.findings.details import People, Share
 from treeaudit.findings.findings import Evidence
 from treeaudit.inference.bootstrap import BootstrapSolution
 from treeaudit.inference.bounds import Bounds
-from treeaudit.inference.budget import Budget, OutOfBudgetError
 from treeaudit.inference.cells import Cells, leaf_keys, people_per_place
 from treeaudit.inference.exact import Solution, infer_exact
 from treeaudit.inference.explanation import sentence
 from treeaudit.inference.likely import LikelyTable, infer_likely, records_of, table_error
-from treeaudit.inference.scope import subtract_known
+from treeaudit.inference.scope import Budget, OutOfBudgetError, subtract_known
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent, label_text
 from treeaudit.people.records import Records

@@ -11,10 +11,10 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from treeaudit.arrays import Table
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Most, clean, show
-from treeaudit.readers.types import Table
 
 _OTHER = "(any other value)"
 _QUESTION = [("feature", "i8"), ("border", "f8"), ("code", "i8"), ("missing_yes", "?")]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from treeaudit.arrays import Float
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
 from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
@@ -16,15 +17,19 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import number_of
 from treeaudit.readers.catboost.columns import ColumnTable, nested
-from treeaudit.readers.catboost.counts import first_counts, people_of, reason_of
 from treeaudit.readers.catboost.fields import unknown_in
-from treeaudit.readers.catboost.trees import StoredTree, read_trees
+from treeaudit.readers.catboost.trees import (
+    StoredTree,
+    first_counts,
+    people_of,
+    read_trees,
+    reason_of,
+)
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import Limits, clean
 from treeaudit.readers.open import Content
 from treeaudit.readers.residual.extra_content import few
-from treeaudit.readers.sklearn.labels import labels_of
-from treeaudit.readers.types import Float
+from treeaudit.readers.sklearn.model_ref import labels_of
 
 _BINARY = b"CBM1"
 _DIGITS = 20

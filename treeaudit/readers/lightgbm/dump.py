@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.readers.boosters import check_number, each_tree, whole
 from treeaudit.readers.lightgbm.fields import unknown_in_json
@@ -12,7 +13,6 @@ from treeaudit.readers.lightgbm.text import Booster
 from treeaudit.readers.lightgbm.trees import Grown, RawTree
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.residual.extra_content import few
-from treeaudit.readers.types import Float, Wide
 
 _MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 _Object = Mapping[str, Any]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from treeaudit.model.extras import Extra
+from treeaudit.readers.boosters import known_parameters
 from treeaudit.readers.limits import Most
 from treeaudit.readers.residual.extra_content import (
     ANY,
@@ -16,41 +17,7 @@ from treeaudit.readers.residual.extra_content import (
     unknown_fields,
 )
 
-_PARAMETERS = frozenset(
-    (
-        "alpha auc_mu_weights bagging_by_query bagging_fraction bagging_fraction_seed "
-        "bagging_freq bagging_seed bin_construct_sample_cnt boost_from_average boosting "
-        "boosting_type cat_l2 cat_smooth categorical_feature cegb_penalty_feature_coupled "
-        "cegb_penalty_feature_lazy cegb_penalty_split cegb_tradeoff convert_model "
-        "convert_model_language data data_random_seed data_sample_strategy deterministic "
-        "device_type drop_rate drop_seed early_stopping_min_delta early_stopping_round "
-        "enable_bundle enable_load_from_binary enable_sparse eval_at extra_seed extra_trees "
-        "fair_c feature_contri feature_contrib feature_fraction feature_fraction_bynode "
-        "feature_fraction_seed feature_penalty feature_pre_filter first_metric_only "
-        "force_col_wise force_row_wise forcedbins_filename forcedsplits_filename gpu_device_id "
-        "gpu_device_id_list gpu_platform_id gpu_use_dp group_column header histogram_pool_size "
-        "ignore_column initscore_filename input_model interaction_constraints is_enable_bundle "
-        "is_enable_sparse is_pre_partition is_provide_training_metric is_unbalance label_column "
-        "label_gain lambda_l1 lambda_l2 lambdamart_norm lambdarank_norm "
-        "lambdarank_position_bias_regularization lambdarank_truncation_level learning_rate "
-        "linear_lambda linear_tree local_listen_port machine_list_file machine_list_filename "
-        "machines max_bin max_bin_by_feature max_cat_threshold max_cat_to_onehot "
-        "max_conflict_rate max_delta_step max_depth max_drop max_position metric metric_freq "
-        "min_data_in_bin min_data_in_leaf min_data_per_group min_gain_to_split "
-        "min_sum_hessian_in_leaf monotone_constraints monotone_constraints_method "
-        "monotone_penalty multi_error_top_k neg_bagging_fraction num_class num_gpu "
-        "num_grad_quant_bins num_iteration_predict num_iterations num_leaves num_machines "
-        "num_threads objective objective_seed other_rate output_freq output_model "
-        "parser_config_file path_smooth poisson_max_delta_step pos_bagging_fraction pre_partition "
-        "precise_float_parser quant_train_renew_leaf refit_decay_rate reg_sqrt save_binary "
-        "saved_feature_importance_type scale_pos_weight seed sigmoid skip_drop snapshot_freq "
-        "sparse_threshold stochastic_rounding task time_out top_k top_rate tree_learner "
-        "tweedie_variance_power two_round uniform_drop use_missing use_quantized_grad "
-        "use_two_round_loading valid valid_data_initscores verbose verbosity weight_column "
-        "xgboost_dart_mode zero_as_missing output_result pred_early_stop pred_early_stop_freq "
-        "pred_early_stop_margin predict_contrib predict_leaf_index predict_raw_score "
-    ).split()
-)
+_PARAMETERS = known_parameters("lightgbm")
 _HEAD = (
     "tree average_output version num_class num_tree_per_iteration label_index max_feature_idx "
     "objective"
@@ -86,13 +53,7 @@ _NUMBERS = re.compile(r"(?:name:|column:)?[\[\]0-9eE.,|+ -]*")
 
 
 def is_parameter(name: str, value: str, n_columns: int) -> bool:
-    """Tell whether LightGBM has a parameter of this name, and whether its value is a plain one.
-
-    Examples
-    --------
-    >>> is_parameter("max_bin", "255", 2), is_parameter("row", "33,54", 2)
-    (True, False)
-    """
+    """Tell whether LightGBM has a parameter of this name, and whether its value is a plain one."""
     return name in _PARAMETERS and _is_value(value, n_columns)
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from treeaudit.arrays import Float
 from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Boosting
 from treeaudit.model.tree import Tree
 from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
 from treeaudit.readers.lightgbm.text import Booster
 from treeaudit.readers.lightgbm.trees import StoredTree
-from treeaudit.readers.types import Float
 
 _BINARY = re.compile(r"(?:binary|multiclassova num_class:\d{1,9}) sigmoid:([0-9.e+-]{1,20})")
 _SOFTMAX = re.compile(r"multiclass num_class:(\d{1,9})")

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.extras import Extra
 from treeaudit.readers.boosters import check_number, each_tree, whole
@@ -22,7 +23,6 @@ from treeaudit.readers.lightgbm.fields import PARAMETER, unknown_in_text, unread
 from treeaudit.readers.lightgbm.trees import Grown, RawTree
 from treeaudit.readers.limits import Most, clean, show
 from treeaudit.readers.residual.extra_content import few
-from treeaudit.readers.types import Flag, Float, Wide
 
 _BEGIN = b"Tree="
 _TREE = re.compile(rb"Tree=\d+\r?$", re.MULTILINE)
@@ -51,43 +51,21 @@ _OF_A_TREE = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Booster:
-    """One stored model.
+    """One stored model."""
 
-    Attributes
-    ----------
-    version
-        Of the text form, such as ``v4``.
-    objective
-        The loss and its parameters, such as ``binary sigmoid:1``.
-    n_outputs
-        Trees per round.
-    names
-        Feature names.
-    infos
-        Per feature: its smallest and largest training value, its category
-        codes, or None where it was constant or unused.
-    trees
-        The trees, not checked yet.
-    parameters
-        Training parameters as text, or None where the file holds none.
-    pandas
-        Category names of the pandas columns, in their order.
-    averaged
-        Whether the prediction is a mean (random forest) and not a sum.
-    unknown
-        What else the file holds.
-    """
-
-    version: str | None
-    objective: str
-    n_outputs: int
-    names: Sequence[str]
+    version: str | None  # Of the text form, such as ``v4``
+    objective: str  # The loss and its parameters, such as ``binary sigmoid:1``
+    n_outputs: int  # Trees per round
+    names: Sequence[str]  # Feature names
+    # Per feature: its smallest and largest training value, its category codes, or None where it was
+    # constant or unused
     infos: Sequence[tuple[float, float] | Wide | None]
-    trees: Sequence[RawTree]
+    trees: Sequence[RawTree]  # The trees, not checked yet
+    # Training parameters as text, or None where the file holds none
     parameters: Mapping[str, str] | None
-    pandas: Sequence[Sequence[object]]
-    averaged: bool
-    unknown: Sequence[Extra] = ()
+    pandas: Sequence[Sequence[object]]  # Category names of the pandas columns, in their order
+    averaged: bool  # Whether the prediction is a mean (random forest) and not a sum
+    unknown: Sequence[Extra] = ()  # What else the file holds
 
 
 def parse(data: bytes | mmap) -> Booster:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link
-from treeaudit.readers.types import Flag, Float, Wide
 
 NO_MISSING, MISSING_IS_ZERO, MISSING_IS_NAN = 0, 1, 2
 _ZERO = float(np.float32(1e-35))  # what LightGBM takes for zero, on both sides
@@ -39,68 +39,38 @@ class Grown:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawTree:
-    """What the file says of one tree, not checked yet.
+    """What the file says of one tree, not checked yet."""
 
-    Attributes
-    ----------
-    left, right
-        Children of the inner nodes; negative for leaf ``-1 - child``.
-    feature, threshold, categorical, default_left, missing_type
-        One entry per inner node.
-    categories
-        The codes that go left, by inner node.
-    leaf_value, inner_value
-        Values; those of inner nodes None where they are not stored.
-    leaf_count, inner_count
-        Rows, None where they are not stored.
-    linear
-        Whether leaves hold linear models.
-    grown
-        How it was grown, where the file tells all of it.
-    """
-
+    # Children of the inner nodes; negative for leaf ``-1 - child``
     left: Wide
     right: Wide
+    # One entry per inner node
     feature: Wide
     threshold: Float
     categorical: Flag
     default_left: Flag
     missing_type: Wide
-    categories: Mapping[int, Wide]
+    categories: Mapping[int, Wide]  # The codes that go left, by inner node
+    # Values; those of inner nodes None where they are not stored
     leaf_value: Float
     inner_value: Float | None
+    # Rows, None where they are not stored
     leaf_count: Wide | None
     inner_count: Wide | None
-    linear: bool
-    grown: Grown | None = None
+    linear: bool  # Whether leaves hold linear models
+    grown: Grown | None = None  # How it was grown, where the file tells all of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredTree:
-    """A checked tree, by position in `links`; inner nodes only where it says so.
+    """A checked tree, by position in `links`; inner nodes only where it says so."""
 
-    Attributes
-    ----------
-    links
-        The nodes that hang on the root.
-    raw
-        What the file says.
-    bound
-        The largest number that goes left, by inner node.
-    missing_left
-        Whether missing values go left, by inner node.
-    misrouted
-        Inner nodes that send zero the other way than its neighbours.
-    n_records
-        Rows per node, or None.
-    """
-
-    links: Links
-    raw: RawTree
-    bound: Float
-    missing_left: Flag
-    misrouted: int
-    n_records: Wide | None
+    links: Links  # The nodes that hang on the root
+    raw: RawTree  # What the file says
+    bound: Float  # The largest number that goes left, by inner node
+    missing_left: Flag  # Whether missing values go left, by inner node
+    misrouted: int  # Inner nodes that send zero the other way than its neighbours
+    n_records: Wide | None  # Rows per node, or None
 
     def tree(self, n_categories: Mapping[int, int], told: bool) -> Tree:
         """Return the tree."""

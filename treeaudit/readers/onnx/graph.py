@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Array
 from treeaudit.errors import ReadError
 from treeaudit.readers.limits import clean, show
 from treeaudit.readers.onnx.protobuf import (
@@ -21,7 +22,6 @@ from treeaudit.readers.onnx.protobuf import (
     Message,
     varints,
 )
-from treeaudit.readers.types import Array
 
 MODES = ("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER")
 LEAF = 255

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.arrays import Int
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
 from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest, LazyTrees
@@ -16,6 +17,7 @@ from treeaudit.model.source import Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, Most, bare, listed, show
+from treeaudit.readers.onnx.fields import ENSEMBLES, extra_content
 from treeaudit.readers.onnx.graph import (
     Attribute,
     Graph,
@@ -23,10 +25,8 @@ from treeaudit.readers.onnx.graph import (
     GraphNode,
     read_graph,
 )
-from treeaudit.readers.onnx.known_fields import ENSEMBLES, extra_content
 from treeaudit.readers.onnx.trees import Ensemble, from_leaf_table, from_node_table, numbers
 from treeaudit.readers.open import Content
-from treeaudit.readers.types import Int
 
 _SAME_COLUMNS = ("Cast", "Identity")
 _DOUBLE = 11

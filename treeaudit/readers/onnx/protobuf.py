@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.readers.limits import Most
-from treeaudit.readers.types import Wide
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
@@ -43,14 +43,7 @@ class Field:
 
 
 class Message:
-    """A message inside a file.
-
-    Examples
-    --------
-    >>> message = Message(memoryview(bytes.fromhex("089601")), 0, 3, [100])
-    >>> [(field.number, field.value) for field in message.fields()]
-    [(1, 150)]
-    """
+    """A message inside a file."""
 
     __slots__ = ("at", "budget", "data", "end")
 
@@ -187,13 +180,7 @@ def signed(value: int) -> int:
 
 
 def varints(packed: memoryview | bytes, at: int = 0, *, tagged: bool = False) -> Whole:
-    """Return packed whole numbers; if each has a tag, which is a number too, every second one.
-
-    Examples
-    --------
-    >>> varints(bytes.fromhex("01 9601 ffffffffffffffffff01")).tolist()
-    [1, 150, -1]
-    """
+    """Return packed whole numbers; if each has a tag, which is a number too, every second one."""
     parts: list[Whole] = [np.zeros(0, dtype=np.int32)]
     done = n = 0
     while done < len(packed):

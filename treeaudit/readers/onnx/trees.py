@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Array, Flag, Float, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import category_sets
 from treeaudit.readers.onnx.graph import LEAF, MODES, Attribute
-from treeaudit.readers.types import Array, Flag, Float, Wide
 
 _NODE_IDS = ("treeids", "nodeids", "featureids", "truenodeids", "falsenodeids")
 _LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(len(MODES))

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.types import Array
 
 Spend = Callable[[int], None]
 
@@ -231,15 +231,7 @@ def shape_from(shape: object) -> tuple[int, ...]:
 
 
 def array_from(data: object, dtype: object, shape: object, fortran: bool) -> Array:
-    """Return a read-only array on the bytes of the file, without copying.
-
-    Raises
-    ------
-    ReadError
-        If bytes, type and shape do not belong together.
-    UnsafeModelError
-        If the bytes would be taken for Python objects.
-    """
+    """Return a read-only array on the bytes of the file; refuse bytes that stand for objects."""
     if not isinstance(dtype, DType):
         raise not_described(dtype)
     sizes = shape_from(shape)

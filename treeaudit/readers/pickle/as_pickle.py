@@ -57,13 +57,7 @@ def would_run(
     memo: Mapping[int, object],
     size: int | None = None,
 ) -> bool:
-    r"""Tell whether pickle, at this place, would come to a name, a call or another object.
-
-    Examples
-    --------
-    >>> would_run(bytes(8), 0, [1.5], {}), would_run(b"0cposix\nsystem\n", 0, [1.5], {})
-    (False, True)
-    """
+    r"""Tell whether pickle, at this place, would come to a name, a call or another object."""
     mine, own, wrapper = list(stack), dict[int, object](), stack[-1]
     end, stored = len(data) if size is None else at + size, False
     for _ in range(_MOST):
@@ -108,20 +102,11 @@ class Outer:
 
     joblib begins a pickle of its own there, with no objects stored. pickle.load
     goes on counting, and may fetch other objects by the same numbers.
-
-    Attributes
-    ----------
-    memo
-        What is stored so far, by number.
-    named
-        Names in the file, which its loader imports in any case.
-    stopped
-        Whether pickle.load has ended in an error.
     """
 
-    memo: dict[int, object]
-    named: Sequence[Global] = ()
-    stopped: bool = False
+    memo: dict[int, object]  # What is stored so far, by number
+    named: Sequence[Global] = ()  # Names in the file, which its loader imports in any case
+    stopped: bool = False  # Whether pickle.load has ended in an error
 
     def store(self, index: int | None, value: object) -> None:
         """Keep an object under a number, or under the next one."""

@@ -280,16 +280,7 @@ def _container(target: Global, args: tuple[object, ...], at: int, spend: Spend) 
 
 
 def _fetched(target: Global, args: tuple[object, ...]) -> Global | Inert | None:
-    """Return what ``getattr(owner, name)`` or ``type(None)`` names, or None to refuse it.
-
-    Examples
-    --------
-    >>> get = Global("builtins", "getattr", 0, False)
-    >>> print(_fetched(get, (Global("zoneinfo", "ZoneInfo", 0, True), "_unpickle")))
-    zoneinfo.ZoneInfo._unpickle
-    >>> _fetched(get, (Global("posix", "environ", 0, False), "get")) is None
-    True
-    """
+    """Return what ``getattr(owner, name)`` or ``type(None)`` names, or None to refuse it."""
     match target.name, args:
         case "type", (None,):
             return Global("builtins", "NoneType", target.offset, True)

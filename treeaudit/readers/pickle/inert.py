@@ -21,23 +21,12 @@ class Global:
 
 @dataclass(slots=True, eq=False)
 class Inert:
-    """What would have been an object: its class by name, and its parts.
+    """What would have been an object: its class by name, and its parts."""
 
-    Attributes
-    ----------
-    cls
-        The class or function that the file names.
-    args
-        Arguments of its construction.
-    state
-        What the file would have put into it: usually the attributes.
-    items, pairs
-        Elements of list-like and dict-like objects.
-    """
-
-    cls: Global
-    args: tuple[object, ...] = ()
-    state: object = None
+    cls: Global  # The class or function that the file names
+    args: tuple[object, ...] = ()  # Arguments of its construction
+    state: object = None  # What the file would have put into it: usually the attributes
+    # Elements of list-like and dict-like objects
     items: list[object] = field(default_factory=list)
     pairs: dict[object, object] = field(default_factory=dict)
 

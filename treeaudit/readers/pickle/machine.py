@@ -6,6 +6,7 @@ from mmap import mmap
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Limits, Most, show, text_bytes
 from treeaudit.readers.pickle.arrays import DType, LateArray
@@ -13,7 +14,6 @@ from treeaudit.readers.pickle.as_pickle import Outer, would_run
 from treeaudit.readers.pickle.construct import ADVICE, FETCHES, call, create, excused
 from treeaudit.readers.pickle.inert import MARK, Global
 from treeaudit.readers.pickle.names import file_within, may_fetch, may_mention
-from treeaudit.readers.types import Array
 
 # What an instruction may leave behind: an entry of the stack, a number. Charged by blocks.
 _STEP, _BLOCK = 40, 1 << 12

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from treeaudit.arrays import Array, Flag
 from treeaudit.errors import ReadError
 from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import Forest
@@ -18,7 +19,6 @@ from treeaudit.readers.open import Content
 from treeaudit.readers.pickle.pickle_vm import Unpickled, read_pickle
 from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.residual.search import find_extras
-from treeaudit.readers.types import Array, Flag
 
 
 def matches(content: Content) -> bool:
@@ -91,13 +91,7 @@ def between_columns(tables: Sequence[tuple[int, Array]]) -> Iterator[tuple[int, 
 
 
 def gaps(table: Array) -> int:
-    """Count the bytes that belong to no column and are not zero.
-
-    Examples
-    --------
-    >>> gaps(np.frombuffer(bytes(8) + b"ab", {"names": ["x"], "formats": ["i8"], "itemsize": 10}))
-    2
-    """
+    """Count the bytes that belong to no column and are not zero."""
     free = _free(table.dtype)
     if not table.size or not free.any():
         return 0

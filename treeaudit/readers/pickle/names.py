@@ -128,19 +128,9 @@ _UNSAFE = re.compile(
     re.ASCII,
 )
 # Names of the standard library that any module may have borrowed: ``six.moves.map``.
-_BORROWED = frozenset(
-    (
-        "eval exec exec_ execfile compile system popen popen2 Popen getattr setattr delattr "
-        "__import__ "
-        "import_module run_module runpy map filter imap ifilter starmap reduce attrgetter "
-        "methodcaller check_output check_call getoutput getstatusoutput spawn breakpoint globals "
-        "CDLL PyDLL WinDLL OleDLL LibraryLoader CFUNCTYPE FileHandler RotatingFileHandler "
-        "TemporaryDirectory NamedTemporaryFile TemporaryFile SpooledTemporaryFile FileIO "
-        "InteractiveConsole InteractiveInterpreter FunctionType CodeType LambdaType ModuleType "
-        "ThreadPoolExecutor ProcessPoolExecutor SourceFileLoader SourcelessFileLoader "
-        "ExtensionFileLoader zipimporter Unpickler ZipFile TarFile Timer Thread"
-    ).split()
-)
+_BORROWED = frozenset(_LISTED["borrowed"]["any"])
+METHODS = frozenset(_LISTED["methods"]["any"])
+"""Public methods of estimators, which no state may set."""
 _CLASS = re.compile(r"_{0,2}[A-Z]\w*", re.ASCII)
 # Methods that may be named: they compute from what their object holds.
 _METHODS = re.compile(
@@ -176,17 +166,7 @@ def _well_formed(module: str, name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def judge(module: str, name: str) -> Kind:
-    """Return what ``module.name`` is; a member of a class has a dot in its name.
-
-    Examples
-    --------
-    >>> judge("sklearn.tree._classes", "DecisionTreeClassifier"), judge("numpy", "log1p")
-    ('listed', 'listed')
-    >>> judge("numpy.testing._private.utils", "runstring"), judge("posix", "system")
-    ('unsafe', 'unsafe')
-    >>> judge("river.tree", "HoeffdingTreeClassifier"), judge("river.utils", "make")
-    ('class', 'function')
-    """
+    """Return what ``module.name`` is; a member of a class has a dot in its name."""
     owner, dot, member = name.partition(".")
     if dot:
         return _judge_member(module, owner, member)
@@ -238,13 +218,6 @@ def may_mention(module: str, name: str) -> bool:
 
     Dotted names are refused: ``numpy.lib`` + ``_datasource.os.system`` walks
     out of the library it starts in.
-
-    Examples
-    --------
-    >>> may_mention("sklearn.tree._classes", "DecisionTreeClassifier")
-    True
-    >>> may_mention("posix", "system")
-    False
     """
     return "." not in name and judge(module, name) != "unsafe"
 
@@ -254,23 +227,12 @@ def file_within(full: str) -> str | None:
 
     What that file would run cannot be seen from here, so whatever else the pickle
     holds is not read as a model either.
-
-    Examples
-    --------
-    >>> file_within("torch.storage._load_from_bytes")
-    'PyTorch'
     """
     return "Keras" if _KERAS_3.fullmatch(full) else _FILES_WITHIN.get(full)
 
 
 def not_read(module: str, name: str) -> str:
-    """Say that code of a library that treeaudit does not read would run.
-
-    Examples
-    --------
-    >>> not_read("river.utils", "make").partition(",")[0]
-    'treeaudit does not read river: the file names river.utils.make'
-    """
+    """Say that code of a library that treeaudit does not read would run."""
     library = bare(module.partition(".")[0])
     if library == "__main__":
         library = "code of the program that wrote a file (__main__)"
@@ -281,13 +243,7 @@ def not_read(module: str, name: str) -> str:
 
 
 def may_import(module: str) -> bool:
-    """Tell whether a file may refer to a whole module: of the known libraries, never on its own.
-
-    Examples
-    --------
-    >>> may_import("numpy"), may_import("os")
-    (True, False)
-    """
+    """Tell whether a file may refer to a whole module: of the known libraries, never on its own."""
     return _well_formed(module, "_") and module.partition(".")[0] in KNOWN
 
 
@@ -297,28 +253,13 @@ def may_fetch(module: str, owner: str, member: str) -> bool:
     Of the known libraries the methods that only compute, one by one; of others any
     that is no module's and has no two underscores in front, for they are not read
     in the end. What is fetched can be called only where `may_call` lists it in full.
-
-    Examples
-    --------
-    >>> may_fetch("scipy.interpolate._interpolate", "interp1d", "_call_linear")
-    True
-    >>> may_fetch("pandas", "DataFrame", "eval"), may_fetch("numpy", "f2py", "os")
-    (False, False)
     """
     return judge(module, f"{owner}.{member}") != "unsafe"
 
 
 @lru_cache(maxsize=4096)
 def may_call(module: str, name: str) -> bool:
-    """Tell whether a call of ``module.name`` only puts data together, or makes a foreign object.
-
-    Examples
-    --------
-    >>> may_call("numpy.random._pickle", "__randomstate_ctor"), may_call("river.tree", "Node")
-    (True, True)
-    >>> may_call("joblib.numpy_pickle", "load"), may_call("river.utils", "make")
-    (False, False)
-    """
+    """Tell whether a call of ``module.name`` only puts data together, or makes a foreign object."""
     full = f"{module}.{name}"
     if full in _FETCHED & _INERT_CALLS or file_within(full):
         return True
@@ -339,14 +280,6 @@ def may_hand(target: str, module: str, name: str) -> bool:
 
     A constructor may call what it is handed (numpy's ``__randomstate_ctor`` does), so
     that a name that may be mentioned would be called in the end.
-
-    Examples
-    --------
-    >>> ctor = "numpy.random._pickle.__randomstate_ctor"
-    >>> may_hand(ctor, "numpy.random._pickle", "__bit_generator_ctor")
-    True
-    >>> may_hand(ctor, "numpy", "log1p"), may_hand("functools.partial", "numpy", "log1p")
-    (False, True)
     """
     library = target.partition(".")[0]
     if library == "cloudpickle" or (library not in KNOWN and not is_standard(target)):

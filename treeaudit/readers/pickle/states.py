@@ -12,33 +12,13 @@ from collections.abc import Iterable
 from treeaudit.errors import ReadError, UnsafeModelError
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.pickle.names import KNOWN, is_standard
+from treeaudit.readers.pickle.names import KNOWN, METHODS, is_standard
 
 _COLLECTIONS = frozenset("append extend add insert update pop popitem setdefault".split())
-# Public methods of the estimators of scikit-learn, XGBoost, LightGBM and CatBoost, without
-# the names that one of them gives to an attribute: `copy`, `refit`, `perplexity`.
-_METHODS = frozenset(
-    (
-        "fit fit_predict fit_resample fit_transform partial_fit predict predict_proba "
-        "predict_log_proba predict_joint_log_proba decision_function decision_path apply transform "
-        "inverse_transform score score_samples staged_predict staged_predict_proba staged_score "
-        "staged_decision_function staged_predict_log_proba get_params set_params set_output "
-        "get_feature_names get_feature_names_out get_support get_indices get_depth get_n_leaves "
-        "get_metadata_routing get_precision get_covariance cost_complexity_pruning_path split "
-        "get_n_splits kneighbors kneighbors_graph radius_neighbors radius_neighbors_graph query "
-        "sample_y build_analyzer build_preprocessor build_tokenizer densify sparsify eval "
-        "get_booster get_xgb_params evals_result inplace_predict get_dump get_fscore get_score "
-        "save_config load_config save_raw trees_to_dataframe num_boosted_rounds num_features "
-        "save_model load_model dump_model model_to_string model_from_string num_trees "
-        "feature_importance current_iteration num_feature virtual_ensembles_predict "
-        "calc_leaf_indexes get_all_params get_feature_importance set_leaf_values "
-        "compute_node_depths get_leaf_values is_fitted tobytes to_numpy evaluate"
-    ).split()
-)
-_REFUSED = _COLLECTIONS | _METHODS
+_REFUSED = _COLLECTIONS | METHODS
 # Attributes of these names that genuine files hold.
 _HELD = {
-    "sklearn.utils._metadata_requests.MetadataRequest": _METHODS,
+    "sklearn.utils._metadata_requests.MetadataRequest": METHODS,
     "sklearn.cluster._bisect_k_means._BisectingTree": frozenset({"score"}),
 }
 _HOOK = re.compile(r"__\w*__|_repr_\w+|_ipython_\w+")
@@ -67,15 +47,7 @@ _RUN_BY_SCIPY = re.compile(
 
 
 def check_state(cls: Global, state: object, at: int) -> None:
-    """Refuse a state that would put the file's own value in the place of a method.
-
-    Examples
-    --------
-    >>> check_state(Global("types", "SimpleNamespace", 0, True), {"depth": 3}, 7)
-    >>> check_state(Global("types", "SimpleNamespace", 0, True), {"append": 3}, 7)
-    Traceback (most recent call last):
-    treeaudit.errors.UnsafeModelError: the file sets append of a types.SimpleNamespace (byte 7)...
-    """
+    """Refuse a state that would put the file's own value in the place of a method."""
     if cls.name in _SHARED:
         raise UnsafeModelError(
             f"the file changes what {show(cls)} returns (byte {at:,}), which other code shares: "
@@ -171,7 +143,7 @@ def _shadows(cls: Global, key: str, value: object, *, known: bool) -> bool:
         return not isinstance(value, str) or _RUN_BY_SCIPY.fullmatch(value) is None
     if key in _COLLECTIONS:
         return True
-    if known and key in _METHODS:
+    if known and key in METHODS:
         return key not in _HELD.get(str(cls), ())
     if not known and key.startswith(f"__{cls.module.partition('.')[0]}_"):
         return False  # of that library, which nobody else looks up

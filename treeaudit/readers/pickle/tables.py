@@ -50,16 +50,7 @@ class Table:
 
 
 def table_of(value: object) -> Table | None:
-    """Return what a value is as a table; None where it is none.
-
-    Examples
-    --------
-    >>> found = table_of([[1, 2.5], [3, 4.5]])
-    >>> found.rows, found.columns
-    (2, 2)
-    >>> table_of({"age": [1, 2], "sick": [True, False]}).names
-    ['age', 'sick']
-    """
+    """Return what a value is as a table; None where it is none."""
     match value:
         case np.ndarray():
             return _of_array(value)

@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import LIMITS, Allowance, Deepest, Limits, Most, clean, show
-from treeaudit.readers.pmml.known_fields import ExtraContent, is_model
+from treeaudit.readers.pmml.fields import ExtraContent, is_model
 
 _CHUNK = 8 << 20
 _COST_OF_MODEL, _COST_OF_NODE, _COST_OF_PREDICATE, _COST_OF_WORD = 700, 400, 100, 64

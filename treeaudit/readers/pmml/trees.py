@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import CountsAre
 from treeaudit.model.tree import CategorySets, Tree
@@ -20,7 +21,6 @@ from treeaudit.readers.limits import Most, show
 from treeaudit.readers.links import category_sets, sums
 from treeaudit.readers.pmml.conditions import Condition, Fields
 from treeaudit.readers.pmml.document import Node, TreeModel
-from treeaudit.readers.types import Float, Wide
 
 
 @dataclass(slots=True, eq=False)

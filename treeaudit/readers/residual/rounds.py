@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.model.extras import Extra
 from treeaudit.readers.first_round import SINGLE, Step, people_of_class
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.residual.targets import Leaves, has_numbers, is_one_of, leaves_of
-from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
 _LARGEST = 1e300

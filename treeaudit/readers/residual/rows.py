@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.model.words import in_percent
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.residual.allow_list import is_name, library_of
-from treeaudit.readers.types import Array
 from treeaudit.readers.walk import Place
 
 CURVES = frozenset("evals_result_ _evals_result stopping_history best_scores".split())

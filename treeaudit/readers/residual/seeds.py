@@ -14,11 +14,11 @@ from typing import TypeGuard
 
 import numpy as np
 
+from treeaudit.arrays import Float
 from treeaudit.model.extras import Extra
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.types import Float
 from treeaudit.readers.walk import Place
 
 _TRIED = 5

@@ -13,13 +13,12 @@ from typing import Literal
 
 import numpy as np
 
-from treeaudit.arrays import Flag
+from treeaudit.arrays import Flag, Float, Table, Wide
 from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.tree import Tree
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.residual.allow_list import library_of
-from treeaudit.readers.types import Float, Table, Wide
 from treeaudit.readers.walk import Place
 
 SQUARED = frozenset({"squared_error", "mse", "friedman_mse", "ls"})

@@ -34,15 +34,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.labels import label_of
-from treeaudit.readers.sklearn.model_ref import Bootstrap, ModelRef, TrainingContext
+from treeaudit.readers.sklearn.model_ref import Bootstrap, ModelRef, TrainingContext, label_of
 from treeaudit.readers.sklearn.node_table import NodeTable
-from treeaudit.readers.types import Float, Wide
 
 _SLACK = 1e-6
 _TO_SPARE = 3
@@ -74,15 +73,6 @@ def class_weights(value: Float, weight: Float) -> Float:
     """Return weight per class from ``value`` as stored before or since 1.4.
 
     ``value`` has shape ``(n_nodes, n_classes)``; ``weight`` is ``weighted_n_node_samples``.
-
-    Examples
-    --------
-    >>> class_weights(np.array([[0.25, 0.75]]), np.array([8.0])).tolist()
-    [[2.0, 6.0]]
-    >>> class_weights(np.array([[2.0, 6.0]]), np.array([8.0])).tolist()
-    [[2.0, 6.0]]
-    >>> class_weights(np.array([[1.0, 0.0]]), np.array([1e-10])).tolist()
-    [[1e-10, 0.0]]
     """
     if value.min(initial=0) < 0:
         raise ReadError("the tree is damaged: a class has a negative count")
@@ -110,15 +100,6 @@ def people_per_class(
     ``weights``, ``n`` (people) and ``weight`` are those of leaves: inner nodes are sums of leaves
     and would prove nothing more. ``class_weight`` is as the file states it: the weight of each
     class by its position, ``balanced``, or None.
-
-    Examples
-    --------
-    One person of a class that weighs 3, two of a class that weighs 1:
-
-    >>> leaves = np.array([[3.0, 0.0], [0.0, 2.0]])
-    >>> found = people_per_class(leaves, np.array([1, 2]), leaves.sum(axis=1), {0: 3.0})
-    >>> found.counts_are, np.rint(leaves * found.per_weight).tolist()
-    ('exact', [[1.0, 0.0], [0.0, 2.0]])
     """
     classes = weights.shape[1]
     used = np.flatnonzero(weights.max(axis=0, initial=0) > 0)

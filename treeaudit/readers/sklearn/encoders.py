@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from treeaudit.arrays import Float
 from treeaudit.errors import ReadError
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.sklearn.labels import category_names, text_of
-from treeaudit.readers.types import Float
+from treeaudit.readers.sklearn.model_ref import category_names, text_of
 
 OPEN = (-math.inf, math.inf)
 Kind = Literal["number", "one-hot", "ordinal", "bins", "made"]

@@ -11,21 +11,22 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.arrays import Array, Flag
 from treeaudit.errors import ModelTooLargeError, ReadError
 from treeaudit.model.schema import Label
 from treeaudit.readers.limits import Deepest, Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.sklearn.labels import check_labels, class_labels
 from treeaudit.readers.sklearn.model_ref import (
     Bootstrap,
     ModelRef,
     Rows,
     TrainingContext,
+    check_labels,
+    class_labels,
     elements,
     is_tree,
 )
-from treeaudit.readers.types import Array, Flag
 
 TREES = frozenset(
     "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor".split()
@@ -55,20 +56,7 @@ _CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Z
 
 
 def children(found: ModelRef) -> Iterator[ModelRef]:
-    """Yield the fitted models that a model holds, each with what it was given.
-
-    Examples
-    --------
-    >>> import pickle
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import VotingClassifier
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from treeaudit.readers.pickle.pickle_vm import read_pickle
-    >>> vote = VotingClassifier([("a", DecisionTreeClassifier())])
-    >>> file = read_pickle(pickle.dumps(vote.fit(*load_iris(return_X_y=True))))
-    >>> [child.inside for child in children(ModelRef(estimator=file.root, inside=""))]
-    ['estimators_[0]']
-    """
+    """Yield the fitted models that a model holds, each with what it was given."""
     held = _HOLD.get(kind := found.estimator.kind)
     encoders = [one for name in _ENCODERS if (one := found.get(name)) is not None]
     told = class_labels(found.estimator) if held or encoders else None

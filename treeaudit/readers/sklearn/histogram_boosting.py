@@ -7,22 +7,25 @@ categories since 0.24, and since 1.4 an encoder of its own that puts their colum
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
+from treeaudit.arrays import Array, Flag, Table, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.tree import CategorySets, Tree
-from treeaudit.readers.columns import of_boosting
 from treeaudit.readers.limits import Most
-from treeaudit.readers.links import Links, link
+from treeaudit.readers.links import Links, link, of_boosting
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
-from treeaudit.readers.sklearn.labels import category_names
-from treeaudit.readers.sklearn.model_ref import ModelRef, elements, names_in
-from treeaudit.readers.types import Array, Flag, Table, Wide
+from treeaudit.readers.sklearn.model_ref import (
+    Budget,
+    FittedEnsemble,
+    ModelRef,
+    category_names,
+    elements,
+    names_in,
+)
 
 _NEEDED = ("value", "count", "feature_idx", "left", "right", "is_leaf")
 _NO_COUNTS = "boosted trees predict a number each: the file holds no counts of classes"
@@ -91,7 +94,9 @@ def read_histogram_boosting(found: ModelRef, budget: Budget) -> FittedEnsemble:
     return FittedEnsemble(
         build=lambda i: _tree(stored[i], categories),
         n_trees=len(stored),
-        tested=partial(_tested, stored, categories),
+        tested=lambda i: categories.home[
+            np.repeat(stored[i].column("feature_idx", stored[i].inner), 2)
+        ],
         schema=_schema(found, categories, classes, budget),
         counts_are="absent",
         counts_reason="the model predicts a number, not a class" if classes is None else _NO_COUNTS,
@@ -195,11 +200,6 @@ def _schema(
             Feature(name=one.name, categories=known, fill=fill) for one, known, fill in each
         )
     return Schema(features=features, classes=classes, named=named is not None)
-
-
-def _tested(stored: list[_Stored], categories: _Categories, i: int) -> Wide:
-    one = stored[i]
-    return categories.home[np.repeat(one.column("feature_idx", one.inner), 2)]
 
 
 def _tree(one: _Stored, categories: _Categories) -> Tree:

@@ -8,14 +8,14 @@ from typing import get_args
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.model.source import Member
 from treeaudit.model.tree import Tree
-from treeaudit.readers.sklearn.fitted_ensemble import FittedEnsemble
+from treeaudit.readers.sklearn.model_ref import FittedEnsemble
 from treeaudit.readers.sklearn.undo import in_double
-from treeaudit.readers.types import Wide
 
 _WEAKER: tuple[CountsAre, ...] = get_args(CountsAre)
 

@@ -1,16 +1,101 @@
-"""A model inside a file, and what the models around it gave it to learn from."""
+"""A model inside a file, its labels and names as plain Python values, and its fitted trees.
 
+The models around it gave it what it learnt from.
+"""
+
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Literal
 
 import numpy as np
 
+from treeaudit.arrays import Array, Wide
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.model.schema import Label
+from treeaudit.model.forest import CountsAre, RecordsAre, ValuesAre
+from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.model.tree import Tree
+from treeaudit.readers.limits import Allowance, Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.labels import label_of
-from treeaudit.readers.types import Array
+
+_VALUES = (str, bytes, int, float, complex, date, timedelta)
+
+
+def class_labels(model: object, name: str = "classes_") -> list[object] | None:
+    """Return the class labels that an object holds as they are, or None where it has no row."""
+    stored = arrived(model.get(name)) if isinstance(model, Inert) else None
+    if not isinstance(stored, np.ndarray) or stored.ndim != 1:
+        return None
+    return [arrived(label) for label in stored.tolist()]
+
+
+def check_labels(told: list[object] | None, used: list[object] | None) -> None:
+    """Make sure that a model answers with the labels that it states, where both are there."""
+    if told is None or used is None:
+        return
+    if len(told) != len(used) or not all(map(_same, told, used)):
+        raise ReadError("the model is inconsistent: it answers with other labels than it states")
+
+
+def _same(one: object, other: object) -> bool:
+    """Compare what a file has in the place of labels: lists and arrays are none."""
+    values = isinstance(one, _VALUES) and isinstance(other, _VALUES)
+    return one is other or (values and one == other)
+
+
+def label_of(value: object) -> Label:
+    """Return a stored class label as a plain value that can be written out."""
+    match value:
+        case float() if not math.isfinite(value):
+            return show(value)
+        case bool() | int() | float():
+            return value
+        case str():
+            return clean(value)
+        case bytes():
+            return value.decode("utf-8", "replace")
+        case complex() | np.generic():
+            kind = type(value).__name__
+            raise ReadError(f"a label or category is a {kind}: train with texts or whole numbers")
+        case _:
+            return show(value)
+
+
+def labels_of(stored: object) -> tuple[Label, ...] | None:
+    """Return a stored list of class labels, or None where one is no text and no number."""
+    if not isinstance(stored, list) or not all(
+        isinstance(label, str | int) or (isinstance(label, float) and math.isfinite(label))
+        for label in stored
+    ):
+        return None
+    return tuple(clean(label) if isinstance(label, str) else label for label in stored)
+
+
+def text_of(value: object) -> str:
+    """Return a stored name or category as text; not-a-number and None are missing."""
+    if is_nothing(value):
+        return "missing"
+    label = label_of(value)
+    if isinstance(label, float) and label.is_integer() and abs(label) < 1e15:
+        return str(int(label))
+    return str(label)
+
+
+def is_nothing(value: object) -> bool:
+    """Tell whether a stored category stands for missing values."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def category_names(stored: Sequence[object]) -> tuple[tuple[str, ...], str | None]:
+    """Return stored categories as texts, and which of them stands for missing values, if any."""
+    gap, others = "missing", {text_of(value) for value in stored if not is_nothing(value)}
+    while gap in others:
+        gap += " (no value)"
+    names = tuple(gap if is_nothing(value) else text_of(value) for value in stored)
+    return names, gap if any(map(is_nothing, stored)) else None
+
 
 Names = Array
 Rows = Literal["all", "some", "bootstrap", "first", "later", "repeated"]
@@ -133,11 +218,6 @@ def relabel(own: tuple[Label, ...], outer: tuple[Label, ...] | None) -> tuple[La
 
     Members are trained on the numbers of the classes. A code book may call its
     zeros -1.
-
-    Examples
-    --------
-    >>> relabel((0, 1), ("no", "yes")), relabel(("no", "yes"), ("no", "yes"))
-    (('no', 'yes'), ('no', 'yes'))
     """
     if outer is None or own == outer:
         return own
@@ -154,3 +234,66 @@ def elements(value: object) -> list[object]:
     if isinstance(value, np.ndarray):
         return [arrived(one) for one in value.ravel().tolist()] if value.dtype == object else []
     return [arrived(one) for one in value] if isinstance(value, list | tuple) else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FittedEnsemble:
+    """The trees of one fitted model, before they are made a `Forest`."""
+
+    build: Callable[[int], Tree]  # makes one tree, from the file, each time it is asked
+    n_trees: int  # how many there are
+    tested: Callable[[int], Wide]  # the feature of every edge of one tree
+    # As in `treeaudit.Forest`.
+    schema: Schema
+    counts_are: CountsAre
+    counts_reason: str
+    records_are: RecordsAre
+    n_records: int | None
+    single_precision: bool
+    warnings: tuple[str, ...] = ()  # what was noticed, one sentence each
+    # As in `treeaudit.Forest`; empty where all classes weigh the same.
+    class_weights: tuple[tuple[float, ...] | None, ...] = ()
+    tree_classes: tuple[tuple[Label, ...], ...] | None = None  # as in `treeaudit.Forest`
+    # As in `treeaudit.Forest`: of the numbers of all people in a node, each of the same weight.
+    values_are: ValuesAre = "unknown"
+
+
+class Budget:
+    """What reading all the trees of a file together may cost.
+
+    A file that names one tree a thousand times would otherwise seem, and cost,
+    a thousand times what it is.
+
+    `take` counts the bytes of one more tree, which are no more than the unpacked file has; `undo`
+    the columns of one more pipeline that is undone. Both raise `treeaudit.ModelTooLargeError`.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        too_much = "the trees together are larger than the file that holds them"
+        self.take = Allowance(n_bytes, too_much).take
+        too_much = "its pipelines have more columns than treeaudit takes in"
+        self.undo = Allowance(Most.undone, too_much).take
+        too_much = "its models have more columns than treeaudit takes in"
+        self._columns = Allowance(Most.columns, too_much)
+        self._known: dict[tuple[int, int], tuple[Feature, ...]] = {}
+
+    def named(self, names: Names | None, n: int) -> tuple[Feature, ...] | None:
+        """Return the features of these names, or None where they are no names of ``n``."""
+        if names is None or len(names) != n:
+            return None
+        return self._once(
+            (id(names), n),
+            lambda: tuple(Feature(name=str(label_of(arrived(name)))) for name in names.tolist()),
+        )
+
+    def unnamed(self, n: int) -> tuple[Feature, ...]:
+        """Return ``n`` features that have numbers instead of names."""
+        return self._once((0, n), lambda: Schema.numeric(n).features)
+
+    def _once(
+        self, key: tuple[int, int], make: Callable[[], tuple[Feature, ...]]
+    ) -> tuple[Feature, ...]:
+        if key not in self._known:
+            self._columns.take(key[1])
+            self._known[key] = make()
+        return self._known[key]

@@ -5,11 +5,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from treeaudit.arrays import Array, Float, Table, Wide
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.tree import SpreadIs
-from treeaudit.readers.columns import of_tree
 from treeaudit.readers.limits import Most, listed
-from treeaudit.readers.links import Edges, Links, link
+from treeaudit.readers.links import Edges, Links, link, of_tree
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.residual.targets import (
@@ -20,7 +20,6 @@ from treeaudit.readers.residual.targets import (
     are_equal,
     is_one_of,
 )
-from treeaudit.readers.types import Array, Float, Table, Wide
 
 _NEEDED = ("left_child", "right_child", "feature", "threshold", "n_node_samples")
 _COLUMNS = frozenset((*_NEEDED, "weighted_n_node_samples", "missing_go_to_left", "impurity"))

@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.encoders import CannotUndoError, Column
-from treeaudit.readers.sklearn.labels import text_of
-from treeaudit.readers.sklearn.model_ref import names_in
+from treeaudit.readers.sklearn.model_ref import names_in, text_of
 from treeaudit.readers.sklearn.steps import UNDO
-from treeaudit.readers.types import Wide
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,11 +31,16 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.residual.rounds import steps_of
 from treeaudit.readers.sklearn.ensembles import BAGS, BOOSTINGS, FORESTS, TREES, children
-from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
 from treeaudit.readers.sklearn.histogram_boosting import read_histogram_boosting
 from treeaudit.readers.sklearn.join import Part, join
-from treeaudit.readers.sklearn.labels import label_of
-from treeaudit.readers.sklearn.model_ref import ModelRef, elements, names_in
+from treeaudit.readers.sklearn.model_ref import (
+    Budget,
+    FittedEnsemble,
+    ModelRef,
+    elements,
+    label_of,
+    names_in,
+)
 from treeaudit.readers.sklearn.models import is_read_apart, members_of
 from treeaudit.readers.sklearn.tree_ensembles import read_trees
 from treeaudit.readers.sklearn.undo import plan_behind, undone

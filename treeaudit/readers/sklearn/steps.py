@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.encoders import (
@@ -22,7 +23,6 @@ from treeaudit.readers.sklearn.encoders import (
 )
 from treeaudit.readers.sklearn.ensembles import FORESTS
 from treeaudit.readers.sklearn.model_ref import elements, is_tree
-from treeaudit.readers.types import Flag, Float
 
 
 def _identity(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
@@ -56,17 +56,7 @@ def _by_score(kind: str, parameter: str) -> Undo:
 
 
 def _selected(mode: str, asked: object, scores: Float) -> Flag:
-    """Tell which columns a selection keeps by the largest scores, or by the smallest chances.
-
-    Examples
-    --------
-    >>> _selected("k_best", 1, np.array([2.0, 2.0, 1.0])).tolist()
-    [False, True, False]
-    >>> _selected("percentile", 34, np.array([2.0, 2.0, 1.0])).tolist()
-    [True, False, False]
-    >>> _selected("fwe", 0.05, np.array([0.01, 0.02, 0.5])).tolist()
-    [True, False, False]
-    """
+    """Tell which columns a selection keeps by the largest scores, or by the smallest chances."""
     if mode in ("k_best", "percentile"):
         scores = np.where(np.isnan(scores), np.finfo(np.float64).min, scores)
     if mode == "k_best" and asked == "all":

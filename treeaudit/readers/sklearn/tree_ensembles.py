@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treeaudit.arrays import Float, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.forest import RecordsAre, ValuesAre
 from treeaudit.model.schema import Label, Schema
@@ -18,17 +19,17 @@ from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.counts import Meaning, class_weights, meanings, weakest
 from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, children
-from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
-from treeaudit.readers.sklearn.labels import class_labels
 from treeaudit.readers.sklearn.model_ref import (
+    Budget,
+    FittedEnsemble,
     ModelRef,
     TrainingContext,
+    class_labels,
     elements,
     is_tree,
     names_in,
 )
 from treeaudit.readers.sklearn.node_table import NodeTable, kind_of_spread, read_nodes, spread_of
-from treeaudit.readers.types import Float, Wide
 
 _BOUNDED = "monotonicity constraints clip the numbers in its leaves, which may be no means"
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Schema
@@ -14,11 +15,8 @@ from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.encoders import Column
-from treeaudit.readers.sklearn.fitted_ensemble import Budget, FittedEnsemble
-from treeaudit.readers.sklearn.labels import label_of
-from treeaudit.readers.sklearn.model_ref import ModelRef
+from treeaudit.readers.sklearn.model_ref import Budget, FittedEnsemble, ModelRef, label_of
 from treeaudit.readers.sklearn.preprocessing import Plan, plan_of, width_in
-from treeaudit.readers.types import Flag, Float, Wide
 
 
 def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:
@@ -27,20 +25,6 @@ def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:
     A one-hot column becomes the set of its category (or of all others), an
     ordinal one the codes between its bounds, a scaled one its units, a bin the
     edge of the bin.
-
-    Examples
-    --------
-    >>> from treeaudit.readers.sklearn.encoders import Column
-    >>> from treeaudit.model.schema import Feature
-    >>> inf = np.inf
-    >>> seen = Tree(parent=[-1, 0, 0], feature=[-1, 1, 1], low=[-inf, -inf, 0.5],
-    ...             high=[inf, 0.5, inf])
-    >>> jobs = ("Army", "Sales", "Tech")
-    >>> one_hot = tuple(Column(feature=0, kind="one-hot", known=jobs, code=i) for i in range(3))
-    >>> plan = Plan(columns=one_hot, features=(Feature(name="job", categories=jobs),),
-    ...             home=(0, 0, 0), made=())
-    >>> [undo(seen, plan).categories.of(node) for node in (1, 2)]
-    [[0, 2], [1]]
     """
     if rounded:
         tree = in_double(tree)
@@ -187,13 +171,7 @@ def in_double(tree: Tree) -> Tree:
 
 
 def doubled(bound: Float) -> Float:
-    """Return the largest number that does not pass ``bound`` when rounded to 32 bits.
-
-    Examples
-    --------
-    >>> float(doubled(np.array([0.1]))[0]) > 0.1
-    False
-    """
+    """Return the largest number that does not pass ``bound`` when rounded to 32 bits."""
     with np.errstate(over="ignore"):
         below = bound.astype(np.float32)
         below = np.where(below > bound, np.nextafter(below, np.float32(-np.inf)), below)

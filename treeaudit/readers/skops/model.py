@@ -75,29 +75,14 @@ def read(content: Content, source: Source, select: str | None, limits: Limits) -
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parsed:
-    """What a skops file holds, as inert data.
+    """What a skops file holds, as inert data."""
 
-    Attributes
-    ----------
-    root
-        The object.
-    mentioned
-        Every name in the schema.
-    n_bytes
-        How many bytes the members hold.
-    version
-        Of the skops that wrote the file, as the schema tells it.
-    unread
-        Members of the archive that the schema does not name.
-    unused
-        Bytes of the archive that belong to no member, and where they stand.
-    """
-
-    root: object
-    mentioned: list[Global]
-    n_bytes: int
-    version: object
-    unread: tuple[str, ...] = ()
+    root: object  # The object
+    mentioned: list[Global]  # Every name in the schema
+    n_bytes: int  # How many bytes the members hold
+    version: object  # Of the skops that wrote the file, as the schema tells it
+    unread: tuple[str, ...] = ()  # Members of the archive that the schema does not name
+    # Bytes of the archive that belong to no member, and where they stand
     unused: tuple[tuple[str, bytes], ...] = ()
 
 

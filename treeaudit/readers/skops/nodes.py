@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from treeaudit.arrays import Array
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers.limits import Allowance, Deepest, Limits, Most, show
 from treeaudit.readers.pickle.arrays import DType, array_from, arrived, object_array
@@ -21,7 +22,6 @@ from treeaudit.readers.pickle.construct import hashable
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.states import check_items, check_state
 from treeaudit.readers.skops.archive import Archive
-from treeaudit.readers.types import Array
 
 Node = dict[str, Any]
 _PENDING = object()
@@ -50,15 +50,7 @@ class Graph:
         self._depth = 0
 
     def build(self, node: object) -> object:
-        """Return what a node stands for.
-
-        Raises
-        ------
-        UnsafeModelError
-            If an array of the file holds a pickle.
-        ReadError
-            If it is damaged.
-        """
+        """Return what a node stands for; refuse an array that holds a pickle."""
         if not isinstance(node, dict):
             raise ReadError("the skops schema has something else where a node belongs")
         key = node.get("__id__")
@@ -315,15 +307,6 @@ def read_npy(data: memoryview | bytes) -> Array:
     """Return the array of a .npy file, without copying it.
 
     numpy hands the header to Python's own parser. Here it is read as numpy writes it.
-
-    Examples
-    --------
-    >>> import io
-    >>> import numpy as np
-    >>> file = io.BytesIO()
-    >>> np.save(file, np.array([[1, 2], [3, 4]]))
-    >>> read_npy(file.getvalue()).tolist()
-    [[1, 2], [3, 4]]
     """
     head = bytes(data[:12])
     if head[:6] != _MAGIC or len(head) < 12 or head[6] not in (1, 2, 3):

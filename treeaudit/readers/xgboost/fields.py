@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.model.extras import Extra
+from treeaudit.readers.boosters import known_parameters
 from treeaudit.readers.residual.extra_content import (
     ANY,
     ITSELF,
@@ -42,31 +43,8 @@ _OF_NODES = (
 ).split()
 _OF_SETS = "categories_nodes categories_segments categories_sizes".split()
 # The configuration of a pickled Booster: objects, and settings at any depth of it.
-_CONFIG_OBJECTS = (
-    "learner gradient_booster gbtree updater metrics objective generic_param learner_model_param "
-    "learner_train_param gbtree_model_param gbtree_train_param dart_train_param tree_train_param "
-    "train_param hist_param colmaker_train_param cpu_hist_train_param hist_train_param "
-    "gpu_hist_train_param approx_train_param grow_colmaker grow_histmaker grow_local_histmaker "
-    "grow_quantile_histmaker "
-    "grow_quantile_histmaker_sycl grow_gpu_hist grow_gpu_approx grow_fast_histmaker distcol prune "
-    "refresh sync grow_skmaker"
-)
-_CONFIG_SETTINGS = (
-    "alpha booster cache_opt colsample_bylevel colsample_bynode colsample_bytree "
-    "debug_synchronize default_direction device disable_default_eval_metric dsplit "
-    "enable_experimental_json_serialization enable_feature_grouping eta extmem_single_page "
-    "fail_on_invalid_gpu_id gamma gpu_batch_nrows gpu_id gpu_page_size grow_policy "
-    "hist_synchronize interaction_constraints internal_device lambda learning_rate max_bin "
-    "max_cached_bin_pages max_cached_hist_node max_cat_threshold max_cat_to_onehot "
-    "max_conflict_rate max_delta_step max_depth max_leaves max_search_group min_child_weight "
-    "min_split_loss monotone_constraints multi_strategy n_gpus n_jobs name normalize_type nthread "
-    "one_drop opt_dense_col param predictor process_type random_state rate_drop refresh_leaf "
-    "reg_alpha reg_lambda sample_type sampling_method seed seed_per_iteration "
-    "single_precision_histogram sketch_eps sketch_ratio skip_drop sparse_threshold "
-    "specified_updater split_evaluator subsample tree_method updater_seq validate_features "
-    "validate_parameters "
-    "verbosity version"
-)
+_CONFIG_OBJECTS = known_parameters("xgboost-objects")
+_CONFIG_SETTINGS = known_parameters("xgboost-settings")
 _STATE = 10_000  # characters of the state of a generator of random numbers
 _SKLEARN = 8_000  # characters of the parameters of a wrapper, which XGBoost 1 and 2 write
 _NUMBERS = re.compile(r"[\[\]()0-9eE+., -]*")
@@ -110,10 +88,10 @@ def keys_of(booster: Booster) -> Keys:
         "trees": tree,
         "weight_drop": few,
     }
-    config: dict[Any, Any] = each(" ".join((_CONFIG_SETTINGS, _MODEL_PARAM, _TREES_PARAM)))
+    config: dict[Any, Any] = each(" ".join((*_CONFIG_SETTINGS, _MODEL_PARAM, _TREES_PARAM)))
     config[ITSELF] = SETTING
     config |= {**objective, "rng_state": _STATE, "version": few}
-    config.update((name, config) for name in _CONFIG_OBJECTS.split())
+    config.update((name, config) for name in _CONFIG_OBJECTS)
     return {
         "version": few,
         "learner": {

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from treeaudit.arrays import Wide
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Boosting, Forest, LazyTrees, RecordsAre
@@ -29,9 +30,7 @@ from treeaudit.readers.residual.column_statistics import category_names
 from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.residual.seeds import row_seed
 from treeaudit.readers.residual.targets import targets_in
-from treeaudit.readers.types import Wide
 from treeaudit.readers.xgboost import binary, ubjson
-from treeaudit.readers.xgboost.counts import class_counts, people, rate_and_penalty
 from treeaudit.readers.xgboost.fields import unknown_in
 from treeaudit.readers.xgboost.schema import (
     Booster,
@@ -39,7 +38,13 @@ from treeaudit.readers.xgboost.schema import (
     schema_of,
     seeds_of_draws,
 )
-from treeaudit.readers.xgboost.trees import StoredTree, read_tree
+from treeaudit.readers.xgboost.trees import (
+    StoredTree,
+    class_counts,
+    people,
+    rate_and_penalty,
+    read_tree,
+)
 
 _JSON = re.compile(
     rb'\s*\{\s*(?:"(?:learner|Config|Model)"\s*:\s*\{|"version"\s*:\s*\[\s*\d+\s*,\s*\d+\s*,)'

@@ -13,52 +13,30 @@ from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelErro
 from treeaudit.model.schema import Feature, Label, Schema
 from treeaudit.readers.boosters import check_number, whole
 from treeaudit.readers.limits import Most, clean, show
-from treeaudit.readers.xgboost.counts import Loss
-from treeaudit.readers.xgboost.trees import StoredTree
+from treeaudit.readers.xgboost.trees import Loss, StoredTree
 
 _TREE_BOOSTERS = ("gbtree", "dart")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Booster:
-    """One stored model, its trees still as they are in the file.
+    """One stored model, its trees still as they are in the file."""
 
-    Attributes
-    ----------
-    trees
-        The tree objects.
-    outputs
-        Which output (class) each tree is for.
-    scale
-        What the leaf values of each tree are multiplied with (dart).
-    n_features, leaf_width
-        Columns; numbers per leaf.
-    names, kinds
-        Feature names and types; empty where the file has none.
-    categories
-        Names of the categories by feature, where the file lists them.
-    loss
-        What it was trained for.
-    version
-        Of the XGBoost that wrote it.
-    parameters
-        Plain hyper-parameters.
-    out_of_turn
-        Whether trees and outputs are in an order that XGBoost never writes.
-    """
-
-    trees: Sequence[object]
-    outputs: Sequence[int]
-    scale: Sequence[float]
+    trees: Sequence[object]  # The tree objects
+    outputs: Sequence[int]  # Which output (class) each tree is for
+    scale: Sequence[float]  # What the leaf values of each tree are multiplied with (dart)
+    # Columns; numbers per leaf
     n_features: int
     leaf_width: int
+    # Feature names and types; empty where the file has none
     names: Sequence[str]
     kinds: Sequence[str]
+    # Names of the categories by feature, where the file lists them
     categories: Mapping[int, tuple[str, ...]]
-    loss: Loss
-    version: str | None
-    parameters: Mapping[str, Any]
-    out_of_turn: bool
+    loss: Loss  # What it was trained for
+    version: str | None  # Of the XGBoost that wrote it
+    parameters: Mapping[str, Any]  # Plain hyper-parameters
+    out_of_turn: bool  # Whether trees and outputs are in an order that XGBoost never writes
 
     def before(self, version: tuple[int, ...]) -> bool:
         """Tell whether an older version wrote it, or one before 1.0, which states none."""

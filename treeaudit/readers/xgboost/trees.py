@@ -1,15 +1,38 @@
-"""One tree as XGBoost stores it: checked, and turned into a `Tree`."""
+"""One tree as XGBoost stores it: checked, and turned into a `Tree`; and which covers are people.
 
-from collections.abc import Mapping
+The cover of a node (``sum_hessian``) is the sum over its training rows of
+``w * h``: the weight of the row times the second derivative of the loss. Where
+``h`` is one known number for all rows, ``cover / h`` is the weight in the node.
+
+1. Squared, absolute and quantile error have ``h = 1`` in every round.
+2. In the first round all rows have the same prediction, from ``base_score``:
+   logistic loss has ``h = p (1 - p)``, softmax ``h = 2 p (1 - p)`` with
+   ``p`` the softmax of the base scores. Later rounds mix predictions.
+3. ``cover / h`` is accepted as people only if it is whole in every leaf (to
+   1e-4, and to a hundredth of a person), the inner nodes are the sums of their
+   leaves, ``scale_pos_weight`` is 1, there are at least eight leaves (weights
+   in halves come out whole in fewer by chance), and these have no common
+   divisor, which a weight common to all rows would leave.
+4. Whole weights that differ between rows leave no trace in the file. So the
+   reader always says: people, *if no sample weights were given*.
+
+The gradients follow from the weights of the nodes, ``-G / (H + lambda)``; those
+of leaves are stored times the learning rate. ``G`` adds up over children, which
+gives lambda and the learning rate back without being told; a class then has
+``n p - G`` people. That is stated only where it is whole in every leaf.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from treeaudit.arrays import Array, Flag, Float, Wide
 from treeaudit.errors import ReadError
 from treeaudit.model.tree import Tree
 from treeaudit.readers.limits import Most
 from treeaudit.readers.links import Links, link, sums
-from treeaudit.readers.types import Array, Flag, Float, Wide
 
 _KINDS: Mapping[type, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no whole numbers
@@ -17,45 +40,20 @@ _MOST_CATEGORY = 1 << 24  # categories are 32-bit floats: above, they are no who
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoredTree:
-    """The columns of one tree, by position in `links`.
+    """The columns of one tree, by position in `links`."""
 
-    Attributes
-    ----------
-    links
-        The nodes that hang on the root.
-    feature, threshold, default_left
-        What an inner node asks: left where ``x < threshold`` as 32-bit floats.
-    categories
-        The codes that go right, by position of the inner node.
-    cover
-        ``sum_hessian``, or None where it is not stored.
-    weight
-        ``base_weights``, or None where there is not one per node.
-    value
-        Leaf values, 0 at inner nodes. None for leaves that hold a vector.
-    """
-
-    links: Links
+    links: Links  # The nodes that hang on the root
+    # What an inner node asks: left where ``x < threshold`` as 32-bit floats
     feature: Wide
     threshold: Float
     default_left: Flag
-    categories: Mapping[int, Wide]
-    cover: Float | None
-    weight: Float | None
-    value: Float | None
+    categories: Mapping[int, Wide]  # The codes that go right, by position of the inner node
+    cover: Float | None  # ``sum_hessian``, or None where it is not stored
+    weight: Float | None  # ``base_weights``, or None where there is not one per node
+    value: Float | None  # Leaf values, 0 at inner nodes. None for leaves that hold a vector.
 
     def tree(self, n_categories: Mapping[int, int], n_records: Wide | None, scale: float) -> Tree:
-        """Return the tree.
-
-        Parameters
-        ----------
-        n_categories
-            How many categories each categorical feature has.
-        n_records
-            People per node, where known.
-        scale
-            What leaf values are multiplied with.
-        """
+        """Return the tree, with the people per node where known, leaf values times the scale."""
         inner = self.links.inner
         # For every float32 x: x < t is x <= the double below t, and x >= t is x > it.
         bound = np.nextafter(self.threshold[inner], -np.inf)
@@ -83,11 +81,11 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     """Check one tree of the file."""
     if not isinstance(raw, dict):
         raise ReadError("it is no object")
-    left = _whole(raw, "left_children")
+    left = _whole_numbers(raw, "left_children")
     n = len(left)
     if n == 0:
         raise ReadError("it has no nodes")
-    stored_right = _whole(raw, "right_children", n)
+    stored_right = _whole_numbers(raw, "right_children", n)
     if (left < -1).any():
         raise ReadError(f"node {int(np.argmax(left < -1))} has a negative child")
     # Leaves that hold vectors keep the number of the vector in place of the right child.
@@ -99,16 +97,16 @@ def read_tree(raw: object, n_features: int, width: int) -> StoredTree:
     parents = np.flatnonzero(left >= 0)
     links = link(parents, left[parents], right[parents], n)
     at = links.order
-    feature = _whole(raw, "split_indices", n)[at]
+    feature = _whole_numbers(raw, "split_indices", n)[at]
     condition = _numbers(raw, "split_conditions", n)[at]
     inner = left[at] >= 0
     if feature[inner].min(initial=0) < 0 or feature[inner].max(initial=0) >= n_features:
         raise ReadError(f"it tests a feature that is none of the {n_features:,}")
-    goes_left = _whole(raw, "default_left", n)
+    goes_left = _whole_numbers(raw, "default_left", n)
     # XGBoost keeps one bit of it.
     if goes_left.min(initial=0) < 0 or goes_left.max(initial=1) > 1:
         raise ReadError("a split sends missing values neither left nor right")
-    kind = _whole(raw, "split_type", n)[at] if "split_type" in raw else np.zeros(len(at))
+    kind = _whole_numbers(raw, "split_type", n)[at] if "split_type" in raw else np.zeros(len(at))
     numeric, categorical = inner & (kind == 0), inner & (kind == 1)
     if np.isnan(condition[numeric]).any():
         raise ReadError("a threshold is not a number")
@@ -148,10 +146,10 @@ def _categories(raw: Mapping[str, object], at: Wide, categorical: Flag) -> dict[
     """Return the codes that go right, by position of the node."""
     if not categorical.any():
         return {}
-    codes = _whole(raw, "categories")
-    nodes = _whole(raw, "categories_nodes")
-    starts = _whole(raw, "categories_segments", len(nodes))
-    sizes = _whole(raw, "categories_sizes", len(nodes))
+    codes = _whole_numbers(raw, "categories")
+    nodes = _whole_numbers(raw, "categories_nodes")
+    starts = _whole_numbers(raw, "categories_segments", len(nodes))
+    sizes = _whole_numbers(raw, "categories_sizes", len(nodes))
     if np.any((starts < 0) | (sizes < 0) | (sizes > len(codes)) | (starts > len(codes) - sizes)):
         raise ReadError("the categories of a split lie outside their list")
     if np.any((codes < 0) | (codes >= _MOST_CATEGORY)):
@@ -172,7 +170,7 @@ def _fits(raw: Mapping[str, object], name: str, n: int) -> bool:
     return isinstance(column, list | np.ndarray) and len(column) == n
 
 
-def _whole(raw: Mapping[str, object], name: str, n: int | None = None) -> Wide:
+def _whole_numbers(raw: Mapping[str, object], name: str, n: int | None = None) -> Wide:
     return _column(raw, name, n, "iub").astype(np.int64)
 
 
@@ -198,3 +196,150 @@ def _of_list(column: list[object]) -> Array:
     if len(kinds) == 1 and (kind := _KINDS.get(*kinds)) is not None:
         return np.fromiter(column, kind, len(column))
     return np.asarray(column) if column else np.empty(0, dtype=np.int64)
+
+
+_ONE = ("reg:squarederror", "reg:linear", "reg:absoluteerror", "reg:quantileerror")
+_LOGISTIC = ("binary:logistic", "reg:logistic")
+_SOFTMAX = ("multi:softprob", "multi:softmax")
+_MOST_PEOPLE = 1 << 24  # where 32-bit floats stop being whole
+_RELATIVE, _ABSOLUTE, _NEAR = 1e-4, 1e-2, 2e-3
+_FEWEST_SPLITS = 3
+_FEWEST_LEAVES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What the model says of its training."""
+
+    objective: str  # Name of the loss
+    # The prediction before the first round, one per output or one for all
+    base_score: tuple[float, ...]
+    scale_pos_weight: float | None  # Weight of positive rows; None where the file does not tell
+    n_outputs: int  # Classes of a multi-class model, otherwise 1
+    n_first_round: int  # How many trees were grown in the first round
+    # What no step of a leaf is larger than, where its objective says so
+    max_delta_step: float | None = None
+
+    def probability(self, output: int) -> float | None:
+        """Return the prediction for one class before the first round."""
+        if self.objective in _LOGISTIC and len(self.base_score) == 1:
+            return self.base_score[0]
+        if self.objective in _SOFTMAX and len(self.base_score) in (1, self.n_outputs):
+            base = np.asarray(self.base_score, dtype=np.float64)
+            share = np.exp(base - base.max())
+            if len(base) == 1:
+                return 1 / self.n_outputs
+            return float(share[output] / share.sum())
+        return None
+
+    def per_person(self, tree: int, output: int) -> float | None:
+        """Return the cover of one row of weight 1, where it is the same for all."""
+        if self.objective in _ONE:
+            # Squared error takes scale_pos_weight too; the others have no such thing.
+            return 1.0 if self.scale_pos_weight in (None, 1.0) else None
+        p = self.probability(output)
+        if p is None or not 0 < p < 1 or tree >= self.n_first_round:
+            return None
+        if self.objective in _LOGISTIC:
+            return p * (1 - p) if self.scale_pos_weight == 1.0 else None
+        return 2 * p * (1 - p)
+
+
+def people(trees: Sequence[StoredTree], outputs: Sequence[int], loss: Loss) -> list[Wide | None]:
+    """Return the people per node of every tree, None where the cover does not prove them."""
+    units = [loss.per_person(i, output) for i, output in enumerate(outputs)]
+    found = [None if unit is None else _people_of(trees[i], unit) for i, unit in enumerate(units)]
+    shared = tested = 0
+    for i, n in enumerate(found):
+        if n is not None:
+            leaf = trees[i].links.is_leaf
+            shared = math.gcd(shared, int(np.gcd.reduce(n[leaf])))
+            tested += int(np.count_nonzero(leaf))
+    proved = tested >= _FEWEST_LEAVES
+    if loss.objective in _ONE and any(n is None for n in found):
+        proved = False  # one fraction anywhere means that rows had weights
+    return found if proved and shared == 1 else [None] * len(trees)
+
+
+def _people_of(tree: StoredTree, unit: float) -> Wide | None:
+    """Return cover / unit where it is whole."""
+    if tree.cover is None or tree.value is None:
+        return None
+    leaf = tree.links.is_leaf
+    estimate = tree.cover / unit
+    if not np.all(estimate <= _MOST_PEOPLE):
+        return None
+    near = np.rint(estimate)
+    slack = np.minimum(_RELATIVE * np.maximum(near, 1), _ABSOLUTE)
+    if np.any(np.abs(estimate - near)[leaf] > slack[leaf]) or np.any(near[leaf] < 1):
+        return None
+    n = sums(tree.links.parent, np.where(leaf, near, 0)).astype(np.int64)
+    if np.any(np.abs(estimate - n) > _RELATIVE * np.maximum(n, 1)):
+        return None
+    return n
+
+
+def class_counts(tree: StoredTree, n: Wide, p: float) -> Wide | None:
+    """Return how many people of its class are in each leaf of a tree of the first round.
+
+    None where the numbers do not come out whole. ``n``: people per node; ``p``: the prediction of
+    the class before the first round.
+    """
+    found = _how(tree)
+    if found is None or tree.value is None or tree.cover is None:
+        return None
+    leaf, h = tree.links.is_leaf, tree.cover
+    _, per_rate, both = found
+    of_class = (n * p + np.where(leaf, tree.value, 0.0) * (h * per_rate + both))[leaf]
+    near = np.rint(of_class)
+    if np.any(np.abs(of_class - near) > _ABSOLUTE) or np.any((near < 0) | (near > n[leaf])):
+        return None
+    counts: Wide = near.astype(np.int64)
+    return counts
+
+
+def rate_and_penalty(tree: StoredTree) -> tuple[float, float] | None:
+    """Return the learning rate and the penalty of a tree, as the round numbers they are near.
+
+    None where they are near none, or the file does not tell.
+    """
+    found = _how(tree)
+    if found is None:
+        return None
+    penalty, per_rate, _ = found
+    rate, penalty = 1 / per_rate, max(penalty, 0.0)
+    rounded = float(f"{rate:.3g}"), round(float(f"{penalty:.3g}"), 3)
+    near = abs(rounded[0] - rate) <= _RELATIVE * rate
+    return rounded if near and abs(rounded[1] - penalty) <= _NEAR * (1 + penalty) else None
+
+
+def _how(tree: StoredTree) -> tuple[float, float, float] | None:
+    """Return the penalty, 1 by the rate, and the penalty by the rate, as gradients add up."""
+    if tree.weight is None or tree.value is None or tree.cover is None:
+        return None
+    inner, left, right = tree.links.inner, tree.links.left, tree.links.right
+    leaf, h = tree.links.is_leaf, tree.cover
+    weight, value = np.where(leaf, 0.0, tree.weight), np.where(leaf, tree.value, 0.0)
+    if len(inner) < _FEWEST_SPLITS or not np.all(np.isfinite(weight)):
+        return None
+    # G adds up: w (H + lambda) of a node is the sum of its children's, where the
+    # weight of a leaf is its value / eta. Unknown: lambda, 1 / eta, lambda / eta.
+    table = np.column_stack(
+        [
+            weight[inner] - weight[left] - weight[right],
+            -(value[left] * h[left] + value[right] * h[right]),
+            -(value[left] + value[right]),
+        ]
+    )
+    rest = weight[left] * h[left] + weight[right] * h[right] - weight[inner] * h[inner]
+    size = np.abs(table).max(axis=0)
+    if np.any(size == 0):
+        return None
+    solved, _, rank, _ = np.linalg.lstsq(table / size, rest, rcond=None)
+    penalty, per_rate, both = (float(x) for x in solved / size)
+    off = np.abs(table @ (solved / size) - rest)
+    if rank < 3 or per_rate <= 0 or np.any(off > 1e-4 * (1 + h[inner])):
+        return None
+    if penalty < -_ABSOLUTE or abs(both / per_rate - penalty) > _ABSOLUTE * (1 + penalty):
+        return None
+    return penalty, per_rate, both

@@ -29,12 +29,6 @@ def parse(data: bytes | bytearray | memoryview | mmap, limits: Limits = LIMITS) 
     Objects become dict, arrays of one number type become read-only numpy
     arrays, other arrays become lists. Texts that are no UTF-8 keep their bytes
     as backslash escapes.
-
-    Examples
-    --------
-    >>> found = parse(b"{i\x01a[$d#i\x01\x3f\x80\x00\x00i\x01bSi\x02hi}")
-    >>> found["a"].tolist(), found["b"]
-    ([1.0], 'hi')
     """
     return _Parser(memoryview(data).cast("B").toreadonly(), limits).document()
 

@@ -8,6 +8,7 @@ as such.
 import re
 from collections.abc import Mapping
 from itertools import chain
+from pathlib import Path
 
 from treeaudit.model.extras import Extra, Kind
 from treeaudit.readers.limits import clean
@@ -21,87 +22,10 @@ _OF_MODEL = "modelName functionName algorithmName isScorable x-mathContext"
 _OF_FIELD = "name displayName optype dataType isCyclic x-dataType"
 
 _TABLE: Mapping[str, tuple[str, str]] = {
-    "PMML": ("", "version baseVersion x-baseVersion"),
-    "Header": ("PMML", ""),
-    "Application": ("Header", "name version"),
-    "Timestamp": ("Header", ""),
-    "MiningBuildTask": ("PMML", ""),
-    "DataDictionary": ("PMML", "numberOfFields"),
-    "DataField": ("DataDictionary", _OF_FIELD),
-    "Value": ("DataField DerivedField OutputField", "value displayValue property"),
-    "Interval": ("DataField DiscretizeBin", "closure leftMargin rightMargin"),
-    "TransformationDictionary": ("PMML", ""),
-    "LocalTransformations": (_MODELS, ""),
-    "DerivedField": ("TransformationDictionary LocalTransformations", _OF_FIELD),
-    "DefineFunction": ("TransformationDictionary", "name optype dataType"),
-    "ParameterField": ("DefineFunction", "name displayName optype dataType"),
-    "FieldRef": (f"{_VALUES} PredictorTerm", "field mapMissingTo"),
-    "Apply": (_VALUES, "function mapMissingTo defaultValue invalidValueTreatment"),
-    "Constant": (_VALUES, "dataType missing"),
-    "NormContinuous": (_VALUES, "field mapMissingTo outliers"),
-    "LinearNorm": ("NormContinuous", "orig norm"),
-    "NormDiscrete": (_VALUES, "field value method mapMissingTo"),
-    "Discretize": (_VALUES, "field mapMissingTo defaultValue dataType"),
-    "DiscretizeBin": ("Discretize", "binValue"),
-    "MapValues": (_VALUES, "outputColumn mapMissingTo defaultValue dataType"),
-    "FieldColumnPair": ("MapValues", "field column"),
-    "TextIndex": (
-        _VALUES,
-        "textField localTermWeights isCaseSensitive maxLevenshteinDistance countHits "
-        "wordSeparatorCharacterRE wordRE tokenize",
-    ),
-    "TextIndexNormalization": (
-        "TextIndex",
-        "inField outField regexField recursive isCaseSensitive maxLevenshteinDistance "
-        "wordSeparatorCharacterRE wordRE tokenize",
-    ),
-    "TreeModel": (
-        "PMML Segment AnomalyDetectionModel",
-        f"{_OF_MODEL} missingValueStrategy missingValuePenalty noTrueChildStrategy "
-        "splitCharacteristic",
-    ),
-    "MiningModel": ("PMML Segment AnomalyDetectionModel", _OF_MODEL),
-    "AnomalyDetectionModel": ("PMML", f"{_OF_MODEL} algorithmType sampleDataSize"),
-    "RegressionModel": (
-        "PMML Segment",
-        f"{_OF_MODEL} modelType targetFieldName normalizationMethod",
-    ),
-    "RegressionTable": ("RegressionModel", "intercept targetCategory"),
-    "NumericPredictor": ("RegressionTable", "name exponent coefficient"),
-    "CategoricalPredictor": ("RegressionTable", "name value coefficient"),
-    "PredictorTerm": ("RegressionTable", "name coefficient"),
-    "MiningSchema": (_MODELS, ""),
-    "MiningField": (
-        "MiningSchema",
-        "name usageType optype importance outliers lowValue highValue missingValueReplacement "
-        "missingValueTreatment invalidValueTreatment invalidValueReplacement "
-        "x-invalidValueReplacement",
-    ),
-    "Output": (_MODELS, ""),
-    "OutputField": (
-        "Output",
-        "name displayName optype dataType targetField feature value ruleFeature algorithm rank "
-        "rankBasis rankOrder isMultiValued segmentId isFinalResult",
-    ),
-    "Decisions": ("OutputField", "businessProblem description"),
-    "Decision": ("Decisions", "value displayValue description"),
-    "Targets": (_MODELS, ""),
-    "Target": ("Targets", "field optype castInteger min max rescaleConstant rescaleFactor"),
-    "TargetValue": ("Target", "value displayValue priorProbability defaultValue"),
-    "Segmentation": (
-        "MiningModel",
-        "multipleModelMethod missingPredictionTreatment missingThreshold "
-        "x-missingPredictionTreatment x-missingThreshold",
-    ),
-    "Segment": ("Segmentation", "id weight"),
-    "Node": ("TreeModel Node", "id score recordCount defaultChild"),
-    "ScoreDistribution": ("Node", "value recordCount confidence probability"),
-    "True": (_TESTS, ""),
-    "False": (_TESTS, ""),
-    "SimplePredicate": (_TESTS, "field operator value"),
-    "SimpleSetPredicate": (_TESTS, "field booleanOperator"),
-    "CompoundPredicate": (_TESTS, "booleanOperator"),
-    "Array": ("SimpleSetPredicate", "n type"),
+    element: (parents, attributes)
+    for line in Path(__file__).with_name("elements.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+    for element, parents, attributes in [map(str.strip, line.split("|"))]
 }
 _KNOWN = {
     name: (frozenset(above.split()) or frozenset({""}), frozenset(names.split()))

@@ -10,6 +10,7 @@ people where share times record count comes out whole in every leaf.
 import re
 from dataclasses import replace
 
+from treeaudit.arrays import Float
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
 from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import CountsAre, Forest
@@ -24,7 +25,6 @@ from treeaudit.readers.pmml.document import Document, Model, parse
 from treeaudit.readers.pmml.trees import Rows, flatten
 from treeaudit.readers.residual.extra_content import few
 from treeaudit.readers.residual.targets import single_targets
-from treeaudit.readers.types import Float
 
 _ROOT = re.compile(r"<(?:[A-Za-z_][\w.-]*:)?PMML[\s>/]")
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
