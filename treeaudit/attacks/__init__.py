@@ -66,32 +66,10 @@ def offered_attacks() -> Offered:
 
 
 def all_attacks(offered: Offered | None = None) -> tuple[type[Attack], ...]:
-    """Return the built-in attacks and those that other packages offer.
-
-    Parameters
-    ----------
-    offered
-        Those of other packages; searched for unless given.
-
-    Examples
-    --------
-    >>> [attack.id for attack in all_attacks()][:3]
-    ['TA101', 'TA102', 'TA103']
-    """
+    """Return the built-in attacks and those that other packages offer."""
     return (*ATTACKS, *(offered or offered_attacks()).attacks)
 
 
 def all_checks(offered: Offered | None = None) -> Mapping[str, Registered]:
-    """Return what a policy can ask for, by name: the checks of all attacks and of the model.
-
-    Parameters
-    ----------
-    offered
-        As for `all_attacks`.
-
-    Examples
-    --------
-    >>> all_checks()["max-certain-share"].attacks
-    ('TA102', 'TA110')
-    """
+    """Return what a policy can ask for, by name: the checks of all attacks and of the model."""
     return register((attack.id, attack.checks) for attack in all_attacks(offered))

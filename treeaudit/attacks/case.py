@@ -27,11 +27,7 @@ from treeaudit.table.table import Table
 def _are_draws_of(
     forest: Forest, train: Records, draws: Callable[[], npt.NDArray[np.integer[Any]]]
 ) -> bool:
-    """Tell whether draws are those of some people.
-
-    The draws that the seeds of the file make again are those of these people only if they stand
-    in the order of the training: then every leaf holds as many of each label as it says.
-    """
+    """Tell whether draws are those of some people."""
     if train.labels is None or forest.seeds is None or forest.n_records != len(train):
         return False
     if min(train.labels.min(initial=0), train.node.min(initial=0)) < 0:
@@ -118,13 +114,7 @@ class Case:
     )
 
     def people(self, role: Literal["train", "test"]) -> Records:
-        """Return people who are there because the attack said that it needs them.
-
-        Raises
-        ------
-        RuntimeError
-            If there are none: `Attack.needs` does not name them.
-        """
+        """Return people who are there because the attack said that it needs them."""
         records = self.train if role == "train" else self.test
         if records is None:
             raise RuntimeError(f"an attack uses {role} people that it does not say it needs")
@@ -136,11 +126,7 @@ class Case:
         return None if records is None or records.labels is None else records
 
     def members(self, tree: int) -> LeafMembers:
-        """Return which training people end in which leaf of a tree, in leaves of the table.
-
-        Only those whom the tree saw, where it is known whom. Kept where persons are named: what
-        is sorted then is asked for again and again.
-        """
+        """Return which training people end in which leaf of a tree, in leaves of the table."""
         if tree in self._members:
             return self._members[tree]
         train = self.people("train")
@@ -155,13 +141,7 @@ class Case:
         return found
 
     def times(self) -> Codes:
-        """Return how often each row was drawn for each tree; in few bits, since it is kept.
-
-        Raises
-        ------
-        DataError
-            As `treeaudit.inference.bootstrap.sample_counts`, which makes the draws again.
-        """
+        """Return how often each row was drawn for each tree; in few bits, since it is kept."""
         if not self._times:
             times = sample_counts(self.forest)
             self._times.append(times.astype(np.min_scalar_type(int(times.max(initial=0)))))
@@ -208,21 +188,11 @@ class Attack(Page, Protocol):
     details: ClassVar[type[Details]]
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what the attack found in a case that holds what it needs.
-
-        `treeaudit.attacks.needs.run_attack` sees to that. Skipped for what only
-        computing shows.
-        """
+        """Return what the attack found in a case that holds what it needs."""
 
 
 def smallest(values: Wide | Float, chosen: Flag, most: int = 5) -> Index:
-    """Return some positions with the smallest values, ties in order, without sorting all.
-
-    Examples
-    --------
-    >>> smallest(np.array([3, 1, 2, 1, 0]), np.array([1, 1, 1, 1, 0]), 3).tolist()
-    [1, 3, 2]
-    """
+    """Return some positions with the smallest values, ties in order, without sorting all."""
     found = np.flatnonzero(chosen)
     if len(found) > most:
         own = values[found]

@@ -27,9 +27,6 @@ from treeaudit.table.persons import Codes
 class Score:
     """How often guesses about some people are right; filled in tree by tree.
 
-    In a forest each person counts once, with the share of their guesses that
-    are right. A row that stands for several people counts as them.
-
     Attributes
     ----------
     records
@@ -74,10 +71,7 @@ class Score:
 def leaf_guesses(
     case: Case, records: Records, chosen: Flag, labels: Labels
 ) -> Iterator[tuple[Wide, Codes]]:
-    """Guess what some leaves say of whoever fits them, tree by tree.
-
-    Yields: the leaf of each person, and what it says: -1 where nothing.
-    """
+    """Guess what some leaves say of whoever fits them, tree by tree."""
     # Whoever fits no leaf has position -1: the last entry.
     says = np.append(np.where(chosen, labels.top, -1), -1)
     for tree in range(case.forest.n_trees):
@@ -93,12 +87,7 @@ _SMALL_EXCESS = 0.1
 def leaf_control(
     case: Case, chosen: Flag, of: str, stated: PredictedValue | None = None
 ) -> Control | None:
-    """Test what some leaves say of the people in them.
-
-    The claim is that whoever fits the leaf has its most frequent label or value.
-
-    Returns: None where there is nobody to test the claim on, or nothing is claimed.
-    """
+    """Test what some leaves say of the people in them."""
     if stated is None:
         if not case.table.tells_labels:
             return None

@@ -55,9 +55,6 @@ def draws_ratio(counts: Float, expected: Float, each: float = 1.0) -> Float:
 def leaf_scores(forest: Forest, index: int, tree: Tree, reference: Reference) -> Float | None:
     """Return the score of being in each leaf of a tree, per class.
 
-    Class counts are used where they are people or draws; otherwise the people
-    in the leaf whatever their label, and of weights only whether they are zero.
-
     Returns: shape ``(n_nodes, n_classes)``, or ``(n_nodes, 1)`` where the label does not matter; 0
     at inner nodes, where only those end whom no edge lets through. None where the tree tells
     nothing of people.
@@ -133,11 +130,7 @@ class Groups:
 
 
 def split_groups(case: Case, attack_id: str, most: int) -> Groups:
-    """Split the people by the seed of the case.
-
-    Where it is known whose each record is, everybody is asked about once, by one of
-    their records, and nobody's records stand in both halves.
-    """
+    """Split the people by the seed of the case."""
     train, test = case.people("train"), case.people("test")
     rng = np.random.default_rng([case.seed, zlib.crc32(attack_id.encode())])
     members = _one_each(train, rng.permutation(len(train)))[:most]

@@ -217,10 +217,7 @@ class Homogeneity:
     dominant: float = 0.9
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return how far the labels of each group differ.
-
-        Skipped where no such leaf was found and not every tree holds class counts.
-        """
+        """Return how far the labels of each group differ."""
         stated, forest = label_of(case), case.forest
         labels, size = stated.labels, stated.size
         found, unseen = homogeneous_groups(case, stated), _without_counts(case)

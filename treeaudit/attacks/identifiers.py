@@ -130,11 +130,7 @@ class Identifiers:
     fewest: int = 20
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return the features that are named or cut like identifiers.
-
-        Skipped where nothing was found and the file tells nothing to judge by:
-        neither it nor the training data says how many people there are.
-        """
+        """Return the features that are named or cut like identifiers."""
         forest, people = case.forest, _people(case)
         drawn = forest.source.draws_thresholds
         told = bool(people) and not drawn

@@ -195,11 +195,7 @@ class Sensitive:
     p: float = 0.1
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what the groups say of the columns that were named.
-
-        A model that predicts a number publishes its mean in every leaf: its
-        target is audited without being named.
-        """
+        """Return what the groups say of the columns that were named."""
         columns = columns_to_audit(case)
         alike, entries = [], []
         for column in columns:

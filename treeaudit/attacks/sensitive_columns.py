@@ -227,11 +227,7 @@ def groups_of(
 
 
 def _given(number: Float | None, group: Wide, persons: Int | None) -> tuple[Float, Wide] | None:
-    """Return what is given by each person of each leaf, of all their records, and in which leaf.
-
-    Amounts above and below zero do not cancel out: a person gives no less than any of their
-    records.
-    """
+    """Return what is given by each person of each leaf, of all their records, and in which leaf."""
     if number is None:
         return None
     if persons is None:

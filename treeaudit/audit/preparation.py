@@ -58,11 +58,7 @@ def prepare(
     progress: Progress | None = None,
     jobs: int | None = None,
 ) -> tuple[Case, Counted, str]:
-    """Return the case, what is counted in it, and why the people could not be verified, if so.
-
-    Read the people, verify the training people, build the table, count the privacy units,
-    and put the case together.
-    """
+    """Return the case, what is counted in it, and why the people could not be verified, if so."""
     _check_numbers(request)
     check_request(request, forest)
     prior = None if request.prior is None else prior_table(request.prior, forest)

@@ -182,11 +182,7 @@ def audit(request: Request, progress: Progress | None = None, jobs: int | None =
 def audit_all(
     request: Request, progress: Progress | None = None, jobs: int | None = None
 ) -> tuple[Report, ...]:
-    """Answer a request about a file for each of its models, unless one is chosen.
-
-    People who fit the first model need not fit another: that one is judged without them, and does
-    not pass.
-    """
+    """Answer a request about a file for each of its models, unless one is chosen."""
     forests = load_all(os.fspath(request.model), select=request.select, max_bytes=request.max_bytes)  # type: ignore[call-overload]
     if len(forests) > 1 and request.baseline is not None:
         raise DataError("--baseline is a report of one model: choose it with --select NAME")

@@ -246,11 +246,7 @@ def _same_line(baseline: Baseline, forest: Forest, model_name: str | None) -> No
 def accept(
     checks: Sequence[Check], baseline: Baseline, terms: Terms, known: Mapping[str, Registered]
 ) -> tuple[Check, ...]:
-    """Mark the failed checks that are no worse than in the baseline.
-
-    Returns: with ``baseline`` where the old number is known, and ``accepted`` where a failed one is
-    no worse and the acceptance still holds.
-    """
+    """Mark the failed checks that are no worse than in the baseline."""
     return tuple(
         _accept(check, known[check.name].rule, baseline)
         if check.name in known and not _apart(check, baseline, terms, known[check.name])

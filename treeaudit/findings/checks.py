@@ -150,11 +150,7 @@ class _Whole(float):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """A rule and the attacks that name it, by id.
-
-    The first has to have run, or the one that the rule names; the others add to it where
-    they have: the worst counts. There are none where the model itself tells the number.
-    """
+    """A rule and the attacks that name it, by id."""
 
     rule: Rule
     attacks: tuple[str, ...] = ()

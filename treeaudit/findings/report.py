@@ -58,15 +58,7 @@ class Unit:
 
     @property
     def sentence(self) -> str:
-        """What is counted, in a sentence.
-
-        Examples
-        --------
-        >>> Unit().sentence
-        'records; one record a person is assumed'
-        >>> Unit(by="person", persons=200, records=2000).sentence
-        '200 persons, 2,000 records'
-        """
+        """What is counted, in a sentence."""
         if self.by == "people":
             return "records; each is another person, as was said (--repeats people)"
         if self.by == "person":

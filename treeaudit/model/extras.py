@@ -73,12 +73,6 @@ class Extras:
     groups
         Statistics of groups of at least five people, with the people of the smallest: records
         under a policy that asks for more. Groups of fewer than five are in ``found``.
-
-    Examples
-    --------
-    >>> seed = Extra(kind="seeds", where="random_state", n=1, says="repeats the draw")
-    >>> [one.where for one in Extras(found=(seed,), looked_for=KINDS)]
-    ['random_state']
     """
 
     found: tuple[Extra, ...] = ()
@@ -96,10 +90,7 @@ class Extras:
         return iter(self.found)
 
     def beside(self, other: "Extras") -> "Extras":
-        """Return the extra content of two parts of one file.
-
-        A kind counts as looked for if both readers looked for it, or one of them found it.
-        """
+        """Return the extra content of two parts of one file."""
         found = (*self.found, *other.found)
         return Extras(
             found=found,

@@ -24,14 +24,6 @@ def people_by_feature(tree: Tree, leaves: npt.ArrayLike, people: Wide, n_feature
 
     * ``leaves``: node numbers, shape ``(n,)``.
     * ``people``: shape ``(n,)``: people in each of them.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 1, 1],
-    ...              low=[-inf, -inf, 1, -inf, 3], high=[inf, 1, inf, 3, inf])
-    >>> people_by_feature(chain, [1, 4], np.array([2, 3]), 2).tolist()
-    [5, 3]
     """
     rules = rules_of(tree, leaves)
     return np.bincount(rules.feature, people[rules.row], n_features).astype(np.int64)
@@ -60,15 +52,6 @@ def hidden_without(rules: Rules, n_leaves: int, values: Float, k: int) -> Flag:
     * ``values``: shape ``(n_people, n_features)``: the people, as the model sees them.
 
     Returns: shape ``(n_leaves, n_features)``.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
-    ...              low=[-inf, -inf, 15], high=[inf, 15, inf])
-    >>> people = np.array([[10.0, 1.0], [33.0, 2.0], [54.0, 3.0]])
-    >>> hidden_without(rules_of(stump, [1]), 1, people, 3).tolist()
-    [[True, False]]
     """
     hidden = np.zeros((n_leaves, values.shape[1]), dtype=np.bool_)
     first = np.searchsorted(rules.row, np.arange(n_leaves + 1))

@@ -81,12 +81,6 @@ def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
     * ``counts``: shape ``(n_leaves, n_classes)``, as in `Tree.counts`.
     * ``size``: shape ``(n_leaves,)``: people per leaf.
     * ``counts_are``: as in `Forest`.
-
-    Examples
-    --------
-    >>> draws = np.array([[2.0, 1.0], [3.0, 1.0], [5.0, 0.0]])
-    >>> people_per_class(draws, np.array([3, 2, 2]), "exact").tolist()
-    [[2.0, 1.0], [nan, nan], [2.0, 0.0]]
     """
     known = np.zeros(len(counts), dtype=np.bool_)
     if counts_are in ("exact", "likely"):
@@ -114,12 +108,6 @@ def exceptions(
       largest.
     * ``distinct``, ``size``: classes that occur, and people.
     * ``counts_are``: as in `Forest`.
-
-    Examples
-    --------
-    >>> nine_of_ten, draws = (10.0, 9.0, 2, 10), (16.0, 9.0, 2, 10)
-    >>> [float(exceptions(*map(np.asarray, one), "exact")) for one in (nine_of_ten, draws)]
-    [1.0, 3.0]
     """
     if counts_are not in ("exact", "likely"):
         few = (distinct == 1) | (largest >= _NEARLY * counted)
@@ -130,17 +118,7 @@ def exceptions(
 
 
 def nearly_certain(share: Float, others: Float, k: int) -> npt.NDArray[np.bool_]:
-    """Tell which leaves all but give the label of their people away.
-
-    Those in which whoever knows one person is sure of the rest, and those whose
-    commonest label has 95 % or more with fewer than ``k`` exceptions.
-
-    Examples
-    --------
-    >>> share, others = np.array([0.9, 249 / 250, 0.9, 0.96]), np.array([1, 1, 2, 40])
-    >>> nearly_certain(share, others, 5).tolist()
-    [True, True, False, False]
-    """
+    """Tell which leaves all but give the label of their people away."""
     return (others <= 1) | ((share >= _NEARLY) & (others < k))
 
 

@@ -51,12 +51,6 @@ def risk(size: Wide, threshold: float, chance: Float | None = None) -> Risk:
     * ``threshold``: the highest acceptable risk, such as 1/k.
     * ``chance``: shape ``(n_groups,)``: the probability to find one of them, such as the
       expectation of 1/F; 1/f unless told.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> risk(np.array([1, 3, 2, 3]), 1 / 3)
-    Risk(highest=1.0, average=0.4444444444444444, above_threshold=0.3333333333333333)
     """
     each = 1 / size if chance is None else chance
     total = size.sum()
@@ -85,16 +79,7 @@ class Uniques:
 
 
 def expected_chance(size: Wide, fraction: float) -> Float:
-    """Return the expectation of 1/F given the people of the data in the group.
-
-    The model is F | f negative binomial with parameters f and the sampling
-    fraction.
-
-    Examples
-    --------
-    >>> expected_chance(np.array([1, 2]), 0.1).round(5).tolist()
-    [0.25584, 0.08268]
-    """
+    """Return the expectation of 1/F given the people of the data in the group."""
     distinct, back = np.unique(size, return_inverse=True)
     # Euler's transformation keeps the power of a small fraction out of the formula.
     value = fraction / distinct * _hypergeometric(distinct, 1 - fraction)
@@ -113,13 +98,7 @@ def _hypergeometric(size: Wide, z: float) -> Float:
 
 
 def population_uniques(size: Wide, fraction: float) -> Uniques:
-    """Estimate how many people of the population are alone in their group.
-
-    Examples
-    --------
-    >>> population_uniques(np.array([1, 1, 5]), 1.0)
-    Uniques(population=7, pitman=2.0, zayatz=2.0, slide=2.0)
-    """
+    """Estimate how many people of the population are alone in their group."""
     return Uniques(
         population=max(round(int(size.sum()) / fraction), int(size.sum())),
         pitman=pitman(size, fraction),
@@ -135,15 +114,7 @@ def _frequencies(size: Wide) -> tuple[Float, Float]:
 
 
 def pitman(size: Wide, fraction: float) -> float | None:
-    """Estimate population uniques by Pitman's sampling formula.
-
-    Maximum likelihood of (theta, alpha), Hoshino (2001), equation 8.
-
-    Examples
-    --------
-    >>> round(pitman(np.repeat([1, 2, 3, 4], [80, 20, 10, 5]), 0.1))
-    142
-    """
+    """Estimate population uniques by Pitman's sampling formula."""
     from scipy.optimize import minimize
     from scipy.special import expit, gammaln
 
@@ -177,16 +148,7 @@ def pitman(size: Wide, fraction: float) -> float | None:
 
 
 def zayatz(size: Wide, fraction: float) -> float | None:
-    """Estimate population uniques by Zayatz's equivalence class method.
-
-    The groups of the population are taken to have the sizes of those of the
-    data.
-
-    Examples
-    --------
-    >>> round(zayatz(np.array([1, 1, 1, 2, 2, 5]), 0.5), 2)
-    3.35
-    """
+    """Estimate population uniques by Zayatz's equivalence class method."""
     from scipy.special import gammaln
 
     sizes, groups = _frequencies(size)
@@ -214,11 +176,6 @@ def slide(size: Wide, fraction: float, groups: float | None = None) -> float | N
     A group of the population has 1 + NB(alpha, beta) people; the two are solved
     from the expected groups of one and of two people in the data. None where
     that has no solution.
-
-    Examples
-    --------
-    >>> slide(np.array([3, 3, 3]), 0.5) is None
-    True
     """
     from scipy.optimize import least_squares
     from scipy.special import expit

@@ -81,10 +81,7 @@ class Outcome:
         return paired(*only, len(ours), confidence)
 
     def given_away(self, confidence: float) -> float:
-        """Return the share of members whose value the model gives away; 0 where not certain.
-
-        The smaller of the two excesses, where both are above 0 with confidence.
-        """
+        """Return the share of members whose value the model gives away; 0 where not certain."""
         excesses = [self.beyond_control(confidence), self.beyond_imputation(confidence)]
         if any(excess.low <= 0 for excess in excesses):
             return 0.0
@@ -148,11 +145,7 @@ _MOST_TIMES_TREES = 80_000
 
 
 def _advantage(findings: Sequence[Finding], _: Forest) -> float | None:
-    """Measure how much more often a value is found than for unseen people and without the model.
-
-    The smaller of the two, at its upper bound, for the column where that is
-    largest; None where a column was left out.
-    """
+    """Measure how much more often a value is found than for unseen people and without the model."""
     details = details_of(findings[0], AttributesDetails)
     if details.not_attacked:
         return None
@@ -207,10 +200,7 @@ class Attributes:
     most_work: int = 40_000_000
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return which columns the model gives away beyond control and imputation.
-
-        Skipped where no column can be attacked.
-        """
+        """Return which columns the model gives away beyond control and imputation."""
         trees = case.forest.n_trees
         most = max(_FEWEST_PEOPLE, min(self.most_people, _MOST_TIMES_TREES // trees))
         people = split_groups(case, self.id, min(most, self.most_people))

@@ -20,17 +20,7 @@ _Hidden = tuple[Sequence[int], Float]
 
 
 class Paths:
-    """A tree and the columns whose values are hidden.
-
-    Examples
-    --------
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
-    ...              low=[-np.inf, -np.inf, 1.5], high=[np.inf, 1.5, np.inf])
-    >>> paths = Paths(stump, Schema.numeric(1), [((0,), np.array([[1.0], [3.0]]))])
-    >>> values = np.array([[1.0], [2.0]])
-    >>> paths.what_if(values, stump.apply(values)).tolist()
-    [[1, 2], [1, 2]]
-    """
+    """A tree and the columns whose values are hidden."""
 
     def __init__(self, tree: Tree, schema: Schema, columns: Sequence[_Hidden]) -> None:
         self.tree, self._columns = tree, columns

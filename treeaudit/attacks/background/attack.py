@@ -91,11 +91,7 @@ class Background:
     certainty: float = 0.95
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return who falls for each amount of knowledge.
-
-        Leaves whose counts are not people (weights, repeated draws) only count
-        at ``r = 0``; skipped where nothing was found and there are such leaves.
-        """
+        """Return who falls for each amount of knowledge."""
         table = case.table
         size, majority = table.size, table.labels.majority
         countable = ~np.isnan(majority)

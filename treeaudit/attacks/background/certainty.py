@@ -102,10 +102,7 @@ def _joined(parts: list[_Vectors]) -> _Vectors:
 
 
 def certainty_by_known(counts: npt.ArrayLike, known: int) -> Float:
-    """Return how certain a label can become when ``known`` others are known.
-
-    The worst case: the attacker happens to know people of other labels.
-    """
+    """Return how certain a label can become when ``known`` others are known."""
     table = np.asarray(counts, dtype=np.float64)
     n = table.sum(axis=1, keepdims=True)
     left = n - np.minimum(known, n - table)
@@ -134,10 +131,7 @@ def share_certain_by_random(counts: npt.ArrayLike, known: int) -> Float:
 
 
 def certainty_by_negations(counts: npt.ArrayLike, negations: int) -> Float:
-    """Return how certain a label can become when others are ruled out for the target.
-
-    "It is not flu" takes the largest other classes out of the count.
-    """
+    """Return how certain a label can become when others are ruled out for the target."""
     return certainty_by_skyline(counts, negations, 0, 0)
 
 

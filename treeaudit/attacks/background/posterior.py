@@ -42,11 +42,7 @@ class _Posterior:
 
 
 def posterior(counts: npt.ArrayLike, people: npt.ArrayLike, share: npt.ArrayLike) -> _Posterior:
-    """Return how likely each label is for each kind of person in each leaf.
-
-    Exact where a leaf holds one or two labels, whatever others the model knows;
-    the Ω-estimate where it holds three or more.
-    """
+    """Return how likely each label is for each kind of person in each leaf."""
     table = np.asarray(counts, dtype=np.int64)
     kinds = np.asarray(people, dtype=np.int64)
     prior = np.asarray(share, dtype=np.float64)

@@ -135,8 +135,6 @@ class Knowledge(Details):
 class BackgroundDetails(Details):
     """Who is disclosed for each amount of knowledge.
 
-    Leaves are those of all trees, people and their shares those of one.
-
     * ``tree``: which: the one in which one known person discloses the most.
     * ``disclosed_by_one_in_any_tree``, ``disclosed_by_most_in_any_tree``: different people whose
       label is certain in some tree if the attacker knows the best other of their leaf, and the most

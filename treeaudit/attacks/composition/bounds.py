@@ -106,13 +106,6 @@ class Sums:
         """Return the sums of people in groups, and the group of each person.
 
         * ``node``: shape ``(n_people, n_trees)``: in which leaf everybody ends.
-
-        Examples
-        --------
-        >>> node = np.array([[0, 0], [0, 1], [0, 1], [1, 1]])
-        >>> sums, group = Sums.of(np.array([0, 2, 4]), node, np.array([True, True, True, True]))
-        >>> group.tolist(), sums.leaf.tolist()
-        ([0, 1, 1, 2], [[0, 0, 1], [0, 1, 1]])
         """
         ends = node.T.astype(np.int32, order="C")
         for t, (begin, end) in enumerate(pairwise(start)):

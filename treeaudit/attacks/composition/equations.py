@@ -238,11 +238,7 @@ def said_by(
 def said_by_people(
     forest: Forest, people: Records, column: Wide, step_means: Sequence[Float] | None = None
 ) -> Said:
-    """Return what the leaves of a boosting can say at most: what those are who end in them.
-
-    To somebody who knows the scores before a tree, a step tells what the labels of the people in
-    its leaf add up to, and nothing else of them: it is a function of that sum.
-    """
+    """Return what the leaves of a boosting can say at most: what those are who end in them."""
     if forest.schema.classes is None:
         each = np.zeros((len(people), 1)) if people.targets is None else people.targets[:, None]
     else:

@@ -168,10 +168,7 @@ def _residual(kind: str, mean: Float, stated: Float) -> Float:
 
 
 def _bounded(said: Said, x: Float) -> Float:
-    """Return the nearest answers that can be: shares that add up to 1, or any number.
-
-    The extremes of the means of leaves are no bounds: people beyond them were averaged away.
-    """
+    """Return the nearest answers that can be: shares that add up to 1, or any number."""
     if said.kind == "numbers":
         return x if said.span is None else np.clip(x, *said.span)
     if x.shape[1] == 1:

@@ -135,10 +135,7 @@ class KnownNumbers:
     details: ClassVar[type[Details]] = KnownNumbersDetails
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return whose number is known.
-
-        Skipped where nobody's is and not every tree tells how many people are in its leaves.
-        """
+        """Return whose number is known."""
         table, size = case.table, case.table.size
         known_of = spreads(case)
         spread, deviation = known_of.spread, known_of.deviation

@@ -58,11 +58,7 @@ class Spreads:
 
 
 def spreads(case: Case) -> Spreads:
-    """Return how far numbers are off in the leaves of a model that predicts a number.
-
-    The training people tell of a tree that the file tells nothing of, and of one whose leaves
-    they are all of, where what the file says bears them out.
-    """
+    """Return how far numbers are off in the leaves of a model that predicts a number."""
     table, train, trees = case.table, case.train, case.forest.trees
     spread, reach, mean, scale = np.full((4, len(table)), np.nan)
     untold, rounded = np.zeros((2, len(table)), dtype=np.bool_)

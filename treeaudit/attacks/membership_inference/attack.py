@@ -297,10 +297,7 @@ class Membership:
 
 
 def membership_scores(case: Case, people: Groups) -> Scores:
-    """Return the score of members and of control people, summed over the trees.
-
-    Minus infinity: certainly not in the training data.
-    """
+    """Return the score of members and of control people, summed over the trees."""
     population = people.population(case)
     train, test = people.train, people.test
     scores = (np.zeros(len(people.members)), np.zeros(len(people.control)))

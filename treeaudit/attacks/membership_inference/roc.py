@@ -102,10 +102,7 @@ def rate_at(
 
 
 def _off_threshold(above: Wide, reached: Wide, n: int, false_alarms: float) -> Float:
-    """Return how far each score is from being the threshold, as a squared normal score.
-
-    It is the threshold if no more than the share lie above it, and more reach it.
-    """
+    """Return how far each score is from being the threshold, as a squared normal score."""
     from scipy.special import betainc, ndtri
 
     many = np.where(above > 0, betainc(np.maximum(above, 1), n - above + 1, false_alarms), 1.0)

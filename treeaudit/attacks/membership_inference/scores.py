@@ -44,11 +44,7 @@ _SURE = 1e-3
 
 
 def loss(forest: Forest, people: Groups) -> Scores | Reason:
-    """Return how right the model is about members and about control people.
-
-    The probability that it gives to the right label; of a model that predicts a number, minus
-    the distance to the right one. A reason where the leaves alone do not tell what it answers.
-    """
+    """Return how right the model is about members and about control people."""
     parts = ((people.train, people.members), (people.test, people.control))
     if averages(forest) and all(records.labels is not None for records, _ in parts):
         # Both at once: what the leaves say is worked out tree by tree.
@@ -85,9 +81,6 @@ def lira(
     shadows: int = _SHADOWS,
 ) -> Scores | Reason:
     """Return offline LiRA scores: standard deviations above models without the person.
-
-    Shadow models have the class and the parameters of the model, at most 20 trees each, and are
-    trained on the reference half, each on a random half of it. They need scikit-learn.
 
     Of a forest the mean over the models is that of their probabilities, whose logit is then
     taken: what a forest of all their trees would answer. Logits of few trees are far apart, and
@@ -144,10 +137,7 @@ def _shadow(
     *,
     checked: bool = False,
 ) -> Float | Reason:
-    """Train one model and return its probability of the right labels.
-
-    Parameters that were checked for a model before are not checked again for each tree.
-    """
+    """Train one model and return its probability of the right labels."""
     name = forest.source.estimator
     try:
         kind = getattr(import_module(_TRAINED_AGAIN[name]), name)

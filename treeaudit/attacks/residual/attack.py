@@ -154,11 +154,7 @@ def _rule(name: str, title: str, measure: Measure, **more: Any) -> Rule:  # noqa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ResidualAttack:
-    """An attack on some kinds of content beside the trees.
-
-    ``grades`` says how bad each kind is, ``counted`` which kinds each number of ``details``
-    counts, and ``clear`` is the summary if nothing was found.
-    """
+    """An attack on some kinds of content beside the trees."""
 
     id: ClassVar[str]
     title: ClassVar[str]

@@ -137,10 +137,7 @@ def population(case: Case) -> Population | None:
 
 
 def degrees_of_freedom(forest: Forest, table: Table) -> int | None:
-    """Return people minus parameters: two per split, one per leaf and class but the last.
-
-    None where the file does not tell how many people there are.
-    """
+    """Return people minus parameters: two per split, one per leaf and class but the last."""
     people = table.n_people
     if people is None:
         return None

@@ -52,10 +52,7 @@ class Contribution(Details):
 
 
 def contribution(case: Case, small: Flag) -> tuple[Contribution, ...]:
-    """Return the features on the way to ``small`` leaves of the table, the most important first.
-
-    Of the tree with the most people in small leaves.
-    """
+    """Return the features on the way to ``small`` leaves of the table, the most important first."""
     table = case.table
     if not small.any():
         return ()
@@ -127,8 +124,6 @@ class _GroupSizes(Details):
 class UniquenessDetails(Details):
     """What the leaf sizes alone reveal.
 
-    Leaves are those of all trees; people are those of the tree that has the most.
-
     * ``unique_leaves``, ``unique_people``: leaves of one person.
     * ``below_k_leaves``, ``below_k_people``: leaves of fewer than ``k`` people.
     * ``unique_in_any_tree``, ``below_k_in_any_tree``: different people of whom that is true in some
@@ -166,15 +161,7 @@ class UniquenessDetails(Details):
 def group_sizes(
     size: Wide, per_tree: Callable[[Wide], Wide] | None = None
 ) -> tuple[_GroupSizes, ...]:
-    """Return leaves and people by size of the group.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = group_sizes(np.array([1, 1, 3, 60]))[0]
-    >>> found.low, found.high, found.leaves, found.people
-    (1, 1, 2, 2)
-    """
+    """Return leaves and people by size of the group."""
     bins = []
     for low, high in _BINS:
         inside = (size >= low) & (size <= (high or size.max(initial=0)))

@@ -16,44 +16,20 @@ _MOST_DRAWS, _ENOUGH = 50_000_000, 40
 
 
 def bootstrap_draws(seed: int, n: int, draws: int) -> Wide:
-    """Return how often each of some rows is drawn, as scikit-learn draws for a tree of a forest.
-
-    Examples
-    --------
-    >>> bootstrap_draws(0, 4, 4).tolist()
-    [2, 1, 0, 1]
-    """
+    """Return how often each of some rows is drawn, as scikit-learn draws for a tree of a forest."""
     times: Wide = np.bincount(np.random.RandomState(seed).randint(0, n, draws), minlength=n)
     return times
 
 
 def no_room(people: Wide, stated: Float, real: Wide, *, once: bool) -> Flag:
-    """Tell which leaves hold more people than end there with labels that are in the leaf.
-
-    Leaves hold ``people`` and count ``stated`` by class; ``real`` of each class end there. If
-    everybody counts at least ``once``, no more are of a label than the leaf counts.
-
-    Examples
-    --------
-    Of three people, drawn five times, one at most is of the second label:
-
-    >>> people, stated = np.array([3]), np.array([[4.0, 1.0]])
-    >>> no_room(people, stated, np.array([[1, 5]]), once=True).tolist()
-    [True]
-    >>> no_room(people, stated, np.array([[2, 4]]), once=True).tolist()
-    [False]
-    """
+    """Tell which leaves hold more people than end there with labels that are in the leaf."""
     room = np.where(stated > 0, np.minimum(stated, real) if once else real, 0)
     full: Flag = room.sum(axis=1) < people
     return full
 
 
 def wrong_counts(people: Wide, stated: Float, real: Wide, held: Wide) -> Flag:
-    """Tell where a tree of some people, each counted once, counts others than end there.
-
-    It counts no more of a label than end there, and everybody of a label of which it counts as
-    many as there are (``held``). False everywhere if somebody may count twice.
-    """
+    """Tell where a tree of some people, each counted once, counts others than end there."""
     if not np.array_equal(stated.sum(axis=1), people):
         return np.zeros(stated.shape, np.bool_)
     every = stated.sum(axis=0) == held
@@ -62,10 +38,7 @@ def wrong_counts(people: Wide, stated: Float, real: Wide, held: Wide) -> Flag:
 
 
 def draws_in_order(forest: Forest, train: Records) -> bool:
-    """Tell whether the seeds draw, from the rows in their order, the people of the leaves.
-
-    Labels have no part in it: true for people of any labels in the same order.
-    """
+    """Tell whether the seeds draw, from the rows in their order, the people of the leaves."""
     n, seeds = len(train), forest.seeds or ()
     drawn = forest.counts_are in ("exact", "likely") and forest.records_are == "bootstrap"
     if not drawn or len(seeds) != forest.n_trees or forest.n_records != n:

@@ -24,21 +24,7 @@ class _OtherValue:
 
 
 def other_value(forest: Forest, train: Records, i: int) -> _OtherValue | None:
-    """Return the first leaf of a tree whose value is not that of its people; None without one.
-
-    None too if values are not known to be means or medians of all people, and if only leaves
-    differ: they may have been changed since.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> from treeaudit.people.records import read_records
-    >>> leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], n_records=[2],
-    ...             value=[1.5])
-    >>> forest = Forest(trees=(leaf,), schema=Schema.numeric(1), values_are="means")
-    >>> other_value(forest, read_records(([[0], [0]], [1.0, 4.0]), forest), 0).real
-    2.5
-    """
+    """Return the first leaf of a tree whose value is not that of its people; None without one."""
     tree, targets = forest.trees[i], train.targets
     if not _comparable(forest, train) or targets is None or tree.n_records is None:
         return None
@@ -58,10 +44,7 @@ def other_value(forest: Forest, train: Records, i: int) -> _OtherValue | None:
 
 
 def values_fit(forest: Forest, train: Records) -> bool:
-    """Tell whether all leaves of all trees hold the mean of the numbers of their people.
-
-    Medians do not show that: other numbers may have the same by chance.
-    """
+    """Tell whether all leaves of all trees hold the mean of the numbers of their people."""
     if forest.values_are != "means" or not _comparable(forest, train):
         return False
     return not any(len(_wrong(forest, train, i)) for i in range(forest.n_trees))
@@ -130,18 +113,12 @@ _CHANGED, _CLIPPED = "units of the changed target", "clip the numbers in its lea
 
 
 def changed_target(forest: Forest) -> bool:
-    """Tell whether the leaves hold a function of the target, such as its logarithm.
-
-    Numbers in the units of a table are then no measure of those in the leaves.
-    """
+    """Tell whether the leaves hold a function of the target, such as its logarithm."""
     return any(_CHANGED in said for said in forest.warnings)
 
 
 def may_be_clipped(forest: Forest, tree: Tree) -> bool:
-    """Tell whether leaves may hold other numbers than means, which constraints keep in order.
-
-    Nothing was clipped in a tree of everybody whose nodes have the means of those below them.
-    """
+    """Tell whether leaves may hold other numbers than means, which constraints keep in order."""
     if not any(_CLIPPED in said for said in forest.warnings):
         return False
     whole = forest.records_are == "all" and tree.value is not None

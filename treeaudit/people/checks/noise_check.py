@@ -44,11 +44,7 @@ def check_noise(forest: Forest, train: Records) -> Forest:
 
 
 def chance_of_exact(forest: Forest, train: Records) -> float:
-    """Return a bound of the chance that noise leaves as many counts right as are right.
-
-    The leaves are compared, and the nodes above them depth by depth; the bound holds for all of
-    these comparisons together.
-    """
+    """Return a bound of the chance that noise leaves as many counts right as are right."""
     queries = Ledger.from_plain(forest.privacy or {}).queries
     peak = max(map(_peak, queries)) if forest.noise is None else math.tanh(forest.noise.rate / 2)
     # Trees without a row of their own, as those that private trees taught, count other people.

@@ -44,8 +44,6 @@ def verify(forest: Forest, train: Records) -> str:
     each class if the counts are people, and the mean of their numbers if its value is one. If a
     tree has seen a sample of them, no leaf may hold more people than end there, and none of labels
     that nobody there has; if seeds draw the rows again, its counts have to be those of the sample.
-
-    The result says why nothing could be compared, in one sentence; empty if it fits.
     """
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"
@@ -195,11 +193,7 @@ def _counts_weightless(forest: Forest) -> bool:
 
 
 def _weights_hint(forest: Forest, train: Records) -> str:
-    """Return how sample weights may explain the misfit; empty if they do not.
-
-    A table that lacks people looks the same as rows that weighed more: it stays refused.
-    Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
-    """
+    """Return how sample weights may explain the misfit; empty if they do not."""
     library = forest.source.library
     if library not in (*_SUMS, "scikit-learn") or _counts_weightless(forest):
         return ""

@@ -73,10 +73,7 @@ def own_classes(forest: Forest) -> tuple[str, ...]:
 
 
 def counts_others(forest: Forest) -> bool:
-    """Tell whether trees count labels of their own that no column of labels holds for all.
-
-    So they do for several outputs, and where each tells groups of classes apart.
-    """
+    """Tell whether trees count labels of their own that no column of labels holds for all."""
     classes, each = set(map(str, forest.schema.classes or ())), forest.tree_classes
     if each is None or own_classes(forest):
         return False
@@ -84,16 +81,7 @@ def counts_others(forest: Forest) -> bool:
 
 
 def class_apart(told: tuple[Label, ...]) -> int | None:
-    """Return which class a tree tells from all others, by what its columns count; None for others.
-
-    Examples
-    --------
-    >>> class_apart(("not v", "v", "(none)"))
-    1
-    >>> class_apart(("u", "not u", "(none)"))
-    0
-    >>> class_apart(("u", "v", "w"))
-    """
+    """Return which class a tree tells from all others, by what its columns count; None for others."""
     for k, label in enumerate(told if len(told) > 2 else ()):
         others = {str(one) for i, one in enumerate(told) if i not in (k, 0 if k else 1)}
         if told[0 if k else 1] == f"not {label}" and others == {"(none)"}:
@@ -223,11 +211,7 @@ def merge_met(one: Mapping[str, Met], other: Mapping[str, Met]) -> dict[str, Met
 
 
 def check_met(met: Mapping[str, Met], origin: str) -> None:
-    """Refuse a table where no row has any of a column's indicators: it was coded otherwise.
-
-    One value alone may be the one that has no indicator, as ``drop_first=True`` leaves one out,
-    unless it is one that the model knows in other letters.
-    """
+    """Refuse a table where no row has any of a column's indicators: it was coded otherwise."""
     for column, found in met.items():
         if found.some or not found.others:
             continue

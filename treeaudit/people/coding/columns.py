@@ -21,11 +21,7 @@ _EARLIER = re.compile(r"output [0-9]+")
 
 
 def has_no_label(forest: Forest) -> bool:
-    """Tell whether no column of a table is what a model learned to predict, whatever it holds.
-
-    Isolation forests and embeddings learn from none; where trees have labels of their own each,
-    no column holds them all.
-    """
+    """Tell whether no column of a table is what a model learned to predict, whatever it holds."""
     from treeaudit.people.coding.codes import counts_others
 
     return forest.answers in ("path", "leaf") or counts_others(forest)
@@ -85,21 +81,7 @@ def blanks_in(forest: Forest) -> bool:
 
 
 def as_called(names: Sequence[str], forest: Forest) -> list[str]:
-    """Return the names of the columns of a table as the model has them.
-
-    Names that the model does not have as they stand, and that it can mean but one way, become
-    those that its library made of them.
-
-    Examples
-    --------
-    >>> from treeaudit.model.source import Source
-    >>> from treeaudit.model.tree import Tree
-    >>> one = Tree(parent=[-1], feature=[-1], low=[-float("inf")], high=[float("inf")])
-    >>> schema, made = Schema.numeric(["Family_Size", "job_Sales"]), Source(library="LightGBM")
-    >>> forest = Forest(trees=(one,), schema=schema, source=made)
-    >>> as_called(["Family Size", "job", "a b"], forest)
-    ['Family_Size', 'job', 'a b']
-    """
+    """Return the names of the columns of a table as the model has them."""
     if not forest.schema.named or not blanks_in(forest):
         return list(names)
     features = set(forest.schema.names)
@@ -123,10 +105,7 @@ def as_called(names: Sequence[str], forest: Forest) -> list[str]:
 
 
 def made_by(forest: Forest) -> str:
-    """Return the steps that made the columns of a model, if how is not told; its reader says so.
-
-    Such columns are called x0, x1 and so on, and are none of the data.
-    """
+    """Return the steps that made the columns of a model, if how is not told; its reader says so."""
     told = (found[1] or found[2] for one in forest.warnings if (found := _MADE.match(one)))
     return next(told, "")
 
@@ -138,13 +117,7 @@ def places_of(
     made: str = "",
     forest: Forest | None = None,
 ) -> list[tuple[int, str | None]]:
-    """Return for every feature the place of its column, and the value that it indicates, if any.
-
-    Examples
-    --------
-    >>> places_of(["job", "age"], Schema.numeric(["age", "job_Tech"]), "people.csv")
-    [(1, None), (0, 'Tech')]
-    """
+    """Return for every feature the place of its column, and the value that it indicates, if any."""
     if made:
         _check_made(names, schema, origin, made)
     # An array names no columns either: they are in the model's order.

@@ -47,15 +47,7 @@ def text_table(path: Path) -> TextTable:
 
 
 def kind_of(path: PurePath) -> str:
-    """Return ``text``, or the name that Arrow has for a kind of table; empty for others.
-
-    Told by the name, packed or not, else by how a file begins.
-
-    Examples
-    --------
-    >>> kind_of(Path("people.csv.gz")), kind_of(Path("people.feather")), kind_of(Path("a.csv.bak"))
-    ('text', 'ipc', '')
-    """
+    """Return ``text``, or the name that Arrow has for a kind of table; empty for others."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if len(suffixes) > 1 and suffixes[-1] in PACKED:
         suffixes.pop()
@@ -118,14 +110,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def tables_among(names: Sequence[str], folder: str, kind: Callable[[str], str]) -> list[str]:
-    """Return the files of a folder that are its table, in their order.
-
-    Examples
-    --------
-    >>> names = ["b.csv", "a.csv", "_SUCCESS", ".ipynb_checkpoints/a.csv", "year=1/c.csv"]
-    >>> tables_among(names, "people", lambda name: "text")
-    ['a.csv', 'b.csv', 'year=1/c.csv']
-    """
+    """Return the files of a folder that are its table, in their order."""
     seen = [name for name in sorted(names, key=PurePath) if not _is_beside(PurePath(name).parts)]
     found = [name for name in seen if kind(name)]
     if not found:

@@ -103,11 +103,7 @@ class _TextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _StoredPart:
-    """A row group of a Parquet file, or a whole Arrow file, as a fragment of pyarrow.
-
-    ``first`` rows of the file come before it; the folder names the one value of the columns in
-    ``keys``.
-    """
+    """A row group of a Parquet file, or a whole Arrow file, as a fragment of pyarrow."""
 
     file: int
     name: str

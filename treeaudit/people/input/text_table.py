@@ -56,10 +56,7 @@ def _zipped(file: IO[bytes], name: str) -> IO[bytes]:
 
 
 def check_full(file: io.RawIOBase, names: Sequence[str], between: str, origin: str) -> None:
-    r"""Refuse a table in which a row has fewer fields than there are columns.
-
-    Slower than pandas: for files in which some row has nothing in its last column.
-    """
+    r"""Refuse a table in which a row has fewer fields than there are columns."""
     n = len(names)
     while n and names[n - 1].startswith("Unnamed: "):
         n -= 1
