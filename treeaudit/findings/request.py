@@ -185,7 +185,7 @@ class Request:
     def call(
         self, name: str = "scan", options: Sequence[str] = tuple(OPTIONS), *, folders: bool = True
     ) -> str:
-        """Return the call from Python that asks the same again, objects by their parameter's name."""
+        """Return the call from Python that asks the same again."""
         model, *told = (
             self._value(field, folders=folders)
             if field == "model"

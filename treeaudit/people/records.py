@@ -140,7 +140,7 @@ class Records:
         return np.bincount(key, minlength=n).reshape(n_nodes, n_classes)
 
     def in_leaves(self) -> "Records":
-        """Return all people of the table by leaf, where these are a sample and the model one tree."""
+        """Return all people of the table by leaf, where these are a sample of one tree."""
         if self.whole is None or self.node.shape[1] != 1:
             return self
         node, label = np.nonzero(self.whole.counts)

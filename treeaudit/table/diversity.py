@@ -98,7 +98,7 @@ class Crosstab:
 
     @property
     def ordered_closeness(self) -> Float:
-        """The earth mover's distance from everybody, values in their order and equally far apart."""
+        """The earth mover's distance from everybody, values in order and equally far apart."""
         n, first = len(self.overall), self.start[:-1]
         below = np.cumsum(self.overall / self.overall.sum())
         summed = np.concatenate([[0.0], np.cumsum(below)])

@@ -81,7 +81,7 @@ def counts_others(forest: Forest) -> bool:
 
 
 def class_apart(told: tuple[Label, ...]) -> int | None:
-    """Return which class a tree tells from all others, by what its columns count; None for others."""
+    """Return which class a tree tells from all others; None for other trees."""
     for k, label in enumerate(told if len(told) > 2 else ()):
         others = {str(one) for i, one in enumerate(told) if i not in (k, 0 if k else 1)}
         if told[0 if k else 1] == f"not {label}" and others == {"(none)"}:

@@ -188,7 +188,7 @@ def check_single(column: "pd.Series[Any]", where: str) -> None:
 
 
 def coded_whole(column: "pd.Series[Any]") -> Wide:
-    """Return a number per row, the same where cells are equal: missing ones, lists, structures too."""
+    """Return a number per row, the same where cells are equal, missing cells and lists too."""
     import pandas as pd
 
     try:
