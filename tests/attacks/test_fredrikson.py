@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.toolbox_rules import people_reached, single_match
 from tests.strategies import forests, rows
-from treeaudit.attacks.attribute_inference.guesses import fredrikson
-from treeaudit.attacks.attribute_inference.what_if import Paths
+from treeaudit.attacks.attribute_inference.guesses import Paths, fredrikson
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 

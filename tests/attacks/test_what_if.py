@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import CATEGORIES, grow, rows
-from treeaudit.attacks.attribute_inference.what_if import Paths
+from treeaudit.attacks.attribute_inference.guesses import Paths
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.tree import Tree
 

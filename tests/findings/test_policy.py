@@ -16,7 +16,7 @@ from treeaudit.attacks.distinct_people import InAnyTree
 from treeaudit.findings.details import People
 from treeaudit.findings.policy import BUILT_IN, check_names, read_policy, verdict_of
 from treeaudit.findings.policy import judge as judge_with
-from treeaudit.model.extras import KINDS, Extra, Extras
+from treeaudit.model.source import KINDS, Extra, Extras
 from treeaudit.reports.formats import render
 
 

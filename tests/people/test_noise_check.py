@@ -9,7 +9,7 @@ import pytest
 import treeaudit as ta
 from tests.trainers.people import CLASSIFIERS, PURE, people, people_for, schema_for
 from treeaudit.dp.claims import FOUND_OUT, bounded, unbounded_because
-from treeaudit.people.checks.noise_check import chance_of_exact, check_noise
+from treeaudit.people.checks.training_data import chance_of_exact, check_noise
 from treeaudit.people.records import read_records
 from treeaudit.trainers.diffpid3 import DiffPID3Classifier
 from treeaudit.trainers.dpdf import DPDFClassifier

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import examples, grow, rows
 from treeaudit.model.rules import rules_of
-from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
+from treeaudit.table.frame import hidden_without, people_by_feature, people_by_last_split
 
 
 def test_the_papers_tree(figure_3) -> None:

@@ -16,9 +16,8 @@ from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details, People, Phrase, Share, say
-from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.findings import Finding, Rung, Skipped
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
 from treeaudit.table.persons import Codes, ImpliedPeople

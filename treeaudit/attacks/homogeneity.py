@@ -43,9 +43,18 @@ from treeaudit.attacks.homogeneous_groups import (
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details, People, Phrase, Share, say
-from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of
+from treeaudit.findings.findings import (
+    About,
+    Control,
+    Figure,
+    Finding,
+    Rung,
+    Skipped,
+    View,
+    Words,
+    details_of,
+)
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, Rung, View
 from treeaudit.model.tree import Tree
 from treeaudit.stats import summed
 

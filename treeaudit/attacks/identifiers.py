@@ -16,9 +16,8 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case, Need
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Count, Details, People
-from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
+from treeaudit.findings.findings import About, Figure, Finding, Skipped, View, Words, details_of
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
 
 _ANYWHERE = frozenset("uuid guid ssn iban surname lastname firstname fullname".split())

@@ -20,9 +20,20 @@ from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive_columns import SensitiveColumn, columns_to_audit, groups_of
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details, People, say
-from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words, details_of
+from treeaudit.findings.findings import (
+    SEVERITIES,
+    About,
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Skipped,
+    View,
+    Words,
+    details_of,
+)
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, Line, Mark, Plot, View
 from treeaudit.model.forest import Forest
 from treeaudit.stats import fact
 

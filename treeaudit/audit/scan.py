@@ -14,8 +14,8 @@ from treeaudit.attacks import (
     all_checks,
     offered_attacks,
     run_attack,
+    run_offered,
 )
-from treeaudit.attacks.plugins import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.baseline import Baseline, accept, not_compared, read_baseline

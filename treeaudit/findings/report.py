@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from treeaudit.findings.checks import delta, epsilon
 from treeaudit.findings.details import People, Share
-from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
+from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, View, Words
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
-from treeaudit.findings.view import View
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import loss_in_words
 from treeaudit.rendered import Rendered, renderer_of

@@ -4,9 +4,8 @@ from dataclasses import replace
 from itertools import islice
 
 from treeaudit.errors import SeveralModelsError, UnsupportedModelError
-from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extras, Source
 from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.find_models import of_other_libraries, other_models, usual_models

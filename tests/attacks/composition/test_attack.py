@@ -24,7 +24,7 @@ from tests.attacks.composition.test_joint import six_people
 from treeaudit.attacks import run_attack
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.findings.policy import BUILT_IN
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 8, (120, 5)).astype(float)

@@ -10,9 +10,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.details import plain_data
-from treeaudit.model.extras import KINDS as EVERY
-from treeaudit.model.extras import Extra, Extras
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS as EVERY
+from treeaudit.model.source import Extra, Extras, Source
 
 IDS = ("TA202", "TA203", "TA204", "TA205", "TA206")
 KINDS = (

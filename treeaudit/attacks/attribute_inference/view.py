@@ -5,9 +5,19 @@ from dataclasses import dataclass
 
 from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, say
-from treeaudit.findings.findings import Control, Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Control,
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Rung,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.words import in_percent
 
 

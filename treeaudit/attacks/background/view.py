@@ -6,9 +6,17 @@ from typing import Literal
 
 from treeaudit.attacks.distinct_people import InAnyTree, in_any, in_worst_tree, skipped_rung
 from treeaudit.findings.details import Details, People, Phrase, Share, only_if_given, say
-from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Curve,
+    Figure,
+    Finding,
+    Rung,
+    Series,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Curve, Figure, Rung, Series, View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,20 @@ from typing import Literal
 from treeaudit.attacks.composition.equations import not_applicable
 from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, only_if_given, say
-from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Curve,
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Rung,
+    Series,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Curve, Figure, Line, Mark, Plot, Rung, Series, View
 from treeaudit.stats import fact
 
 

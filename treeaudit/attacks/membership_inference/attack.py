@@ -35,26 +35,24 @@ from treeaudit.attacks.membership_inference.roc import (
 from treeaudit.attacks.membership_inference.scores import Reason, Scores, lira, loss
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import (
-    Agreeing,
-    Details,
-    People,
-    Phrase,
-    Score,
-    Share,
-    say,
-)
+from treeaudit.findings.details import Agreeing, Details, People, Phrase, Score, Share, say
 from treeaudit.findings.findings import (
     About,
     Control,
+    Figure,
     Finding,
+    Line,
+    Mark,
+    MarkKind,
+    Plot,
+    Rung,
     Severity,
     Skipped,
+    View,
     Words,
     details_of,
 )
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, Line, Mark, MarkKind, Plot, Rung, View
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.predict.predictions import averages

@@ -5,9 +5,18 @@ from typing import Literal
 
 from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, only_if_given, say
-from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Rung,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.inference.explanation import Explanation
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.stats import fact

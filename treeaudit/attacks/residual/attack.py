@@ -24,16 +24,17 @@ from treeaudit.findings.details import Details, People
 from treeaudit.findings.findings import (
     SEVERITIES,
     About,
+    Figure,
     Finding,
     Severity,
     Skipped,
+    View,
     Words,
     details_of,
 )
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, View
-from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.model.forest import Forest
+from treeaudit.model.source import FEWEST_RECORDS, Extra, Kind
 
 _NAMES: Mapping[Kind, str] = {
     "labels": "the labels in row order",

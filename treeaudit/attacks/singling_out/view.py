@@ -16,14 +16,23 @@ from treeaudit.attacks.distinct_people import (
 )
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.details import Agreeing, Details, People, Phrase, Share, Strong, called, say
-from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Rung,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import number_of
 from treeaudit.people.records import Records
 from treeaudit.stats import fact
-from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
+from treeaudit.table.frame import hidden_without, people_by_feature, people_by_last_split
 
 _MOST_LEAVES = 200
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from itertools import chain
 
-from treeaudit.model.extras import Extra, Kind
+from treeaudit.model.source import Extra, Kind
 from treeaudit.readers.limits import clean
 from treeaudit.readers.residual.extra_content import size_of
 from treeaudit.readers.residual.listing import LONGEST_NOTE, Listing, path_name

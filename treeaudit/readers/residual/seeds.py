@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
