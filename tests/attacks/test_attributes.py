@@ -20,7 +20,7 @@ from tests.strategies import examples, forests, rows
 from treeaudit.attacks import Attributes, Case, run_attack
 from treeaudit.attacks.attribute_inference.attack import Outcome
 from treeaudit.attacks.attribute_inference.guesses import answers, columns_of, target_people, weigh
-from treeaudit.attacks.groups import split_groups
+from treeaudit.attacks.membership_inference.scores import split_groups
 from treeaudit.findings.details import plain_data
 
 

@@ -10,7 +10,7 @@ from scipy.stats import poisson
 
 import treeaudit as ta
 from tests.strategies import forests, rows
-from treeaudit.attacks.groups import (
+from treeaudit.attacks.membership_inference.scores import (
     Reference,
     draws_ratio,
     expected_counts,

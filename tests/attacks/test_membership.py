@@ -13,10 +13,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
-from treeaudit.attacks.groups import split_groups
 from treeaudit.attacks.membership_inference import scores
 from treeaudit.attacks.membership_inference.attack import _CHECKS, _severity, membership_scores
 from treeaudit.attacks.membership_inference.roc import area, separation, strongest
+from treeaudit.attacks.membership_inference.scores import split_groups
 from treeaudit.findings.details import plain_data
 from treeaudit.stats import Estimate
 

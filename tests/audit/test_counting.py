@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.attacks.groups import split_groups
+from treeaudit.attacks.membership_inference.scores import split_groups
 from treeaudit.audit.preparation import prepare
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import BUILT_IN

@@ -28,10 +28,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.findings import Skipped
-from treeaudit.people.checks.bootstrap_counts import (
+from treeaudit.people.checks.label_consistency import beyond_chance, unverified_labels
+from treeaudit.people.checks.leaf_values import (
     draws_in_order,
 )
-from treeaudit.people.checks.label_consistency import beyond_chance, unverified_labels
 from treeaudit.people.checks.training_data import verify
 from treeaudit.people.records import read_records
 

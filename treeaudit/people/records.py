@@ -17,9 +17,8 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.coding.coder import coder_of
-from treeaudit.people.coding.codes import check_met, counts_others
-from treeaudit.people.coding.columns import as_called, target_among
+from treeaudit.people.coding.coder import check_met, coder_of
+from treeaudit.people.coding.columns import as_called, counts_others, target_among
 from treeaudit.people.input.cell_parsing import NO_NAMES, no_single
 from treeaudit.people.input.columns import Column
 from treeaudit.people.input.table_input import InputTable, read_table

@@ -18,8 +18,7 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.routing import Router, router_of
-from treeaudit.people.coding.coder import Coder, coder_of
-from treeaudit.people.coding.codes import Met, check_met, merge_met
+from treeaudit.people.coding.coder import Coder, Met, check_met, coder_of, merge_met
 from treeaudit.people.input.columns import frame_of
 from treeaudit.people.input.sources import ROWS, Batch, Part, Source, large_source
 from treeaudit.people.input.table_input import InputTable

@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.attacks.known_numbers.dominating import by_squares
+from treeaudit.attacks.known_numbers.spreads import by_squares
 
 WARD = np.repeat(np.arange(12), 100)
 ROWS = WARD[:, None].astype(float)

@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
-from treeaudit.attacks.known_numbers.dominating import by_squares
+from treeaudit.attacks.known_numbers.spreads import by_squares
 
 INF = np.inf
 RANDOM = np.random.default_rng(4)

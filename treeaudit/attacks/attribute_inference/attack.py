@@ -36,7 +36,7 @@ from treeaudit.attacks.attribute_inference.guesses import (
 from treeaudit.attacks.attribute_inference.view import AttributesDetails, InferredColumn, view
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.control import of_what_fails
-from treeaudit.attacks.groups import Groups, split_groups
+from treeaudit.attacks.membership_inference.scores import Groups, split_groups
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details, People, Share

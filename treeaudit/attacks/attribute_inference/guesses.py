@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.groups import Groups, leaf_scores
+from treeaudit.attacks.membership_inference.scores import Groups, leaf_scores
 from treeaudit.model.forest import Forest
 from treeaudit.model.routing import Walk, router_of
 from treeaudit.model.schema import Schema

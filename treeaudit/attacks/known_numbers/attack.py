@@ -44,9 +44,8 @@ from treeaudit.attacks.distinct_people import (
     worst_share,
 )
 from treeaudit.attacks.homogeneous_groups import NEARLY
-from treeaudit.attacks.known_numbers.dominating import dominating
 from treeaudit.attacks.known_numbers.exceptions import nearly_certain_leaves
-from treeaudit.attacks.known_numbers.spreads import spreads
+from treeaudit.attacks.known_numbers.spreads import dominating, spreads
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details, People, Share, say

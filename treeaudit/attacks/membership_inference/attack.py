@@ -2,7 +2,7 @@
 
 A person who was, is counted in the leaf that they fit; one who was not, is not.
 The score adds up, over the trees, how much more likely the counts are with one
-more person (`treeaudit.attacks.groups`). It needs no shadow models. The
+more person (`treeaudit.attacks.membership_inference.scores`). It needs no shadow models. The
 usual tests stand beside it, and the strongest of all that ran is what is reported.
 
 References
@@ -21,7 +21,6 @@ from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
 from treeaudit.attacks.distinct_people import skipped_rung
-from treeaudit.attacks.groups import Groups, leaf_scores, split_groups
 from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
@@ -32,7 +31,15 @@ from treeaudit.attacks.membership_inference.roc import (
     strongest,
     threshold_at,
 )
-from treeaudit.attacks.membership_inference.scores import Reason, Scores, lira, loss
+from treeaudit.attacks.membership_inference.scores import (
+    Groups,
+    Reason,
+    Scores,
+    leaf_scores,
+    lira,
+    loss,
+    split_groups,
+)
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Agreeing, Details, People, Phrase, Score, Share, say

@@ -24,9 +24,8 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Int
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.checks.bootstrap_counts import draws_in_order
-from treeaudit.people.checks.leaf_values import changed_target, values_fit
-from treeaudit.people.coding.codes import class_apart, own_classes
+from treeaudit.people.checks.leaf_values import changed_target, draws_in_order, values_fit
+from treeaudit.people.coding.columns import class_apart, own_classes
 from treeaudit.people.records import Records
 
 _FAR, _OF_MOST = 3.5, 0.75

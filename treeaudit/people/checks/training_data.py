@@ -26,14 +26,14 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
-from treeaudit.people.checks.bootstrap_counts import (
+from treeaudit.people.checks.leaf_values import (
     bootstrap_labels,
     draws_in_order,
     no_room,
+    other_value,
     wrong_counts,
 )
-from treeaudit.people.checks.leaf_values import other_value
-from treeaudit.people.coding.codes import class_apart, own_classes
+from treeaudit.people.coding.columns import class_apart, own_classes
 from treeaudit.people.records import Records
 from treeaudit.readers.sklearn.ensembles import children
 from treeaudit.readers.sklearn.model_ref import ModelRef

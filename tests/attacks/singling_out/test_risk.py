@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.table.population import expected_chance, risk
+from treeaudit.attacks.singling_out.population import expected_chance, risk
 
 SIZES = st.lists(st.integers(1, 40), min_size=1, max_size=12).map(np.array)
 
