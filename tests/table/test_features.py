@@ -18,17 +18,6 @@ def test_the_papers_tree(figure_3) -> None:
     assert people_by_last_split(tree, [5], people, 3, 5).tolist() == [0, 0, 0]
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_the_way_down_is_the_rule(seed) -> None:
-    tree = grow(seed, 3)
-    leaves = tree.leaves[tree.n_records[tree.leaves] < 20]
-    people = tree.n_records[leaves]
-    expected = np.zeros(3, dtype=int)
-    rules = rules_of(tree, leaves)
-    np.add.at(expected, rules.feature, people[rules.row])
-    assert people_by_feature(tree, leaves, people, 3).tolist() == expected.tolist()
-
-
 def fits(rules, condition, x) -> bool:
     if rules.feature[condition] == 2:
         return int(x[2]) in rules.categories.of(condition)

@@ -13,7 +13,6 @@ from treeaudit.attacks.background.prior_strata import (
     among_others,
     omega_estimate,
     posterior,
-    posterior_of_two,
 )
 
 
@@ -82,54 +81,6 @@ def test_one_among_others_is_exact_for_any_number_of_labels(counts, one, others)
     one, others = np.array(one) / sum(one), np.array(others) / sum(others)
     expected = brute(counts, [one] + [others] * (sum(counts) - 1))
     assert among_others([counts], [one], others)[0, 0] == pytest.approx(expected[0])
-
-
-@given(
-    st.lists(st.integers(0, 2), min_size=3, max_size=3).filter(any),
-    st.sampled_from([(0, 0.5, 0.5), (0.3, 0, 0.7), (1, 0, 0)]),
-    st.sampled_from([(0, 0.5, 0.5), (0.2, 0.4, 0.4), (0, 0, 1)]),
-)
-def test_one_among_others_who_cannot_have_a_label(counts, one, others) -> None:
-    expected = brute(counts, [one] + [others] * (sum(counts) - 1))
-    found = among_others([counts], [one], others)[0, 0]
-    assert found == pytest.approx(np.zeros(3) if expected is None else expected[0])
-
-
-@given(st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any))
-def test_the_same_prior_for_everybody_changes_nothing(counts) -> None:
-    share = [[0.2, 0.3, 0.5]]
-    found, _, _ = posterior([counts], [[sum(counts)]], share)
-    assert found[0, 0] == pytest.approx(np.array(counts) / sum(counts))
-    alike = among_others([counts], share, share[0])[0, 0]
-    assert alike == pytest.approx(np.array(counts) / sum(counts))
-
-
-def test_large_leaves_agree_with_logarithms() -> None:
-    """Three kinds, 3,000 people, far from what the prior expects; log-space convolution."""
-    people, share, having = np.array([1500, 1000, 500]), np.array([0.01, 0.3, 0.6]), 2500
-    logs = [
-        np.array(
-            [
-                math.lgamma(n + 1)
-                - math.lgamma(x + 1)
-                - math.lgamma(n - x + 1)
-                + x * math.log(p)
-                + (n - x) * math.log1p(-p)
-                for x in range(n + 1)
-            ]
-        )
-        for n, p in zip(people.tolist(), share.tolist(), strict=True)
-    ]
-    a, b = np.meshgrid(np.arange(1501), np.arange(1001), indexing="ij")
-    c = having - a - b
-    fits = (c >= 0) & (c <= 500)
-    weight = logs[0][a[fits]] + logs[1][b[fits]] + logs[2][c[fits]]
-    weight = np.exp(weight - weight.max())
-    expected = [
-        (weight * x[fits]).sum() / weight.sum() / n for x, n in zip((a, b, c), people, strict=True)
-    ]
-    found, _ = posterior_of_two([having], [people], share)
-    assert found[0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_zero_prior_discloses() -> None:

@@ -19,15 +19,6 @@ def test_benedetti_and_franconi_worked_values() -> None:
     assert expected_chance(np.array([1, 2]), 0.1) == pytest.approx([0.25584, 0.08268], abs=5e-6)
 
 
-@given(st.floats(0.001, 0.999))
-def test_benedetti_and_franconi_closed_forms(fraction) -> None:
-    odds = fraction / (1 - fraction)
-    one, two = expected_chance(np.array([1, 2]), fraction)
-    assert one == pytest.approx(-odds * math.log(fraction))
-    if fraction < 0.95:
-        assert two == pytest.approx(odds + odds**2 * math.log(fraction), rel=1e-6)
-
-
 @given(st.integers(1, 60), st.floats(0.01, 0.9))
 def test_benedetti_and_franconi_against_the_sum(f, fraction) -> None:
     """E[1/F], F - f negative binomial with parameters f and the fraction."""
@@ -37,13 +28,6 @@ def test_benedetti_and_franconi_against_the_sum(f, fraction) -> None:
     with np.errstate(divide="ignore"):  # scipy 1.10 warns far out
         expected = (nbinom.pmf(more, f, fraction) / (f + more)).sum()
     assert expected_chance(np.array([f]), fraction)[0] == pytest.approx(expected, rel=1e-6)
-
-
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=20).map(np.array), st.floats(0.02, 0.98))
-def test_a_group_of_more_people_is_no_easier_to_find(size, fraction) -> None:
-    chance = expected_chance(size, fraction)
-    assert (expected_chance(size + 1, fraction) < chance).all()
-    assert (chance <= 1 / size * (1 + 1e-9)).all()
 
 
 def test_zayatz_by_hand() -> None:
