@@ -82,7 +82,7 @@ def test_every_field_is_documented(form) -> None:
         sections = re.findall(r"(?m)^(\w+(?:, \w+)*)$", docs)
         named = {*re.findall(r"``(\w+)``", docs), *", ".join(sections).split(", ")}
         # Elsewhere comments beside the fields say what they are.
-        assert {one.name for one in fields(part)} <= named or "    # " in getsource(part), part
+        assert {one.name for one in fields(part)} <= named or "  # " in getsource(part), part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

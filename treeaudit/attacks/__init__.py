@@ -87,18 +87,11 @@ _FIT: dict[str, Callable[[Any], bool]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """What other packages offer.
+    """What other packages offer."""
 
-    Attributes
-    ----------
-    attacks
-        Those that can run.
-    refused
-        Those that cannot, each with the reason: an audit without them has not
-        looked at what they look at.
-    """
-
-    attacks: tuple[type[Attack], ...]
+    attacks: tuple[type[Attack], ...]  # Those that can run
+    # Those that cannot, each with the reason: an audit without them has not looked at what they
+    # look at
     refused: tuple[Skipped, ...]
 
 

@@ -155,18 +155,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """Something that an attack cannot do without; `treeaudit.attacks.needs` holds the usual ones.
+    """Something that an attack cannot do without; `attacks.needs` has the usual ones."""
 
-    Attributes
-    ----------
-    missing
-        Tells why it is not there, in one sentence; None where it is.
-    asks
-        The options of the command line that would supply it; none where only
-        another model would.
-    """
-
+    # Tells why it is not there, in one sentence; None where it is
     missing: Callable[[Case], str | None]
+    # The options of the command line that would supply it; none where only another model would
     asks: tuple[str, ...] = ()
 
 
@@ -278,30 +271,22 @@ def severity_of_share(share: float) -> Severity:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PredictedValue:
-    """One column as the leaves tell it; arrays have an entry per leaf of the case.
+    """One column as the leaves tell it; arrays have an entry per leaf of the case."""
 
-    * ``name``: what the column is called.
-    * ``value``: what one of its values is called.
-    * ``leaves``: how leaves are called whose people are all alike, before how many they are.
-    * ``labels``: what the leaves say.
-    * ``size``: people in each.
-    * ``ordered``: whether the order of the codes means anything.
-    * ``train``, ``test``: the code of each person, -1 for a value that no leaf holds; None where
-      nothing can be held against them.
-    * ``guess``: gives the codes of some people of ``test``, by a flag each, as guessed without the
-      model, or None.
-    * ``values``: the values as text, by code; None where the class counts tell.
-    """
-
-    name: str
-    value: str
-    leaves: str
-    labels: Labels
-    size: npt.NDArray[np.int64]
-    ordered: bool
+    name: str  # What the column is called
+    value: str  # What one of its values is called
+    leaves: str  # How leaves are called whose people are all alike, before how many they are
+    labels: Labels  # What the leaves say
+    size: npt.NDArray[np.int64]  # People in each
+    ordered: bool  # Whether the order of the codes means anything
+    # The code of each person, -1 for a value that no leaf holds; None where nothing can be held
+    # against them
     train: Codes | None
     test: Codes | None
+    # Gives the codes of some people of `test`, by a flag each, as guessed without the model, or
+    # None
     guess: Callable[[npt.NDArray[np.bool_]], Codes] | None = None
+    # The values as text, by code; None where the class counts tell
     values: tuple[str, ...] | None = None
 
 

@@ -25,18 +25,10 @@ from treeaudit.table.persons import Codes
 
 @dataclass(slots=True, eq=False)
 class Score:
-    """How often guesses about some people are right; filled in tree by tree.
+    """How often guesses about some people are right; filled in tree by tree."""
 
-    Attributes
-    ----------
-    records
-        The people.
-    code
-        What is guessed of each: their labels unless told.
-    """
-
-    records: Records
-    code: Codes | None = None
+    records: Records  # The people
+    code: Codes | None = None  # What is guessed of each: their labels unless told
     times: Float = field(init=False)
     made: Float = field(init=False)
     right: Float = field(init=False)

@@ -63,19 +63,14 @@ def _implied_people(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InAnyTree(Details):
-    """Different people of whom something is true in at least one tree.
+    """Different people of whom something is true in at least one tree."""
 
-    * ``tree``: the tree with the most of them.
-    * ``worst``: how many that tree has.
-    * ``low``, ``high``: no fewer and no more than that over all trees; the same where it is exact.
-    * ``among``: of how many people.
-    """
-
-    tree: int
-    worst: People
+    tree: int  # The tree with the most of them
+    worst: People  # How many that tree has
+    # No fewer and no more than that over all trees; the same where it is exact
     low: People
     high: People
-    among: People
+    among: People  # Of how many people
 
     def __lt__(self, other: "InAnyTree") -> bool:
         return (self.high, self.low) < (other.high, other.low)

@@ -19,21 +19,12 @@ from treeaudit.errors import DataError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A file to audit.
+    """A file to audit."""
 
-    Attributes
-    ----------
-    path
-        As it is shown.
-    named
-        Whether somebody said that it is a model; of others that are none only the name is told.
-    wrong
-        Why it is not even opened; empty where it is.
-    """
-
-    path: str
+    path: str  # As it is shown
+    # Whether somebody said that it is a model; of others that are none only the name is told
     named: bool = False
-    wrong: str = ""
+    wrong: str = ""  # Why it is not even opened; empty where it is
 
 
 @dataclass(slots=True)

@@ -44,23 +44,16 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Given:
-    """A model and the people of an audit, with what a reader should know of them.
-
-    Attributes
-    ----------
-    test_has_persons
-        Whether the unseen people have the person column: then whose rows they are is known.
-    unverified
-        Why the training people could not be verified, or empty.
-    """
+    """A model and the people of an audit, with what a reader should know of them."""
 
     forest: Forest
     train: Records | None = None
     test: Records | None = None
     known: Records | None = None
+    # Whether the unseen people have the person column: then whose rows they are is known
     test_has_persons: bool = False
     warnings: tuple[str, ...] = ()
-    unverified: str = ""
+    unverified: str = ""  # Why the training people could not be verified, or empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -99,14 +99,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A sentence or a part of one whose numbers are still numbers.
+    """A sentence or a part of one whose numbers are still numbers."""
 
-    * ``template``: text with a ``{}`` per part. Texts of a model are parts, never the template.
-    * ``parts``: what goes in there: the types of this module and `Estimate` in words, other numbers
-      and text as they are.
-    """
-
-    template: str
+    template: str  # Text with a `{}` per part. Texts of a model are parts, never the template.
+    # What goes in there: the types of this module and `Estimate` in words, other numbers and text
+    # as they are
     parts: tuple[object, ...] = ()
 
 

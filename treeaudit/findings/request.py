@@ -96,12 +96,9 @@ _FILES = frozenset({"model", "train", "test", "known", "prior", "baseline"})
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Stands in a kept request for an object that was given from Python.
+    """Stands in a kept request for an object that was given from Python."""
 
-    * ``kind``: name of its type, such as ``DataFrame``.
-    """
-
-    kind: str
+    kind: str  # Name of its type, such as `DataFrame`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

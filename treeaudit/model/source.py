@@ -178,43 +178,23 @@ FEWEST_RECORDS = 21
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """One piece of extra content.
+    """One piece of extra content."""
 
-    Attributes
-    ----------
-    kind
-        What it is.
-    where
-        The way to it in the file, such as ``estimators_[3].random_state``.
-    n
-        How many values, people or calls it holds; of notes and extra content, how many bytes.
-    says
-        What it gives away, in one sentence.
-    """
-
-    kind: Kind
-    where: str
-    n: int
-    says: str
+    kind: Kind  # What it is
+    where: str  # The way to it in the file, such as `estimators_[3].random_state`
+    n: int  # How many values, people or calls it holds; of notes and extra content, how many bytes
+    says: str  # What it gives away, in one sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extras:
-    """The extra content of a file, in its order, and the kinds that its reader looked for.
+    """The extra content of a file, in its order, and the kinds that its reader looked for."""
 
-    Attributes
-    ----------
-    found
-        The pieces of extra content.
-    looked_for
-        The kinds that the reader looked for: none unless it says so.
-    groups
-        Statistics of groups of at least five people, with the people of the smallest: records
-        under a policy that asks for more. Groups of fewer than five are in ``found``.
-    """
-
-    found: tuple[Extra, ...] = ()
+    found: tuple[Extra, ...] = ()  # The pieces of extra content
+    # The kinds that the reader looked for: none unless it says so
     looked_for: frozenset[Kind] = frozenset()
+    # Statistics of groups of at least five people, with the people of the smallest: records under
+    # a policy that asks for more. Groups of fewer than five are in `found`.
     groups: tuple[tuple[int, Extra], ...] = ()
 
     def __post_init__(self) -> None:

@@ -34,25 +34,19 @@ class Worst:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Crosstab:
-    """People, or their weight, per group and value, for the pairs that occur.
+    """People, or their weight, per group and value, for the pairs that occur."""
 
-    * ``value``, ``people``: the pairs, one entry each, groups ascending and values within them.
-    * ``start``: shape ``(n_groups + 1,)``: the pairs of each group; none may be empty.
-    * ``overall``: shape ``(n_values,)``: people with each value, in all that the groups are held
-      against.
-    * ``distinct``: shape ``(n_groups,)``: values that occur in each group, distinct l-diversity.
-    * ``size``, ``largest``: people per group, and those with its commonest value.
-    * ``share``: of their group, per pair.
-    """
-
+    # The pairs, one entry each, groups ascending and values within them
     value: Wide
     people: Float
-    start: Wide
+    start: Wide  # Shape `(n_groups + 1,)`: the pairs of each group; none may be empty
+    # Shape `(n_values,)`: people with each value, in all that the groups are held against
     overall: Float
-    distinct: Wide
+    distinct: Wide  # Shape `(n_groups,)`: values that occur in each group, distinct l-diversity
+    # People per group, and those with its commonest value
     size: Float
     largest: Float
-    share: Float
+    share: Float  # Of their group, per pair
 
     @property
     def least(self) -> Float:

@@ -30,18 +30,14 @@ Columns = dict[str, Column]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
-    """Some rows of the table with all that the model says of them.
-
-    * ``tree``: tree of each row; None where there is only one.
-    * ``rules``: what the path of each row says of the features.
-    * ``size``, ``counts``, ``value``, ``label``: people, class counts, predicted number and
-      predicted class per row, or None where the model does not tell.
-    """
+    """Some rows of the table with all that the model says of them."""
 
     schema: Schema
-    tree: Wide | None
+    tree: Wide | None  # Tree of each row; None where there is only one
     leaf: Int
-    rules: Columns
+    rules: Columns  # What the path of each row says of the features
+    # People, class counts, predicted number and predicted class per row, or None where the model
+    # does not tell
     size: Wide | None
     counts: Float | None
     value: Float | None
@@ -50,15 +46,12 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tested:
-    """Which features the trees of a table test.
+    """Which features the trees of a table test."""
 
-    * ``numeric``, ``named``: features with low and high ends, and those with categories; ascending.
-    * ``missing``: those for which it can be told whether missing values are in a leaf.
-    """
-
+    # Features with low and high ends, and those with categories; ascending
     numeric: tuple[int, ...]
     named: tuple[int, ...]
-    missing: frozenset[int]
+    missing: frozenset[int]  # Those for which it can be told whether missing values are in a leaf
 
 
 def tested_by(trees: Iterable[Tree], schema: Schema) -> Tested:

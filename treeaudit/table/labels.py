@@ -18,26 +18,18 @@ _NEARLY = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
-    """What class counts say, one entry per leaf; of another column, its values are the classes.
+    """What class counts say, one entry per leaf; of another column, its values are the classes."""
 
-    * ``distinct``: classes that occur in the leaf; 0 where nobody is in it, and in trees that hold
-      no class counts or do not tell how many people are in a leaf.
-    * ``absent``: classes that occur in the tree but not in the leaf.
-    * ``share``: share of the largest class.
-    * ``majority``: people in the largest class; NaN where counts are not people.
-    * ``fewest``: people in the smallest class that occurs; NaN where counts are not people.
-    * ``others``: people of other classes, or what is known of them: see `exceptions`.
-    * ``top``: the largest class, as a column of `Tree.counts`.
-    * ``trees``: the worst diversity per tree; None for trees of which nothing is known.
-    """
-
+    # Classes that occur in the leaf; 0 where nobody is in it, and in trees that hold no class
+    # counts or do not tell how many people are in a leaf
     distinct: npt.NDArray[np.int32]
-    absent: npt.NDArray[np.int32]
-    share: Float
-    majority: Float
-    fewest: Float
-    others: Float
-    top: npt.NDArray[np.int32]
+    absent: npt.NDArray[np.int32]  # Classes that occur in the tree but not in the leaf
+    share: Float  # Share of the largest class
+    majority: Float  # People in the largest class; NaN where counts are not people
+    fewest: Float  # People in the smallest class that occurs; NaN where counts are not people
+    others: Float  # People of other classes, or what is known of them: see `exceptions`
+    top: npt.NDArray[np.int32]  # The largest class, as a column of `Tree.counts`
+    # The worst diversity per tree; None for trees of which nothing is known
     trees: tuple[Worst | None, ...]
 
     def only(self, held: npt.NDArray[np.bool_]) -> "Labels":

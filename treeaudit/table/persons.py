@@ -23,17 +23,15 @@ Codes = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LeafMembers:
-    """Which persons have how many records in which leaf of a tree, leaves and persons ascending.
+    """Which persons have how many records in which leaf of a tree, leaves and persons ascending."""
 
-    * ``leaf``, ``who``, ``records``: shape ``(n_pairs,)``: the leaf, among those of its tree in the
-      table; the person; how many records.
-    * ``pair``: shape ``(n_records,)``: which of them each record is one of; -1 where it ends in no
-      leaf of the table.
-    """
-
+    # Shape `(n_pairs,)`: the leaf, among those of its tree in the table; the person; how many
+    # records
     leaf: Codes
     who: Codes
     records: Codes
+    # Shape `(n_records,)`: which of them each record is one of; -1 where it ends in no leaf of
+    # the table
     pair: Codes
 
     @property
@@ -44,21 +42,16 @@ class LeafMembers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ImpliedPeople:
-    """Which persons are meant by the leaves of a tree, if those leaves are meant at all.
+    """Which persons are meant by the leaves of a tree, if those leaves are meant at all."""
 
-    * ``leaf``, ``who``: shape ``(n_pairs,)``: the leaf, among those of its tree in the table, and
-      the person.
-    * ``people``: shape ``(n_leaves,)``: how many of these pairs each leaf is in.
-    * ``single``: shape ``(n_pairs,)``: whether all records of the person in the leaf have the label
-      that it says; None where that is so of everybody.
-    * ``apart``: whether everybody is in one of these pairs at most, with all their records.
-    """
-
+    # Shape `(n_pairs,)`: the leaf, among those of its tree in the table, and the person
     leaf: Codes
     who: Codes
-    people: Wide
+    people: Wide  # Shape `(n_leaves,)`: how many of these pairs each leaf is in
+    # Shape `(n_pairs,)`: whether all records of the person in the leaf have the label that it
+    # says; None where that is so of everybody
     single: Flag | None
-    apart: bool
+    apart: bool  # Whether everybody is in one of these pairs at most, with all their records
 
 
 def leaf_members(table: Table, tree: int, node: Codes, persons: Codes | None) -> LeafMembers:

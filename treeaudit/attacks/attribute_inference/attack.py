@@ -49,16 +49,12 @@ from treeaudit.stats import Estimate, difference, paired, residual, wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
-    """Who was found out about one column, and by what.
-
-    * ``is_member``: shape ``(n,)``: members, the others are control people.
-    * ``model``, ``imputation``, ``frequent``, ``fredrikson``: shape ``(n,)``: whether the value is
-      right that follows from the counts and the guess, from the guess alone, from the most frequent
-      value, and from Fredrikson's rule.
-    """
+    """Who was found out about one column, and by what."""
 
     column: Column
-    is_member: Flag
+    is_member: Flag  # Shape `(n,)`: members, the others are control people
+    # Shape `(n,)`: whether the value is right that follows from the counts and the guess, from
+    # the guess alone, from the most frequent value, and from Fredrikson's rule
     model: Flag
     imputation: Flag
     frequent: Flag
@@ -167,14 +163,7 @@ _ADVANTAGE = Rule(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """Infer each column of training people from all their others.
-
-    * ``most_people``: the most members, and the most control people, that are asked about; fewer in
-      forests of more than fifty trees, never below 500.
-    * ``most_columns``: the most columns that are attacked, most identifying first.
-    * ``most_work``: the same by cost: people times candidates times trees, 40 million of which take
-      about eight seconds.
-    """
+    """Infer each column of training people from all their others."""
 
     id: ClassVar[str] = "TA104"
     title: ClassVar[str] = "Attribute inference"
@@ -195,8 +184,12 @@ class Attributes:
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, TRUE_COUNTS)
     details: ClassVar[type[Details]] = AttributesDetails
+    # The most members, and the most control people, that are asked about; fewer in forests of
+    # more than fifty trees, never below 500
     most_people: int = 2_000
-    most_columns: int = 30
+    most_columns: int = 30  # The most columns that are attacked, most identifying first
+    # The same by cost: people times candidates times trees, 40 million of which take about eight
+    # seconds
     most_work: int = 40_000_000
 
     def run(self, case: Case) -> Finding | Skipped:

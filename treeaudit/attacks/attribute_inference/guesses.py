@@ -93,18 +93,13 @@ _ENOUGH_THRESHOLDS = 4_096
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Column:
-    """One column as the attacker sees it: a feature, or all indicators of a category.
-
-    * ``features``: positions of its features in the model.
-    * ``values``: shape ``(n_candidates, len(features))``: what the model is asked with.
-    * ``says``: the candidates in words.
-    * ``cuts``: ends of the intervals of a numeric column, ascending; None otherwise.
-    """
+    """One column as the attacker sees it: a feature, or all indicators of a category."""
 
     name: str
-    features: tuple[int, ...]
-    values: Float
-    says: tuple[str, ...]
+    features: tuple[int, ...]  # Positions of its features in the model
+    values: Float  # Shape `(n_candidates, len(features))`: what the model is asked with
+    says: tuple[str, ...]  # The candidates in words
+    # Ends of the intervals of a numeric column, ascending; None otherwise
     cuts: Float | None = None
 
     def truth(self, values: _Table) -> Int:
@@ -247,33 +242,25 @@ def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Targets:
-    """The people one of whose values is to be inferred, members first.
+    """The people one of whose values is to be inferred, members first."""
 
-    * ``values``, ``node``, ``labels``: as in `treeaudit.people.records.Records`.
-    * ``known``: shape ``(n,)``: the label or the number to predict, which the attacker knows too.
-    * ``is_member``: shape ``(n,)``.
-    """
-
+    # As in `treeaudit.people.records.Records`
     values: npt.NDArray[np.floating[Any]]
     node: Int
     labels: Int | None
-    known: Float
-    is_member: Flag
+    known: Float  # Shape `(n,)`: the label or the number to predict, which the attacker knows too
+    is_member: Flag  # Shape `(n,)`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Weighed:
-    """What the trees say for each candidate of one column.
+    """What the trees say for each candidate of one column."""
 
-    * ``score``: shape ``(n, n_candidates)``: log likelihood ratio of the counts, summed over the
-      trees; minus infinity where somebody with that value is certainly not in the training data.
-    * ``people``: shape ``(n, n_candidates)``: people in the leaves, summed over the trees.
-    * ``phi``: shape ``(n_candidates,)``: people in all leaves the candidate can reach.
-    """
-
+    # Shape `(n, n_candidates)`: log likelihood ratio of the counts, summed over the trees; minus
+    # infinity where somebody with that value is certainly not in the training data
     score: Float
-    people: Float
-    phi: Float
+    people: Float  # Shape `(n, n_candidates)`: people in the leaves, summed over the trees
+    phi: Float  # Shape `(n_candidates,)`: people in all leaves the candidate can reach
 
 
 def target_people(people: Groups) -> Targets:

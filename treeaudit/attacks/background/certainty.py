@@ -32,14 +32,10 @@ from treeaudit.table.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Vectors:
-    """Different count vectors, and how often each occurs.
+    """Different count vectors, and how often each occurs."""
 
-    * ``counts``: shape ``(n_vectors, n_classes)``: people per class, largest first.
-    * ``leaves``: shape ``(n_vectors,)``: leaves with these counts.
-    """
-
-    counts: Wide
-    leaves: Wide
+    counts: Wide  # Shape `(n_vectors, n_classes)`: people per class, largest first
+    leaves: Wide  # Shape `(n_vectors,)`: leaves with these counts
 
     def __len__(self) -> int:
         """Return how many different vectors there are."""

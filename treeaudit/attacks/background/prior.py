@@ -32,17 +32,13 @@ from treeaudit.stats import wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Inferred:
-    """What a public prior discloses.
-
-    * ``share``: share of the people whose label the prior makes nearly certain.
-    * ``evidence``: the leaves where it is most certain.
-    * ``controls``: what is inferred, beside the truth and beside unseen people.
-    """
+    """What a public prior discloses."""
 
     details: PublicPrior
-    share: float
+    share: float  # Share of the people whose label the prior makes nearly certain
     summary: str
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Evidence, ...] = ()  # The leaves where it is most certain
+    # What is inferred, beside the truth and beside unseen people
     controls: tuple[Control, ...] = ()
 
 

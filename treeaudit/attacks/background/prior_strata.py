@@ -170,20 +170,14 @@ _CELLS = 2_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MixedLeaves:
-    """Leaves of one tree with people of several labels left in them.
-
-    * ``counts``: shape ``(n_leaves, n_classes)``: people who are not known yet.
-    * ``people``: shape ``(n_leaves, n_kinds)``: the same people by kind; None where only the rules
-      are known.
-    * ``able``: shape ``(n_leaves, n_kinds)``: which kinds are there, or may be.
-    * ``only``: shape ``(n_leaves,)``: the kind of all of them, -1 where it is not told.
-    """
+    """Leaves of one tree with people of several labels left in them."""
 
     node: Int
-    counts: Wide
+    counts: Wide  # Shape `(n_leaves, n_classes)`: people who are not known yet
+    # Shape `(n_leaves, n_kinds)`: the same people by kind; None where only the rules are known
     people: Wide | None
-    able: Flag
-    only: Wide
+    able: Flag  # Shape `(n_leaves, n_kinds)`: which kinds are there, or may be
+    only: Wide  # Shape `(n_leaves,)`: the kind of all of them, -1 where it is not told
 
     def parts(self, n_cells: int) -> list["MixedLeaves"]:
         """Cut many leaves into parts that fit into memory, given the cells of one."""

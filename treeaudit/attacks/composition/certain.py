@@ -102,19 +102,14 @@ _MOST_OFF = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certain:
-    """Of how many people something is certain.
+    """Of how many people something is certain."""
 
-    * ``people``: whose label is certain, or who are in a group below k of which all labels, or the
-      mean of the numbers, are; less those whom a single leaf tells of.
-    * ``alone``: of these, who are in a group of their own: their number or label is certain.
-    * ``open``: of how many groups the solution ended before that was told.
-    * ``exact``: whether the leaves say what the people are who end in them.
-    """
-
+    # Whose label is certain, or who are in a group below k of which all labels, or the mean of
+    # the numbers, are; less those whom a single leaf tells of
     people: int = 0
-    alone: int = 0
-    open: int = 0
-    exact: bool = True
+    alone: int = 0  # Of these, who are in a group of their own: their number or label is certain
+    open: int = 0  # Of how many groups the solution ended before that was told
+    exact: bool = True  # Whether the leaves say what the people are who end in them
 
 
 def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> Certain:

@@ -66,52 +66,46 @@ from treeaudit.model.words import in_percent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownNumbersDetails(Details):
-    """How narrow the leaves say the numbers of their people are.
+    """How narrow the leaves say the numbers of their people are."""
 
-    * ``tolerance``, ``deviation``: how far a number may be off to be known, and the standard
-      deviation of everybody's numbers; None where it is not told and nothing was said: then only
-      numbers that are told exactly count. Where trees were grown by absolute errors or Poisson
-      deviances, and no training people are given, what the root keeps in the place of the
-      deviation. The largest where trees predict different numbers, each of which has its own.
-    * ``spread_of``: where the spread inside a leaf is from: the ``file``, the training ``people``
-      where the file does not tell all, or ``none``, so that only sizes tell.
-    * ``exact_people``: alone in a leaf, or with others of the same number; of the tree with the
-      most.
-    * ``known_leaves``, ``known_people``: leaves whose numbers are off their mean by no more than
-      the tolerance, as a root of the mean square, or off their median on average, of draws where
-      the file counts these; over all trees, and of the tree with the most people in them.
-    * ``certain_people``: of those, whom the mean, the spread and the size of the leaf bound within
-      the tolerance, every one; of the tree with the most.
-    * ``dominating_people``: those whose amount, whatever its sign, is at least nine tenths of the
-      total of those of their leaf; of the tree with the most. They are among the known.
-    * ``dominating_at_most``: with those of whom that is not told.
-    * ``known_share``, ``known_in_any_tree``: of people, in the worst tree, and different people
-      over all.
-    * ``nearly_certain_leaves``, ``nearly_certain_people``: known, or in a leaf in which all but one
-      have one number within the tolerance, or 95 % or more with fewer than k exceptions.
-    * ``nearly_certain_share``, ``nearly_certain_in_any_tree``: of the people in a tree, in the
-      worst, and different people over all.
-    * ``nearly_certain_at_most``: of the people, with those in leaves where the file tells a grid of
-      numbers, or zeros, and as few exceptions fit what it keeps as more do.
-    * ``narrowest``: the smallest spread of a leaf of two or more people; None where none is told.
-    """
-
+    # How far a number may be off to be known, and the standard deviation of everybody's numbers;
+    # None where it is not told and nothing was said: then only numbers that are told exactly
+    # count. Where trees were grown by absolute errors or Poisson deviances, and no training
+    # people are given, what the root keeps in the place of the deviation. The largest where trees
+    # predict different numbers, each of which has its own.
     tolerance: float | None
     deviation: float | None
+    # Where the spread inside a leaf is from: the `file`, the training `people` where the file
+    # does not tell all, or `none`, so that only sizes tell
     spread_of: Literal["file", "people", "none"]
+    # Alone in a leaf, or with others of the same number; of the tree with the most
     exact_people: People
+    # Leaves whose numbers are off their mean by no more than the tolerance, as a root of the mean
+    # square, or off their median on average, of draws where the file counts these; over all
+    # trees, and of the tree with the most people in them
     known_leaves: People
     known_people: People
+    # Of those, whom the mean, the spread and the size of the leaf bound within the tolerance,
+    # every one; of the tree with the most
     certain_people: People
+    # Those whose amount, whatever its sign, is at least nine tenths of the total of those of
+    # their leaf; of the tree with the most. They are among the known.
     dominating_people: People
-    dominating_at_most: People
+    dominating_at_most: People  # With those of whom that is not told
+    # Of people, in the worst tree, and different people over all
     known_share: Share
     known_in_any_tree: InAnyTree
+    # Known, or in a leaf in which all but one have one number within the tolerance, or 95 % or
+    # more with fewer than k exceptions
     nearly_certain_leaves: People
     nearly_certain_people: People
+    # Of the people in a tree, in the worst, and different people over all
     nearly_certain_share: Share
     nearly_certain_in_any_tree: InAnyTree
+    # Of the people, with those in leaves where the file tells a grid of numbers, or zeros, and as
+    # few exceptions fit what it keeps as more do
     nearly_certain_at_most: Share
+    # The smallest spread of a leaf of two or more people; None where none is told
     narrowest: float | None
 
 

@@ -28,16 +28,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Commonest:
-    """Per node of a tree: the people who end there, who of them differ, and the largest share.
+    """Per node of a tree: the people who end there, who of them differ, and the largest share."""
 
-    * ``people``, ``others``: different people, and how many of them have a number that is not the
-      commonest.
-    * ``share``: of the people, or of their records where that is more, who have the commonest.
-    """
-
+    # Different people, and how many of them have a number that is not the commonest
     people: Wide
     others: Wide
-    share: Float
+    share: Float  # Of the people, or of their records where that is more, who have the commonest
 
 
 def commonest_number(

@@ -38,38 +38,33 @@ _NOTHING = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spreads:
-    """What is known of the numbers in each leaf, one entry per leaf; NaN where nothing is.
+    """What is known of the numbers in each leaf, one entry per leaf; NaN where nothing is."""
 
-    * ``spread``: how far numbers are off on average: a standard deviation, of draws where the file
-      counts these, or a mean absolute deviation, as in `Tree.spread_is`.
-    * ``reach``: no number is further off than that.
-    * ``tolerance``, ``scale``: how far a number may be off to be known, and the standard deviation
-      of everybody's, of those that the tree predicts.
-    * ``untold``, ``lost``: where the file holds a spread and people are not at hand: but not of
-      people, or smaller than what rounding leaves of numbers that are far from zero.
-    * ``about``: per tree, whether its numbers may be those of the training people.
-    * ``by_people``: per tree, whether these tell of its numbers: they do not where another member
-      predicts others of the same people, and nothing in its leaves bears them out.
-    * ``whole``, ``all_there``: per tree, whether they tell all of it, and whether they are all who
-      are counted in its leaves.
-    * ``changed``: whether the numbers of the file are in other units than those of a table.
-    * ``whose``: where spreads are from: the ``file``, the training ``people``, or ``none``.
-    * ``deviation``: the standard deviation of everybody's numbers, the largest where trees predict
-      different ones; None where nobody knows it.
-    """
-
+    # How far numbers are off on average: a standard deviation, of draws where the file counts
+    # these, or a mean absolute deviation, as in `Tree.spread_is`
     spread: Float
-    reach: Float
+    reach: Float  # No number is further off than that
+    # How far a number may be off to be known, and the standard deviation of everybody's, of those
+    # that the tree predicts
     tolerance: Float
     scale: Float
+    # Where the file holds a spread and people are not at hand: but not of people, or smaller than
+    # what rounding leaves of numbers that are far from zero
     untold: Flag
     lost: Flag
-    about: Sequence[bool]
+    about: Sequence[bool]  # Per tree, whether its numbers may be those of the training people
+    # Per tree, whether these tell of its numbers: they do not where another member predicts
+    # others of the same people, and nothing in its leaves bears them out
     by_people: Sequence[bool]
+    # Per tree, whether they tell all of it, and whether they are all who are counted in its
+    # leaves
     whole: Sequence[bool]
     all_there: Sequence[bool]
-    changed: bool
+    changed: bool  # Whether the numbers of the file are in other units than those of a table
+    # Where spreads are from: the `file`, the training `people`, or `none`
     whose: Literal["file", "people", "none"]
+    # The standard deviation of everybody's numbers, the largest where trees predict different
+    # ones; None where nobody knows it
     deviation: float | None
 
 

@@ -218,11 +218,7 @@ def _no_score(case: Case) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """Tell members from unseen people by the strongest of several tests.
-
-    * ``most_people``: the most members, and the most control people, that are looked at.
-    * ``most_for_lira``: the same for LiRA, whose shadow models have to answer for each.
-    """
+    """Tell members from unseen people by the strongest of several tests."""
 
     id: ClassVar[str] = "TA105"
     title: ClassVar[str] = "Membership inference"
@@ -242,8 +238,8 @@ class Membership:
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, Need(missing=_no_score))
     details: ClassVar[type[Details]] = MembershipDetails
-    most_people: int = 20_000
-    most_for_lira: int = 4_000
+    most_people: int = 20_000  # The most members, and the most control people, that are looked at
+    most_for_lira: int = 4_000  # The same for LiRA, whose shadow models have to answer for each
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return how well the strongest test tells members from unseen people."""

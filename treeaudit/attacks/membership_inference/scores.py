@@ -36,16 +36,11 @@ _PSEUDO = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reference:
-    """People who were not in the training data, as far as the score needs them.
+    """People who were not in the training data, as far as the score needs them."""
 
-    * ``node``: shape ``(n, n_trees)``: where each of them ends.
-    * ``labels``: shape ``(n,)``: positions in ``schema.classes``, or None.
-    * ``n_members``: people in the training data of the whole model.
-    """
-
-    node: Int
-    labels: Int | None
-    n_members: int
+    node: Int  # Shape `(n, n_trees)`: where each of them ends
+    labels: Int | None  # Shape `(n,)`: positions in `schema.classes`, or None
+    n_members: int  # People in the training data of the whole model
 
 
 def expected_counts(reference: npt.ArrayLike, n_reference: int, total: float) -> Float:
@@ -117,19 +112,14 @@ def _share(total: float, reference: Reference) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Groups:
-    """Rows of the people given, by what they are used for.
+    """Rows of the people given, by what they are used for."""
 
-    * ``train``, ``test``: the people.
-    * ``members``: rows of ``train``, sampled.
-    * ``control``: rows of ``test`` that nothing is learnt from, sampled.
-    * ``reference``: rows of the other half of ``test``, all of them.
-    """
-
+    # The people
     train: Records
     test: Records
-    members: Index
-    control: Index
-    reference: Index
+    members: Index  # Rows of `train`, sampled
+    control: Index  # Rows of `test` that nothing is learnt from, sampled
+    reference: Index  # Rows of the other half of `test`, all of them
 
     def population(self, case: Case) -> Reference:
         """Return the reference half as the count score takes it."""

@@ -37,16 +37,11 @@ from treeaudit.table.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Risk:
-    """How probable it is that a person is found.
+    """How probable it is that a person is found."""
 
-    * ``highest``: of the person most at risk.
-    * ``average``: over the people: the marketer's risk.
-    * ``above_threshold``: share of people whose risk is above the threshold.
-    """
-
-    highest: float
-    average: float
-    above_threshold: float
+    highest: float  # Of the person most at risk
+    average: float  # Over the people: the marketer's risk
+    above_threshold: float  # Share of people whose risk is above the threshold
 
 
 def risk(size: Wide, threshold: float, chance: Float | None = None) -> Risk:
@@ -227,13 +222,12 @@ class _AloneInBoth(Details):
     """Estimated people who are alone in the data and in the population, by estimator.
 
     None where the model of the population cannot be fitted.
-
-    * ``counted``: by unseen people, with its 95 % interval; None without them. The upper end is at
-      most the number of leaves of one person that none of them fits, a fact.
-    * ``pitman``, ``zayatz``, ``slide_negative_binomial``: by this estimator.
     """
 
+    # By unseen people, with its 95 % interval; None without them. The upper end is at most the
+    # number of leaves of one person that none of them fits, a fact.
     counted: Estimate | None
+    # By this estimator
     pitman: float | None
     zayatz: float | None
     slide_negative_binomial: float | None
@@ -241,20 +235,17 @@ class _AloneInBoth(Details):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population(Details):
-    """Whether people who are alone in a leaf are so in the population.
-
-    * ``people``, ``fraction``: of the population, and how much of it is in this tree.
-    * ``alone_in_data``, ``alone_in_both``: people alone in a leaf, and those of them who are
-      estimated to be alone in the population.
-    * ``others_per_unique_leaf``: further people of the population for each leaf of one person,
-      counted on unseen people; None without them.
-    """
+    """Whether people who are alone in a leaf are so in the population."""
 
     tree: int
+    # Of the population, and how much of it is in this tree
     people: int
     fraction: float
+    # People alone in a leaf, and those of them who are estimated to be alone in the population
     alone_in_data: People
     alone_in_both: _AloneInBoth
+    # Further people of the population for each leaf of one person, counted on unseen people; None
+    # without them
     others_per_unique_leaf: Estimate | None
     assumes: str
 
