@@ -14,8 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from benchmarks.models import data
 from benchmarks.toolbox_rules import people_reached, single_match
-from treeaudit.attacks.attribute_inference.guesses import fredrikson
-from treeaudit.attacks.attribute_inference.what_if import Paths
+from treeaudit.attacks.attribute_inference.guesses import Paths, fredrikson
 
 __all__ = ["side_by_side_with_art"]
 

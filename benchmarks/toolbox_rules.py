@@ -13,7 +13,7 @@ def people_reached(tree: Tree, node: Int) -> Float:
     """Return phi as it is where only the leaves count that somebody asked about reaches.
 
     An answer then depends on whom else the attacker asks about; the paper takes
-    all leaves (`treeaudit.attacks.attribute_inference.what_if.Paths.people_with`).
+    all leaves (`treeaudit.attacks.attribute_inference.guesses.Paths.people_with`).
 
     Parameters
     ----------

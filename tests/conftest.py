@@ -32,9 +32,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
+from treeaudit.model.source import KINDS, Extras
 from treeaudit.model.tree import Tree
 
 INF = np.inf

@@ -2,13 +2,10 @@
 
 import json
 import math
-import warnings
-from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import poisson
 from sklearn.ensemble import RandomForestClassifier
@@ -20,7 +17,7 @@ from tests.strategies import examples, forests, rows
 from treeaudit.attacks import Attributes, Case, run_attack
 from treeaudit.attacks.attribute_inference.attack import Outcome
 from treeaudit.attacks.attribute_inference.guesses import answers, columns_of, target_people, weigh
-from treeaudit.attacks.groups import split_groups
+from treeaudit.attacks.membership_inference.scores import split_groups
 from treeaudit.findings.details import plain_data
 
 
@@ -65,6 +62,7 @@ def test_the_score_against_loops(forest, drawn, seed) -> None:
     people = split_groups(case, "TA104", 5)
     asked = target_people(people)
     columns = columns_of(forest, people.test.values[people.reference])
+    assume(columns)
     for column, sums in zip(columns, weigh(case, people, asked, columns), strict=True):
         for i, row in enumerate(asked.values):
             for v, candidate in enumerate(column.values):
@@ -131,57 +129,6 @@ def test_one_excess_that_is_proven_does_not_stand_for_the_other(control, guessed
     assert outcome.given_away(0.95) == 0.0
 
 
-def test_a_column_among_many_has_to_be_more_certain() -> None:
-    """Every column that is tested may seem to be given away by chance: five percent for all.
-
-    Members of the rare class all have 1 in the first column, where unseen people
-    of that class have it in three of ten cases: enough to be sure of one column,
-    not of one among twelve. The other columns tell nobody from anybody.
-    """
-    n_columns, rare = 12, 15
-    chain = range(1, n_columns)
-    parent, feature = [-1], [-1]
-    low, high = [-np.inf], [np.inf]
-    counts = [[200 - rare, rare]]
-    for column in chain:  # nobody has more than 1 in these
-        inner = 0 if column == 1 else len(parent) - 2
-        parent += [inner, inner]
-        feature += [column, column]
-        low, high = [*low, -np.inf, 1.0], [*high, 1.0, np.inf]
-        counts += [[200 - rare, rare], [0, 0]]
-    inner = len(parent) - 2
-    tree = ta.Tree(
-        parent=[*parent, inner, inner],
-        feature=[*feature, 0, 0],
-        low=[*low, -np.inf, 0.5],
-        high=[*high, 0.5, np.inf],
-        n_records=[*(sum(row) for row in counts), 167, 33],
-        counts=[*counts, [167, 0], [18, rare]],
-    )
-    forest = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(n_columns, ["common", "rare"]))
-
-    def people(n: int, n_rare: int, ones_rare: int, ones_common: int):
-        values, label = np.zeros((n, n_columns)), np.repeat([1, 0], [n_rare, n - n_rare])
-        values[:ones_rare, 0] = 1
-        values[n_rare : n_rare + ones_common, 0] = 1
-        return records_of(forest, values, label)
-
-    case = Case(
-        forest=forest,
-        table=ta.reconstruct(forest).groups,
-        train=people(200, rare, rare, 18),
-        test=people(4_000, 300, 90, 360),
-    )
-    alone = run_attack(Attributes(most_columns=1), case)
-    among = run_attack(Attributes(), case)
-    assert (len(alone.details.columns), len(among.details.columns)) == (1, n_columns)
-    assert list(alone.details.given_away) == ["x0"]
-    assert list(among.details.given_away) == []
-    one, same = alone.details.columns[0], among.details.columns[0]
-    assert replace(one, given_away=False) == same
-    assert one.excess_low > 0
-
-
 @pytest.fixture(scope="module")
 def remembered() -> ta.Finding:
     """An unlimited forest without bootstrap: it holds every person."""
@@ -214,11 +161,6 @@ def test_every_column_stands_beside_its_controls(remembered) -> None:
         assert control.sentence.startswith(control.of)
 
 
-def test_the_most_identifying_come_first(remembered) -> None:
-    """x3 has sixteen values, x0 two."""
-    assert [row.column for row in remembered.details.columns] == ["x3", "x2", "x1", "x0"]
-
-
 def test_a_cap_names_what_was_left_out() -> None:
     x, y = population(300, 2)
     model = DecisionTreeClassifier(random_state=0).fit(x, y)
@@ -227,43 +169,12 @@ def test_a_cap_names_what_was_left_out() -> None:
     assert "3 further columns were not attacked" in finding.summary
 
 
-def test_a_small_tree_gives_nothing_away() -> None:
-    x, y = population(3_000, 4)
-    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(x, y)
-    finding = run_attack(Attributes(), case_of(model, (x, y), population(3_000, 5)))
-    assert finding.severity == "none"
-    assert finding.details.given_away == ()
-    assert "beyond what can be guessed without the model" in finding.summary
-
-
 def test_unseen_people_instead_of_members_give_nothing_away() -> None:
     """The whole machinery on people whom the model never saw."""
     x, y = population(800, 6)
     model = RandomForestClassifier(10, random_state=0).fit(x, y)
     finding = run_attack(Attributes(), case_of(model, population(800, 7), population(3_000, 8)))
     assert finding.details.given_away == ()
-
-
-def test_texts_numbers_and_indicators() -> None:
-    """One column of text in the data, one feature per category in the model."""
-    rng = np.random.default_rng(9)
-
-    def people(n: int) -> pd.DataFrame:
-        kind = rng.choice(["tea", "coffee", "water"], n)
-        age = rng.integers(18, 80, n)
-        label = np.where((kind == "tea") ^ (age > 50) ^ (rng.random(n) < 0.2), "yes", "no")
-        return pd.DataFrame({"age": age, "kind": kind, "label": label})
-
-    train, test = people(500), people(2_000)
-    coded = pd.get_dummies(train[["age", "kind"]], dtype=float)
-    model = DecisionTreeClassifier(random_state=0)
-    # Old scikit-learn asks new pandas of each column what pandas no longer likes to answer.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        model.fit(coded, train["label"])
-    finding = run_attack(Attributes(), case_of(model, train, test))
-    found = {row.column: row.candidates for row in finding.details.columns}
-    assert found == {"age": 16, "kind": 3}
 
 
 def test_a_regressor_is_attacked_by_its_people() -> None:
@@ -275,13 +186,6 @@ def test_a_regressor_is_attacked_by_its_people() -> None:
         Attributes(), case_of(model, (x, target), (unseen, unseen[:, 3] + unseen[:, 0]))
     )
     assert isinstance(finding, ta.Finding)
-
-
-def test_a_model_that_asks_nothing_is_skipped() -> None:
-    x, y = population(100, 12)
-    model = DecisionTreeClassifier(max_depth=1, min_samples_leaf=60).fit(x, y)
-    result = run_attack(Attributes(), case_of(model, (x, y), population(100, 13)))
-    assert "no column" in result.reason
 
 
 def test_without_people_it_is_skipped(figure_3) -> None:

@@ -1,7 +1,5 @@
 """TA103 with known people: the paper's user A, forests, and what is said when it cannot be."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,10 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.attacks.test_homogeneity import leaves
-from treeaudit.attacks import Background, Case, run_attack
-from treeaudit.attacks.background.view import FallingLeaf, Knowledge
-from treeaudit.people.records import read_records
-from treeaudit.reports.to_json import dumps
+from treeaudit.attacks.background.view import FallingLeaf
 
 TABLE_4 = pd.DataFrame(
     [
@@ -57,13 +52,6 @@ def test_the_papers_user_a_with_the_people(figure_3) -> None:
     assert known.people_certain_before == 3
 
 
-def test_the_smaller_label_can_be_what_is_left(figure_3) -> None:
-    """Both unhealthy people known: the one who is left is the healthy one."""
-    known = finding(figure_3, TABLE_4.iloc[[7, 8]]).details.known
-    assert known.falling[0].label == "yes"
-    assert known.people_falling == 1
-
-
 def test_unseen_people_tell_memory_from_fact(figure_3) -> None:
     """The same claims on people of whom half have the label."""
     others = pd.DataFrame(
@@ -82,22 +70,6 @@ def test_unseen_people_tell_memory_from_fact(figure_3) -> None:
 
 def wrong(text: str):
     return pytest.raises(ta.DataError, match=text)
-
-
-def test_people_who_cannot_be_training_people_are_one_sentence(figure_3) -> None:
-    healthy = pd.DataFrame({"Height": [160], "Weight": [70], "Age": [30], "Health": ["yes"]})
-    with wrong(r"row 1: leaf 4 \(Height < 170 · Weight ≥ 60\) holds nobody with the label yes"):
-        finding(figure_3, healthy)
-    with wrong("row 2: leaf 6 .* holds only 1 × yes, and the rows before are as many already"):
-        finding(figure_3, pd.concat([A, A]))
-    with wrong("does not tell the labels of the known people"):
-        finding(figure_3, A.drop(columns="Health"))
-    with wrong("row 1: this person is not in train; known people are training people"):
-        finding(figure_3, A.assign(Weight=71), train=TABLE_4)
-    with wrong("row 1: train has this person with another label"):
-        finding(figure_3, A.assign(Health="no"), train=TABLE_4)
-    with wrong("row 2: this person is in train only once"):
-        finding(figure_3, pd.concat([A, A]), train=TABLE_4)
 
 
 def test_somebody_who_fits_no_leaf() -> None:
@@ -151,19 +123,6 @@ def test_a_forest_lets_people_fall_who_fall_in_no_single_tree() -> None:
     assert alone.details.known.trees_used == 3
 
 
-def test_trees_of_large_leaves_disclose_everybody_together() -> None:
-    """Twelve trees with at least six people per leaf: nobody has to be known."""
-    x, y = small_data()
-    model = RandomForestClassifier(
-        12, bootstrap=False, min_samples_leaf=6, max_features=1, random_state=0
-    ).fit(x, y)
-    found = finding(model, (x[:1], y[:1]), train=(x, y))
-    assert found.details.known.people_certain_before == 60
-    assert (
-        "60 are found certain before anybody is known, and some of the others may" in found.summary
-    )
-
-
 def test_bootstrap_draws_prove_nothing_from_the_file_alone() -> None:
     x, y = small_data()
     model = RandomForestClassifier(5, max_depth=2, random_state=0).fit(x, y)
@@ -193,31 +152,3 @@ def test_a_single_tree_agrees_with_counting_by_hand() -> None:
     assert found.people_falling_as_a_consequence == 0
     leaves_only = finding(model, (x.iloc[chosen], y.iloc[chosen])).details.known
     assert leaves_only.people_falling == len(falls)
-
-
-def test_it_is_in_every_report(figure_3, tmp_path) -> None:
-    A.to_csv(tmp_path / "people.csv", index=False)
-    report = ta.scan(figure_3, known=tmp_path / "people.csv")
-    assert json.loads(dumps(report))["people"]["known"]["records"] == 1
-    assert "known person leaves one label for 2 others" in " ".join(str(report).split())
-    assert "known person leaves one label for 2 others" in report["TA103"].summary
-
-
-def test_noise_lets_nobody_fall() -> None:
-    forest = leaves([[1, 2], [3, 3]], counts_are="noisy", counts_reason="noise")
-    case = Case(forest=forest, table=ta.reconstruct(forest).groups)
-    people = read_records((pd.DataFrame({"x": [-1.0]}), ["class 0"]), forest)
-    result = run_attack(Background(), Case(forest=forest, table=case.table, known=people))
-    assert isinstance(result, ta.Skipped)
-    assert "noise was added to the counts" in result.reason
-
-
-def test_curves_by_hand(figure_3) -> None:
-    details = ta.scan(figure_3, attacks=["TA103"])["TA103"].details
-    assert details.share_certain_random_known[:2] == pytest.approx([3 / 9, (3 + 6 * 1 / 3) / 9])
-    assert details.mean_certainty_by_known[:2] == pytest.approx([(3 + 6 * 2 / 3) / 9, 1])
-    assert details.worst_case_certainty_by_known[:2] == pytest.approx([2 / 3, 1])
-    assert details.certainty_by_negations == pytest.approx([2 / 3, 1])
-    assert details.certainty_by_implications[:2] == pytest.approx([2 / 3, 1])
-    assert (details.mixed_leaves, details.mixed_people) == (2, 6)
-    assert details.skyline[3] == Knowledge(negations=0, known=0, implications=1, certainty=1.0)

@@ -76,28 +76,6 @@ def test_umeko_with_the_people(hospital) -> None:
     assert control.verified.low < 0.5
 
 
-def test_what_follows_is_asked_of_unseen_people_too(hospital) -> None:
-    others = pd.DataFrame(
-        {"zip": 13000, "country": "Japan", "condition": ["flu"] * 6 + ["heart"] * 4}
-    )
-    control = finding(hospital, prior=PRIOR, train=PEOPLE, test=others).controls[-1]
-    assert (control.control.value, control.control.n) == (0.6, 10)
-    assert control.baselines["the prior alone"].value == 0.6
-    assert control.baselines["the leaf alone"].value in (0.4, 0.6)
-
-
-def test_a_tree_that_makes_no_guess_adds_nothing_to_what_is_claimed(hospital) -> None:
-    """The second tree leaves Umeko in doubt: the claim stays the 95 % of the first."""
-    (tree,) = hospital.trees
-    root = ta.Tree(
-        parent=[-1], feature=[-1], low=[-INF], high=[INF], n_records=[7], counts=[[5, 2]]
-    )
-    forest = ta.Forest(trees=(tree, root), schema=hospital.schema)
-    control = finding(forest, prior=PRIOR, train=PEOPLE).controls[-1]
-    assert control.claim.value == pytest.approx(0.95)
-    assert control.verified.n == 1
-
-
 def test_a_rule_that_pins_the_value_leaves_the_counts(hospital) -> None:
     """Everybody in the leaf is Japanese: the prior is the same for all and says nothing more."""
     tree = ta.Tree(
@@ -112,14 +90,6 @@ def test_a_rule_that_pins_the_value_leaves_the_counts(hospital) -> None:
     forest = ta.Forest(trees=(tree,), schema=hospital.schema)
     prior = finding(forest, prior=PRIOR).details.prior
     assert (prior.leaves_looked_at, prior.leaves_because_of_prior) == (2, 0)
-
-
-def test_the_same_prior_for_everybody_changes_nothing(hospital) -> None:
-    marginal = pd.DataFrame({"heart": [0.01], "flu": [0.99]})
-    for people in ({}, {"train": PEOPLE}):
-        found = finding(hospital, prior=marginal, **people)
-        assert found.details.prior.leaves_because_of_prior == 0
-        assert "makes nobody at least 95% certain" in found.summary
 
 
 def test_a_prior_that_the_counts_contradict_is_told(hospital) -> None:

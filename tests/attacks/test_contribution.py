@@ -33,11 +33,6 @@ def test_the_papers_tree(figure_3) -> None:
     assert found[0].hidden_share is None
 
 
-def test_without_small_leaves_nothing_contributes(figure_3) -> None:
-    case = case_of(figure_3, k=1)
-    assert contribution(case, case.table.size < 1) == ()
-
-
 def test_a_row_number_is_what_singles_people_out() -> None:
     """The label is a coin, so only the number tells the people apart."""
     from sklearn.tree import DecisionTreeClassifier
@@ -52,13 +47,3 @@ def test_a_row_number_is_what_singles_people_out() -> None:
     assert found[0].feature == "x0"
     assert found[0].hidden_share == 1.0
     assert found[-1].hidden_share < 0.5
-
-
-def test_no_claim_about_people_who_were_not_drawn(figure_3) -> None:
-    import dataclasses
-
-    drawn = dataclasses.replace(figure_3, records_are="bootstrap")
-    people = read_records(([[180, 50, 10], [150, 50, 10]], ["yes", "no"]), drawn)
-    case = case_of(drawn, train=people)
-    found = contribution(case, case.table.size < 5)
-    assert all(entry.hidden_share is None for entry in found)

@@ -35,28 +35,6 @@ def test_by_hand(figure_3) -> None:
     assert found.verified is None
 
 
-def test_verified_on_the_training_people(figure_3) -> None:
-    case = case_of(figure_3, train=(TALL, ["yes", "no", "no"]))
-    found = leaf_control(case, case.table.leaf == 6, "that leaf")
-    assert found.verified == fact(2 / 3, 3)
-    assert found.control is None
-    assert "Without unseen people" in found.sentence
-
-
-def test_nobody_fits(figure_3) -> None:
-    case = case_of(figure_3, test=(TALL, ["yes", "no", "no"]))
-    found = leaf_control(case, case.table.leaf == 5, "that leaf")
-    assert found.control is None
-    assert found.sentence.startswith("None of the 3 unseen people fits that leaf")
-
-
-def test_nothing_to_test_on(figure_3) -> None:
-    case = case_of(figure_3)
-    assert leaf_control(case, case.table.size < 5, "all") is None
-    tested = case_of(figure_3, test=(TALL, ["yes", "no", "no"]))
-    assert leaf_control(tested, tested.table.size < 0, "none") is None
-
-
 def excess(low, value, high) -> Control:
     gap = ta.Estimate(value=value, low=low, high=high, n=50)
     return Control(of="x", claim=fact(1.0, 3), excess=gap)

@@ -10,10 +10,8 @@ from scipy.stats import poisson
 
 import treeaudit as ta
 from tests.strategies import forests, rows
-from treeaudit.attacks.groups import (
+from treeaudit.attacks.membership_inference.scores import (
     Reference,
-    draws_ratio,
-    expected_counts,
     leaf_scores,
     people_ratio,
 )
@@ -31,28 +29,6 @@ def test_people_are_one_more_than_poisson(count, expected) -> None:
         assert found == -np.inf
     else:
         assert found == pytest.approx(math.log(with_them / poisson.pmf(count, expected)))
-
-
-@given(COUNTS, EXPECTED, st.floats(0.01, 0.99))
-def test_people_of_a_part_are_a_mixture(count, expected, share) -> None:
-    without = poisson.pmf(count, expected)
-    mixed = share * poisson.pmf(count - 1, expected) + (1 - share) * without
-    assert people_ratio(np.array(float(count)), np.array(expected), share) == pytest.approx(
-        math.log(mixed / without)
-    )
-
-
-@given(COUNTS, EXPECTED, st.sampled_from([0.5, 1.0, 2.0]))
-def test_draws_are_poisson_of_a_larger_mean(count, expected, each) -> None:
-    ratio = poisson.logpmf(count, expected + each) - poisson.logpmf(count, expected)
-    assert draws_ratio(np.array(float(count)), np.array(expected), each) == pytest.approx(
-        ratio, abs=1e-9
-    )
-
-
-def test_the_expected_count_by_hand() -> None:
-    """Three of 10 references in a leaf, 40 members: (3 + ½) · 4."""
-    assert expected_counts([3], 10, 40).tolist() == [14.0]
 
 
 def test_a_tree_by_hand(figure_3) -> None:

@@ -1,7 +1,6 @@
 """People counted once over all trees: literal numbers, and by scikit-learn and numpy alone."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ from sklearn.ensemble._forest import _generate_sample_indices
 
 import treeaudit as ta
 from treeaudit.attacks import Case
-from treeaudit.attacks.distinct_people import _followed, in_any_tree, of_each_tree, of_tree
+from treeaudit.attacks.distinct_people import in_any_tree, of_each_tree
 from treeaudit.people.records import read_records
 from treeaudit.table.persons import in_persons
 
@@ -139,21 +138,6 @@ def _counts(part: object) -> bool:
     return isinstance(part, int) and not isinstance(part, bool)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_random_people_never_disclose_more_than_the_best(seed) -> None:
-    x, y = people(seed)
-    for model in (
-        ExtraTreesClassifier(1, min_samples_leaf=1 + seed, random_state=0),
-        ExtraTreesClassifier(8, min_samples_leaf=1 + seed, random_state=0),
-        RandomForestClassifier(8, min_samples_leaf=1 + seed, random_state=0),
-    ):
-        details = ta.scan(model.fit(x, y))["TA103"].details
-        best = np.array(details.people_disclosed_by_known)
-        random = np.array(details.share_certain_random_known) * details.people_countable
-        assert (random <= best + 1e-9).all()
-        assert random[0] == pytest.approx(best[0])
-
-
 def test_persons_are_followed_over_leaves_and_trees() -> None:
     """Ten rows of five persons; 0 and 1 end on both sides of the first question."""
     values, persons = np.arange(1, 11), np.array([0, 1, 2, 2, 0, 1, 3, 3, 4, 4], dtype=np.int32)
@@ -168,19 +152,6 @@ def test_persons_are_followed_over_leaves_and_trees() -> None:
     threes = in_any_tree(asked, np.where(table.size == 3, 3, 0))
     assert (threes.worst, threes.low, threes.high) == (3, 3, 3)
     assert of_each_tree(asked, table.size).tolist() == [5, 5]
-
-
-def test_of_a_draw_persons_are_no_more_than_end_there() -> None:
-    """Of six rows of three persons the first leaf drew two: of one person, or of two."""
-    values, persons = np.arange(1, 7), np.array([0, 0, 1, 2, 2, 2], dtype=np.int32)
-    forest = forest_of(stump(3.5, 2, 3), n_records=6, records_are="bootstrap")
-    asked = case(forest, values)
-    train = replace(asked.train, persons=persons)
-    table = in_persons(asked.table, train.node, persons, train.labels)
-    asked = replace(asked, table=table, train=train)
-    assert table.size.tolist() == [1, 1]
-    once = in_any_tree(asked, np.where(table.leaf == 1, table.size, 0))
-    assert (once.low, once.high) == (1, 2)
 
 
 def test_seeds_and_the_order_of_the_table_tell_who_was_drawn() -> None:
@@ -201,27 +172,3 @@ def test_seeds_and_the_order_of_the_table_tell_who_was_drawn() -> None:
     mixed = people.sample(frac=1, random_state=0)
     once = ta.scan(grown, train=mixed, target="label", attacks=["TA101"])["TA101"].details
     assert once.unique_in_any_tree.low < alone.sum() < once.unique_in_any_tree.high
-
-
-@pytest.mark.parametrize("drawn", ["all", "bootstrap"])
-@pytest.mark.parametrize("most", [1, 3])
-def test_people_of_one_tree_are_those_who_are_followed_through_it(drawn, most) -> None:
-    """Whether everybody has one record or several, and whatever the leaves say of them."""
-    rng = np.random.default_rng(most)
-    for _ in range(40):
-        values = np.sort(rng.integers(1, 9, 24))
-        persons = np.unique(rng.integers(0, 24 if most > 1 else 10**6, 24), return_inverse=True)[1]
-        code = rng.integers(0, 2, 24).astype(np.int32)
-        ends = [int((values <= at).sum()) for at in (3.5, 6.5)]
-        trees = [stump(at, n, 24 - n) for at, n in zip((3.5, 6.5), ends, strict=True)]
-        asked = case(forest_of(*trees, n_records=24, records_are=drawn), values)
-        asked = replace(asked, train=replace(asked.train, persons=persons.astype(np.int32)))
-        held = rng.integers(0, 6, len(asked.table))
-        says = SimpleNamespace(top=rng.integers(0, 2, len(held)))
-        for said in ((None, None), (says, code)):
-            each = [_followed(asked, held, [tree], *said)[0] for tree in (0, 1)]
-            assert of_each_tree(asked, held, *said).tolist() == each
-            alone = [of_tree(asked, t, held[asked.table.rows_of(t)], *said) for t in (0, 1)]
-            assert alone == each
-            # Nobody counts for being certain, and again among those whom a leaf holds.
-            assert (np.array(each) <= asked.table.per_tree(held)).all()

@@ -73,13 +73,6 @@ def test_by_hand(figure_3) -> None:
     assert json.loads(json.dumps(told, allow_nan=False)) == told
 
 
-def test_money_of_few_values_is_no_magnitude_but_has_an_order(figure_3) -> None:
-    finding = run_attack(Sensitive(), case_of(figure_3, sensitive=("income",)))
-    (entry,) = finding.details.columns
-    assert entry.kind == "values"
-    assert 0 < entry.ordered_t_closeness < entry.t_closeness
-
-
 def money(n=400, seed=0) -> tuple[pd.DataFrame, np.ndarray]:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.normal(size=n).round(2), "b": rng.integers(0, 9, n)})
@@ -205,22 +198,6 @@ def test_without_a_column_it_is_skipped(figure_3) -> None:
     assert isinstance(found, ta.Skipped)
 
 
-def test_a_forest_counts_tree_by_tree(figure_3) -> None:
-    twice = dataclasses.replace(figure_3, trees=figure_3.trees * 2)
-    one = run_attack(Sensitive(), case_of(figure_3, sensitive=("diagnosis",)))
-    two = run_attack(Sensitive(), case_of(twice, sensitive=("diagnosis",)))
-    assert two.people == one.people
-    assert two.leaves == 2 * one.leaves
-    assert two.details.certain_share == one.details.certain_share
-
-
-def test_people_without_a_value_are_a_group_of_their_own(figure_3) -> None:
-    frame = PEOPLE.assign(diagnosis=["flu", None, None, *PEOPLE.diagnosis[3:]])
-    finding = run_attack(Sensitive(), case_of(figure_3, frame, sensitive=("diagnosis",)))
-    (entry,) = finding.details.columns
-    assert (entry.missing, entry.homogeneous_leaves) == (2, 1)
-
-
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_codes_stay_codes_in_every_kind_of_file(figure_3, kind, tmp_path) -> None:
     """250.1 and 250.10 are two, as are 01 and 1; numbers of a file of text stay numbers."""
@@ -266,21 +243,6 @@ def checks_of(model, frame, policy, **options) -> dict:
 TOTALS = {"max-nk-leaves": 0, "max-p-percent-leaves": 0}
 
 
-def test_few_different_numbers_have_a_total_too() -> None:
-    """In two of four wards two people of fifty hold all but 3 of 2,003; there are 5 numbers."""
-    ward = np.repeat(np.arange(4.0), 50)
-    y = np.where(ward < 2, 0.0, np.where(np.arange(200) % 2, 500.0, 600.0) + ward)
-    for first in (0, 50):
-        y[first : first + 3] = [1000, 1000, 3]
-    model = DecisionTreeRegressor(min_samples_leaf=50, random_state=0).fit(ward[:, None], y)
-    found = checks_of(model, pd.DataFrame({"x0": ward, "y": y}), TOTALS)
-    assert {name: found[name].measured for name in TOTALS} == {
-        "max-nk-leaves": 2.0,
-        "max-p-percent-leaves": 2.0,
-    }
-    assert {found[name].status for name in TOTALS} == {"fail"}
-
-
 def test_what_a_person_has_in_several_records_adds_up() -> None:
     """Twenty have 10 a record, one has six records of 2,000: no record is a tenth of the total."""
     rows = [(w, 10.0 + w + j % 3, f"{w}-{j}") for w in range(4) for j in range(20)]
@@ -304,29 +266,6 @@ def test_totals_of_numbers_that_nobody_looked_at_are_no_pass(named) -> None:
         report = ta.scan(model, train=frame, sensitive=named, policy=made)
         assert [c.status for c in report.checks if c.name in TOTALS] == ["skipped", "skipped"]
         assert report.verdict == "review"
-
-
-def test_words_have_no_total() -> None:
-    x = np.arange(200.0)
-    frame = pd.DataFrame({"x0": x, "note": np.where(x % 2, "a", "b"), "y": x > 99})
-    model = DecisionTreeClassifier(min_samples_leaf=50, random_state=0).fit(frame[["x0"]], frame.y)
-    found = checks_of(model, frame, TOTALS, sensitive=["note"])
-    assert [(found[name].status, found[name].measured) for name in TOTALS] == [("pass", 0.0)] * 2
-
-
-def test_a_person_with_several_other_values_is_one_exception() -> None:
-    """In both halves thirty have "none" twice, and one has six records of as many values."""
-    rows = [(h, f"{h}-{j}", "none") for h in range(2) for j in range(30) for _ in range(2)]
-    values = ("HIV", "cancer", "flu", "none", "tbc", "cold")
-    rows += [(h, f"{h}-odd", value) for h in range(2) for value in values]
-    frame = pd.DataFrame(rows, columns=["x0", "who", "ill"]).astype({"x0": float})
-    frame["y"] = np.where(np.arange(len(frame)) % 3, "a", "b")
-    frame.loc[frame.x0 == 0, "y"] = np.where(np.arange(66) % 2, "a", "b")
-    model = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0).fit(frame[["x0"]], frame.y)
-    asked = {"max-nearly-certain-share": 0.05}
-    for options, share in (({}, 0.0), ({"person": "who"}, 1.0), ({"rows_per_person": 6}, 1.0)):
-        found = checks_of(model, frame, asked, sensitive=["ill"], **options)
-        assert found["max-nearly-certain-share"].measured == share
 
 
 @examples(40)

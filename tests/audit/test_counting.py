@@ -1,6 +1,5 @@
 """The unit of an audit: persons by a column, by a bound, or rows that are copies."""
 
-import json
 from pathlib import Path
 
 import joblib
@@ -12,9 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.attacks.groups import split_groups
+from treeaudit.attacks.membership_inference.scores import split_groups
 from treeaudit.audit.preparation import prepare
-from treeaudit.errors import DataError
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.findings.request import Request
 
@@ -113,34 +111,6 @@ def test_nobody_stands_on_both_sides() -> None:
     assert len(set(case.test.persons[found.control])) == len(found.control)
 
 
-def test_a_control_of_training_persons_is_refused() -> None:
-    every = visits()
-    again = every[FEATURES].add(0.001).assign(label=every.label, who=every.who)
-    with pytest.raises(DataError, match="everybody in test stands in train too"):
-        ta.scan(tree_of(every), train=every, test=again, person="who")
-
-
-def test_a_sensitive_column_is_counted_in_persons() -> None:
-    rows = visits().assign(blood=lambda d: d.who.str[-1])
-    report = ta.scan(tree_of(rows), train=rows, person="who", sensitive=["blood"], target="label")
-    leaf = tree_of(rows).apply(rows[FEATURES])
-    pure = rows.groupby(leaf).blood.nunique() == 1
-    persons = rows.groupby(leaf).who.nunique()
-    assert report["TA110"].details.homogeneous_people == persons[pure].sum()
-
-
-def test_a_repair_is_judged_in_persons(rows) -> None:
-    safer = ta.defend(tree_of(rows), train=rows, person="who", target="label")
-    again = ta.scan(safer, train=rows, person="who")
-    assert again.verdict == "pass"
-    assert again["TA101"].details.min_leaf >= 5
-    # Of ten rows a person one could be everybody who stands against a leaf of 45 to 5.
-    safer = ta.defend(tree_of(rows), rows_per_person=5)
-    assert ta.scan(safer, rows_per_person=5).verdict == "pass"
-    plain = rows.drop(columns="who")
-    assert ta.scan(ta.defend(tree_of(rows), train=plain), train=plain).verdict == "pass"
-
-
 @pytest.fixture
 def folder(rows, tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -168,16 +138,3 @@ def test_what_does_not_fit_is_refused_in_a_sentence(folder, words) -> None:
     assert done.returncode == 2
     assert WRONG[words] in " ".join(done.stderr.split())
     assert len(done.stderr.strip().splitlines()) <= 3
-
-
-def test_the_repair_that_is_printed_counts_persons(folder) -> None:
-    done = run("scan", "m.joblib", "--train", "d.csv", "--person", "who")
-    assert "treeaudit defend m.joblib --train d.csv --person who -o safer.joblib" in done.stdout
-    words = "--train d.csv --person who -o safer.joblib".split()
-    assert run("defend", "m.joblib", *words).returncode == 0
-    words = "--train d.csv --person who -o clean.joblib".split()
-    assert "Smallest group" in run("release", "m.joblib", *words).stdout
-    assert "Smallest group" not in run("release", "m.joblib", "-o", "clean-2.joblib").stdout
-    words = "--train d.csv --person who --format json".split()
-    found = json.loads(run("scan", "safer.joblib", *words).stdout)
-    assert found["verdict"] == "pass"

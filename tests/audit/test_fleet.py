@@ -69,13 +69,6 @@ def test_nothing_leads_out_of_a_folder_or_round_in_it(folder) -> None:
     assert paths("b") == paths("b/")
 
 
-def test_what_is_named_is_audited_whatever_mlflow_says_of_it(folder) -> None:
-    (folder / "b" / "MLmodel").write_text("    data: ../outside/four.pkl\n")
-    for given in (["b", "outside/four.pkl"], ["outside/four.pkl", "b"]):
-        (place,) = (one for one in find(given).places if "four" in one.path)
-        assert (place.path, place.wrong, place.named) == ("outside/four.pkl", "", True)
-
-
 MLMODEL = """artifact_path: model
 flavors:
   python_function:

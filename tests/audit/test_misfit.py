@@ -52,16 +52,3 @@ def test_people_who_do_not_fit_the_first_model_are_refused(folder) -> None:
     done = run("scan", "turned.pkl", "--train", "t.csv", cwd=folder)
     assert done.returncode == 2
     assert "is not the training data: it has 300 rows" in done.stderr
-
-
-def test_what_passes_without_people_is_a_review(folder) -> None:
-    X, y = RNG.normal(size=(400, 1)), RNG.integers(0, 2, 400)
-    main, other = (DecisionTreeClassifier(max_depth=1).fit(X[:n], y[:n]) for n in (400, 300))
-    (folder / "o.pkl").write_bytes(pickle.dumps(other))
-    alone = run("scan", "o.pkl", cwd=folder)
-    assert "PASS" in alone.stdout
-    (folder / "both.pkl").write_bytes(pickle.dumps({"a": main, "b": other}))
-    np.savetxt(folder / "x.csv", np.c_[X, y], delimiter=",", header="x,y", comments="")
-    done = run("scan", "both.pkl", "--train", "x.csv", cwd=folder)
-    assert (done.returncode, done.stderr) == (3, "")
-    assert "People who were given: the people do not fit" in " ".join(done.stdout.split())

@@ -10,7 +10,6 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
@@ -122,30 +121,6 @@ def test_wrappers_give_the_findings_of_the_bare_tree(cancer, cancer_tree, tmp_pa
         assert numbers(ta.scan(path)) == bare
 
 
-def test_a_scaled_pipeline_gives_the_same_people(cancer, cancer_tree) -> None:
-    model = make_pipeline(StandardScaler(), DecisionTreeClassifier(random_state=0)).fit(*cancer)
-    report = ta.scan(model)
-    check_against_tree(report, model[-1].tree_)
-    assert report.forest.schema.names == list(cancer[0].columns)
-    assert report.warnings == ()
-    bounds = model[-1].tree_.threshold[0] * model[0].scale_ + model[0].mean_
-    column = model[-1].tree_.feature[0]
-    assert report.forest.trees[0].high[1] == pytest.approx(bounds[column])
-
-
-@pytest.mark.parametrize("labels", [(1, 2), ("no", "yes"), (False, True), (-1.0, 1.0), ("ä", "日")])
-@pytest.mark.parametrize("as_frame", [True, False])
-def test_labels_and_containers_of_every_kind(cancer, labels, as_frame) -> None:
-    columns, diagnosis = cancer
-    y = np.where(diagnosis == "benign", labels[0], labels[1])
-    x = columns if as_frame else columns.to_numpy()
-    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(x, y)
-    report = ta.scan(model)
-    check_against_tree(report, model.tree_)
-    assert report.forest.schema.classes == tuple(model.classes_.tolist())
-    assert report.forest.schema.named == as_frame
-
-
 def test_a_regressor(cancer) -> None:
     columns, _ = cancer
     model = DecisionTreeRegressor(random_state=0).fit(columns, columns["mean area"])
@@ -220,11 +195,6 @@ def test_chosen_attacks_leave_the_other_checks_open(cancer_tree) -> None:
         ta.scan(cancer_tree, attacks=["TA999"])
 
 
-def test_the_target_names_the_label_without_tables(figure_3) -> None:
-    (leaf, *_) = ta.scan(figure_3, target="vote", attacks=["TA102"])["TA102"].evidence
-    assert leaf.says.startswith("vote = ")
-
-
 def test_the_hash_is_of_the_file_that_was_scanned(cancer_file, tmp_path) -> None:
     import hashlib
 
@@ -238,18 +208,3 @@ def test_the_hash_is_of_the_file_that_was_scanned(cancer_file, tmp_path) -> None
     from treeaudit.readers.open import open_file
 
     assert open_file(packed).digest() == hashlib.sha256(packed.read_bytes()).hexdigest()
-
-
-def test_the_hash_of_a_large_file_is_made_at_once(tmp_path) -> None:
-    import hashlib
-
-    from treeaudit.model import source
-
-    for n in (100, source._FEW + 1):
-        stored = bytearray(b"model" * n)[:n]
-        digest = source.Digest(memoryview(stored))
-        digest.keep()
-        before = hashlib.sha256(stored).hexdigest()
-        stored[:5] = b"other"
-        assert digest() == before
-    assert source.Source(digest=lambda: "of another").settle() is None

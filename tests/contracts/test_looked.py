@@ -18,7 +18,7 @@ from treeaudit.attacks.residual.attack import (
     ReproducibleDraws,
     TrainingData,
 )
-from treeaudit.model.extras import KINDS, Extra, Extras
+from treeaudit.model.source import KINDS, Extra, Extras
 from treeaudit.readers import READERS
 
 BESIDE = (TrainingData, ReproducibleDraws, ExactValues, CodeInside, ExtraContent)

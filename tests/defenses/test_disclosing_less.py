@@ -20,8 +20,7 @@ from treeaudit.defenses import (
     Strip,
 )
 from treeaudit.defenses.tree_edits import recount
-from treeaudit.model.extras import KINDS, Extra, Extras
-from treeaudit.model.source import Member, Source
+from treeaudit.model.source import KINDS, Extra, Extras, Member, Source
 
 INF = np.inf
 

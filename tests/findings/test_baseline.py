@@ -14,8 +14,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
@@ -25,7 +23,7 @@ from treeaudit.findings.baseline import Acceptance, Baseline, accept, accepted_r
 from treeaudit.findings.checks import EVERY_TERM
 from treeaudit.findings.findings import Check
 from treeaudit.findings.policy import judge, verdict_of
-from treeaudit.findings.report_file import apart, terms_of, terms_of_file
+from treeaudit.findings.report_file import terms_of, terms_of_file
 from treeaudit.reports.advice import verdict_line
 from treeaudit.reports.formats import render
 from treeaudit.reports.to_json import json_schema
@@ -107,16 +105,6 @@ def test_what_was_skipped_is_never_accepted(figure_3, accepted) -> None:
     assert ta.scan(figure_3, baseline=accepted, attacks=["TA101"]).verdict == "review"
 
 
-def test_no_epsilon_then_and_now(figure_3, tmp_path) -> None:
-    policy = ta.Policy(name="p", values={"max-epsilon": 1})
-    old = signed(ta.scan(figure_3, policy=policy).save(tmp_path / "old.json"))
-    assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "accepted"
-    private = private_of(figure_3, 8)
-    failing = ta.Policy(name="p", values={"max-epsilon": 1, "max-training-rows-inside": 0})
-    old = signed(ta.scan(private, policy=failing).save(tmp_path / "private.json"))
-    assert ta.scan(figure_3, policy=policy, baseline=old).verdict == "fail"
-
-
 @given(
     st.sampled_from(sorted(CHECKS)),
     st.floats(0, 1, allow_subnormal=False),
@@ -194,24 +182,6 @@ def test_a_baseline_follows_the_line_of_a_model_and_not_the_name_of_its_file(tmp
         ta.scan(path, baseline=tmp_path / "nowhere.json")
 
 
-def test_a_name_tells_the_line_where_columns_do_not(tmp_path) -> None:
-    cancer_file = tmp_path / "cancer.pkl"
-    tree = DecisionTreeClassifier(random_state=0).fit(*load_breast_cancer(return_X_y=True))
-    joblib.dump(tree, cancer_file)
-    old = signed(ta.scan(cancer_file).save(tmp_path / "old.json"))
-    named = signed(ta.scan(cancer_file, model_name="cancer").save(tmp_path / "named.json"))
-    assert ta.scan(cancer_file, baseline=old).verdict == "accepted"
-    joblib.dump(tree, cancer_file, compress=3)  # other bytes, the same tree
-    assert ta.scan(cancer_file, model_name="cancer", baseline=named).verdict == "accepted"
-    for name, baseline, said in (
-        (None, old, "the columns of the model have no names"),
-        (None, named, "say --model-name cancer"),
-        ("liver", named, "about the model 'cancer', --model-name says 'liver'"),
-    ):
-        with pytest.raises(ta.PolicyError, match=said):
-            ta.scan(cancer_file, model_name=name, baseline=baseline)
-
-
 def test_the_verdict_counts_only_what_is_not_accepted(figure_3) -> None:
     checks = judge(ta.Policy(name="p", values={"min-leaf": 5}), [], figure_3, CHECKS)
     verdict = verdict_of(checks)
@@ -278,11 +248,6 @@ def test_who_accepts_and_until_when_is_said(figure_3, accepted) -> None:
         assert not re.search(r"PASS (?!does not mean)", shown)
 
 
-def test_nobody_accepts_what_passes(figure_3, accepted) -> None:
-    policy = ta.Policy(name="p", values={"min-leaf": 1})
-    assert ta.scan(figure_3, policy=policy, baseline=accepted).verdict == "pass"
-
-
 @pytest.mark.parametrize(
     "changed",
     [
@@ -310,70 +275,6 @@ def numbers(narrow: float):
     return DecisionTreeRegressor(min_samples_leaf=20).fit(pd.DataFrame({"a": x}), y)
 
 
-def test_a_number_within_another_tolerance_is_not_accepted(tmp_path) -> None:
-    wide, close = numbers(20.0), numbers(0.5)
-    assert ta.scan(wide).verdict == "pass"
-    old = signed(ta.scan(wide, tolerance=50).save(tmp_path / "old.json"))
-    assert ta.scan(wide, tolerance=50, baseline=old).verdict == "accepted"
-    report = ta.scan(close, baseline=old)
-    assert report.verdict == "fail"
-    assert report.warnings[-1] == (
-        "the baseline old.json accepts nothing of 'People whose label or number is nearly certain' "
-        "and 'People whose number is known within the tolerance': --tolerance was 50 and is not "
-        "given, so that the numbers mean different things; scan as it was made, or accept a report "
-        "of this scan"
-    )
-
-
-def leaves_of(*ones: int) -> ta.Forest:
-    """Return a tree of leaves of 400 people, so many of whom have the second label."""
-    inf = np.inf
-    n, counts = len(ones), [[400 - one, one] for one in ones]
-    tree = ta.Tree(
-        parent=[-1] + [0] * n,
-        feature=[-1] + [0] * n,
-        low=[-inf, -inf, *range(n - 1)],
-        high=[inf, *range(n - 1), inf],
-        n_records=[400 * n] + [400] * n,
-        counts=[np.sum(counts, axis=0).tolist(), *counts],
-    )
-    return ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["a"], ["no", "yes"]))
-
-
-def test_labels_that_are_nearly_certain_below_another_k_are_not_accepted(tmp_path) -> None:
-    """Ten exceptions of 400 are few where 20 are, and many where two are."""
-
-    def policy(k: int) -> ta.Policy:
-        return ta.Policy(name="p", values={"min-leaf": k, "max-nearly-certain-share": 0.05})
-
-    many, one = leaves_of(*[10, 200] * 5), leaves_of(*[1, 200] * 4, 200, 100)
-    old = signed(ta.scan(many, policy=policy(20)).save(tmp_path / "old.json"))
-    assert ta.scan(many, policy=policy(2)).verdict == "pass"
-    report = ta.scan(one, policy=policy(2), baseline=old)
-    assert (report.checks[1].measured, report.verdict) == (0.4, "fail")
-    assert "min-leaf was 20 and is 2" in report.warnings[-1]
-    # No fewer are below a larger k: what is no worse then is no worse.
-    assert ta.scan(one, policy=policy(20), baseline=old).verdict == "accepted"
-    assert ta.scan(one, policy=policy(21), baseline=old).verdict == "accepted"
-
-
-def test_persons_and_records_are_not_held_against_one_another(figure_3, tmp_path) -> None:
-    old = signed(ta.scan(figure_3, rows_per_person=2).save(tmp_path / "old.json"))
-    assert ta.scan(figure_3, rows_per_person=2, baseline=old).verdict == "accepted"
-    report = ta.scan(figure_3, baseline=old)
-    assert not any(check.accepted for check in report.checks)
-    assert "what is counted was persons of at most 2 records and is records" in report.warnings[-1]
-
-
-def test_a_search_that_was_cut_shorter_is_no_better(figure_3) -> None:
-    check = CHECKS["max-certified-people"]
-    terms = dict.fromkeys(EVERY_TERM)
-    whole, part = terms | {"seen": {"TA108": True}}, terms | {"seen": {"TA108": False}}
-    assert apart(check, whole, part, more=True) == ("seen",)
-    assert apart(check, part, whole, more=True) == ()
-    assert apart(check, part, whole) == ("seen",)
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -388,60 +289,6 @@ def test_a_report_states_what_its_numbers_rest_on(figure_3, options) -> None:
         report = ta.scan(model, **options)
         assert terms_of_file(json.loads(json.dumps(report.to_dict()))) == terms_of(report)
         assert set(terms_of(report)) == {*EVERY_TERM, "seen"}
-
-
-def test_what_an_older_report_does_not_state_is_not_known(figure_3, accepted) -> None:
-    data = json.loads(accepted.read_text())
-    for name in ("request", "unit", "people"):
-        del data[name]
-    accepted.write_text(again(data))
-    report = ta.scan(figure_3, baseline=accepted)
-    assert report.verdict == "fail"
-    assert "what is counted was not stated and is records" in report.warnings[-1]
-
-
-def of_wards(few: set[int]):
-    """Return a regressor of twelve leaves of a hundred, and its table: two of some are not at 0."""
-    rng, ward, y = np.random.default_rng(0), np.repeat(np.arange(12.0), 100), np.zeros(1200)
-    for one in range(11):
-        n = 2 if one in few else 60
-        y[one * 100 : one * 100 + n] = rng.gamma(2, 700, n).round(2)
-    frame = pd.DataFrame({"ward": ward, "y": y})
-    model = DecisionTreeRegressor(min_samples_leaf=100, random_state=0)
-    return model.fit(frame[["ward"]], y), frame
-
-
-def test_what_the_training_people_show_is_not_held_against_the_file_alone(tmp_path) -> None:
-    """A quarter is nearly certain then and ten twelfths now, of which the file tells fewer."""
-    policy = ta.Policy(name="p", values={"min-leaf": 5, "max-nearly-certain-share": 0.05})
-    options = {"policy": policy, "attacks": ["TA101", "TA109"], "model_name": "line"}
-    before, then = of_wards({0, 1, 2})
-    after, now = of_wards(set(range(10)))
-    old = signed(ta.scan(before, train=then, target="y", **options).save(tmp_path / "old.json"))
-    same = ta.scan(before, train=then, target="y", baseline=old, **options)
-    assert [(one.measured, one.accepted) for one in same.checks] == [(100, False), (4 / 12, True)]
-    worse = ta.scan(after, train=now, target="y", baseline=old, **options)
-    assert worse.verdict == "fail"
-    alone = ta.scan(after, baseline=old, **options)
-    assert alone.verdict == "fail"
-    assert not alone.checks[1].accepted
-    assert "--train was given and is not given" in alone.warnings[-1]
-
-
-def test_labels_of_the_training_people_are_not_held_against_weights() -> None:
-    """Where the file holds weights, those of the training people count only if they are given."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(size=400)})
-    y = (frame.a + rng.normal(size=400) > 0).astype(int)
-    model = DecisionTreeClassifier(min_samples_leaf=60, random_state=0)
-    model.fit(frame, y, sample_weight=rng.uniform(0.5, 2, 400))
-    held, alone = ta.scan(model, train=frame.assign(y=y), target="y"), ta.scan(model)
-    assert terms_of(held)["counts"] == "people"
-    assert terms_of(alone)["counts"] == "weighted numbers"
-    drawn = RandomForestClassifier(5, min_samples_leaf=60, random_state=0).fit(frame, y)
-    assert terms_of(ta.scan(drawn))["counts"] == "draws"
-    for report in (held, alone):
-        assert terms_of_file(json.loads(json.dumps(report.to_dict()))) == terms_of(report)
 
 
 def test_what_each_check_rests_on() -> None:

@@ -25,7 +25,7 @@ from tests.fuzz.sandbox import sandboxed
 from treeaudit import Forest, scan
 from treeaudit.errors import TreeauditError
 from treeaudit.findings.policy import Policy
-from treeaudit.model.extras import KINDS
+from treeaudit.model.source import KINDS
 from treeaudit.readers import load_all
 
 __all__ = ["Compare", "File", "Run", "alone", "main", "settled", "sift"]

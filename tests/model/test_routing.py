@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.strategies import CATEGORIES, forests
 from treeaudit.model.forest import Forest
 from treeaudit.model.routing import walk_or_none
-from treeaudit.model.schema import Feature, Schema
-from treeaudit.model.tree import CategorySets, Tree
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
 
 
 def values(seed, n=200) -> np.ndarray:
@@ -30,17 +30,6 @@ def test_both_ways_agree(forest, seed) -> None:
     assert np.array_equal(forest.apply(table), plain(forest, table))
 
 
-def test_thresholds_themselves() -> None:
-    stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 1.5],
-                 high=[np.inf, 1.5, np.inf], missing=[False, False, True])  # fmt: skip
-    schema = Schema.numeric(1)
-    assert walk_or_none([stump], schema) is not None
-    table = np.array([[1.5], [np.nextafter(1.5, 2)], [np.nan], [-9e99], [np.inf]])
-    forest = Forest(trees=(stump,), schema=schema)
-    assert forest.apply(table)[:, 0].tolist() == [1, 2, 2, 1, 2]
-    assert np.array_equal(forest.apply(table), plain(forest, table))
-
-
 INF = np.inf
 SIDES = ((-INF, 1.0), (1.0, INF), (-INF, 2.0), (2.0, INF), (-INF, INF), (1.0, 2.0), (INF, INF))
 
@@ -52,18 +41,6 @@ def test_children_of_any_shape_end_where_the_plain_way_does(sides) -> None:
                 low=[-INF, *low], high=[INF, *high])  # fmt: skip
     table = np.array([[0.5], [1.0], [1.5], [2.0], [2.5], [INF]])
     forest = Forest(trees=(tree,), schema=Schema.numeric(1))
-    assert np.array_equal(forest.apply(table), plain(forest, table))
-
-
-@given(st.lists(st.lists(st.integers(0, 3), max_size=3, unique=True), min_size=1, max_size=3))
-def test_a_category_that_two_children_take_goes_into_the_first(sets) -> None:
-    start = np.cumsum([0, 0, *map(len, sets)])
-    codes = np.array([code for each in sets for code in each], dtype=np.int32)
-    tree = Tree(parent=[-1] + [0] * len(sets), feature=[-1] + [0] * len(sets),
-                low=[-INF] * (len(sets) + 1), high=[INF] * (len(sets) + 1),
-                categories=CategorySets(start=start, codes=codes))  # fmt: skip
-    schema = Schema(features=(Feature(name="kind", categories=CATEGORIES),))
-    forest, table = Forest(trees=(tree,), schema=schema), np.arange(4.0)[:, None]
     assert np.array_equal(forest.apply(table), plain(forest, table))
 
 

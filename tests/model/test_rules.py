@@ -41,14 +41,3 @@ def test_only_what_is_asked_for_is_computed(forest) -> None:
     assert last.low.tolist() == every.low[mine].tolist()
     assert last.high.tolist() == every.high[mine].tolist()
     assert set(last.row.tolist()) <= {0}
-
-
-def test_the_root_has_no_conditions(figure_3) -> None:
-    assert len(rules_of(figure_3.trees[0], [0])) == 0
-    assert len(rules_of(figure_3.trees[0], [])) == 0
-
-
-def test_conditions_are_sorted_by_leaf_and_feature(figure_3) -> None:
-    rules = rules_of(figure_3.trees[0], [6, 3])
-    assert rules.row.tolist() == [0, 0, 1, 1]
-    assert rules.feature.tolist() == [0, 2, 0, 1]

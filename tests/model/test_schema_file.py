@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeaudit.errors import DataError, PrivacyError
-from treeaudit.model.schema import Feature, Schema, category_text
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.schema_file import read_schema, schema_text
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -36,14 +36,6 @@ def test_written_and_read_back(tmp_path_factory, schema) -> None:
     path = tmp_path_factory.mktemp("schema") / "schema.toml"
     path.write_bytes(schema_text(schema, confirmed=True).encode())
     assert read_schema(path) == schema
-
-
-def test_labels_keep_their_kind(tmp_path) -> None:
-    path = tmp_path / "schema.toml"
-    schema = Schema(features=(Feature(name="x", low=0, high=1),), classes=(True, False))
-    path.write_text(schema_text(schema, confirmed=True))
-    assert read_schema(path).classes == (True, False)
-    assert isinstance(read_schema(path).classes[0], bool)
 
 
 def test_bounds_of_a_number_are_written_and_read_back(tmp_path) -> None:
@@ -140,11 +132,3 @@ def test_from_public() -> None:
         Schema.from_public(frame.assign(age=pd.Timestamp("2020-01-01")), target="sick")
     with pytest.raises(DataError, match="no labels"):
         Schema.from_public(frame.assign(sick=None), target="sick")
-
-
-def test_a_feature_is_one_or_the_other() -> None:
-    with pytest.raises(DataError, match="both bounds and categories"):
-        Feature(name="x", categories=("a",), low=0)
-    with pytest.raises(DataError, match="no finite number"):
-        Feature(name="x", low=float("inf"))
-    assert category_text(1.5) == "1.5"

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.strategies import examples, forests, rows
 from treeaudit.model import forest
 from treeaudit.model.forest import LazyTrees
-from treeaudit.model.tree import CategorySets, depths_of
+from treeaudit.model.tree import CategorySets
 
 INF = np.inf
 
@@ -56,24 +55,6 @@ def test_arrays_are_read_only_and_the_callers_stay_writable() -> None:
         tree.parent = None
 
 
-def test_depths_count_edges() -> None:
-    chain = ta.Tree(
-        parent=[-1, 0, 1, 2, 3, 4], feature=[-1, 0, 0, 0, 0, 0], low=[-INF] * 6, high=[INF] * 6
-    )
-    assert chain.depths.tolist() == [0, 1, 2, 3, 4, 5]
-    assert stump().depths.tolist() == [0, 1, 1]
-
-
-@given(forests(1))
-def test_children_and_parents_agree(forest) -> None:
-    tree = forest.trees[0]
-    start, child = tree.children()
-    for node in range(tree.n_nodes):
-        mine = child[start[node] : start[node + 1]]
-        assert mine.tolist() == np.flatnonzero(tree.parent == node).tolist()
-    assert set(tree.leaves.tolist()) == set(range(tree.n_nodes)) - set(tree.parent.tolist())
-
-
 @examples(25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.booleans())
 def test_routing_agrees_with_scikit_learn(seed, classes, missing) -> None:
@@ -90,13 +71,6 @@ def test_routing_agrees_with_scikit_learn(seed, classes, missing) -> None:
     assert forest.apply(fresh)[:, 0].tolist() == model.apply(fresh).tolist()
 
 
-def test_routing_of_a_forest_agrees_with_scikit_learn() -> None:
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
-    model = RandomForestClassifier(5, random_state=0).fit(x, y)
-    assert np.array_equal(ta.load(model).apply(x), model.apply(x))
-
-
 @given(forests(1), st.integers(0, 2**32 - 1))
 def test_leaves_partition_the_records(forest, seed) -> None:
     tree = forest.trees[0]
@@ -107,11 +81,6 @@ def test_leaves_partition_the_records(forest, seed) -> None:
 def test_a_record_that_no_edge_lets_through_stays() -> None:
     tree = stump(high=[INF, 1.0, INF])
     assert tree.apply([[0.5], [1.2], [2.0], [np.nan]]).tolist() == [1, 0, 2, 0]
-
-
-def test_data_of_another_width_is_refused(figure_3) -> None:
-    with pytest.raises(ta.DataError, match="2 columns, the model 3"):
-        figure_3.apply([[1, 2]])
 
 
 @given(forests(1))
@@ -158,18 +127,3 @@ def test_lazy_trees_that_do_not_fit_are_built_again(monkeypatch) -> None:
     assert [int(trees[i].n_records[0]) for i in (0, 2, 1, 2)] == [0, 2, 1, 2]
     assert built == [0, 1, 2]
     assert LazyTrees(build, 3)[2] is not LazyTrees(build, 3)[2]
-
-
-@given(st.lists(st.integers(0, 5), max_size=30), st.booleans())
-def test_depths_level_by_level_and_in_any_order(fans, in_levels) -> None:
-    parent, nodes = [-1], [0]
-    for fan in fans:
-        if not nodes:
-            break
-        above = nodes.pop(0 if in_levels else -1)
-        nodes += range(len(parent), len(parent) + fan)
-        parent += [above] * fan
-    expected = []
-    for above in parent:
-        expected.append(0 if above < 0 else expected[above] + 1)
-    assert depths_of(np.array(parent)).tolist() == expected

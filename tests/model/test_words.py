@@ -1,7 +1,6 @@
 """Conditions in words."""
 
 import math
-import operator
 
 import numpy as np
 import pytest
@@ -10,10 +9,8 @@ from hypothesis import strategies as st
 
 import treeaudit as ta
 from treeaudit.model.rules import rules_of
-from treeaudit.model.schema import Feature
 from treeaudit.model.tree import CategorySets
 from treeaudit.model.words import (
-    _categories,
     cell,
     conditions,
     in_percent,
@@ -21,24 +18,6 @@ from treeaudit.model.words import (
 )
 
 INF = math.inf
-
-
-@pytest.mark.parametrize(
-    ("codes", "text"),
-    [
-        ([0], "red"),
-        ([0, 1], "red or blue"),
-        ([2], '"red or blue"'),
-        ([2, 3], '"red or blue" or "not red"'),
-        ([4], '"missing"'),
-        ([5, 6], '"" or "\\"red\\""'),
-        ([7], "nor or"),
-    ],
-)
-def test_one_category_does_not_read_as_several(codes, text) -> None:
-    names = ("red", "blue", "red or blue", "not red", "missing", "", '"red"', "nor or")
-    feature = Feature(name="colour", categories=names)
-    assert _categories(feature, codes, 20) == text
 
 
 @pytest.mark.parametrize(
@@ -91,34 +70,6 @@ def test_the_number_that_a_bound_names_is_told_where_it_goes(value, below, above
     schema = ta.Schema.numeric(["age"])
     told = [conditions(rules_of(stump(value), [leaf]), schema) for leaf in (1, 2)]
     assert told == [[f"age {below}"], [f"age {above}"]]
-
-
-SIDES = {"<": operator.lt, "≤": operator.le, ">": operator.gt, "≥": operator.ge}
-
-
-def in_single(value: float) -> float:
-    with np.errstate(over="ignore"):
-        return float(np.float32(value))
-
-
-def tells_what_the_model_does(cut, read) -> bool:
-    """Tell whether whoever has the number in the text of a bound goes where the text says."""
-    both = ((cell(-INF, cut), operator.le), (cell(cut, INF), operator.gt))
-    told = [(*text.split(), goes) for text, goes in both]
-    return all(
-        SIDES[sign](float(named), float(named)) == goes(read(float(named)), cut)
-        for sign, named, goes in told
-    )
-
-
-@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
-@example(in_single(0.1))
-@example(in_single(0.7))
-@example(170.0)
-@example(0.0)
-def test_a_bound_on_numbers_of_32_bits(cut) -> None:
-    assert tells_what_the_model_does(cut, in_single)
-    assert tells_what_the_model_does(math.nextafter(cut, -INF), in_single)
 
 
 def categorical(codes: list[int]) -> str:

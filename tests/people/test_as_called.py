@@ -6,13 +6,9 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 
 import treeaudit as ta
 from tests.cli.run import run
-from treeaudit.people.coding.columns import as_called
-from treeaudit.people.records import read_records
-from treeaudit.people.streaming import counter_of
 
 
 @pytest.fixture(scope="module")
@@ -45,23 +41,6 @@ def test_library_writes_underscores_for_blanks_alone(model) -> None:
     assert trained(frame, frame.iloc[:, 0] > 3).booster_.feature_name() == ["a\tb\xa0c.d"]
 
 
-def test_every_way_to_read_a_table_finds_them(model, people, tmp_path) -> None:
-    forest = ta.load(model[0])
-    mine = model[0].predict(model[1], pred_leaf=True)
-    encoded = read_records(model[1].assign(ill=people.ill), forest)
-    raw = read_records(people, forest)
-    people.rename(columns=str.strip).to_csv(tmp_path / "people.csv", index=False)
-    read = read_records(tmp_path / "people.csv", forest)
-    for found in (encoded, raw, read):
-        assert (found.node == encoded.node).all()
-        assert (found.labels == people.ill).all()
-        for tree in range(3):
-            ends = pd.DataFrame({"mine": mine[:, tree], "ours": found.node[:, tree]})
-            assert (ends.groupby("mine").ours.nunique() == 1).all()
-    counted = counter_of(forest, people.columns, target="ill").table([people])
-    assert (counted.counts.in_tree(0) == raw.in_tree(0, forest.trees[0].n_nodes, 2)).all()
-
-
 @pytest.mark.parametrize("name", ["model.txt", "model.json", "model.pkl"])
 def test_a_scan_takes_the_table_it_was_trained_on(name, model, people, tmp_path) -> None:
     booster = model[0].booster_
@@ -76,11 +55,3 @@ def test_a_scan_takes_the_table_it_was_trained_on(name, model, people, tmp_path)
     assert not done.stderr
     assert done.returncode == 1
     assert "is not the training data" not in done.stdout
-
-
-def test_other_libraries_keep_their_names(people) -> None:
-    frame = people[["Family Size"]].set_axis(["Family_Size"], axis=1)
-    forest = ta.load(xgb.XGBClassifier(n_estimators=1, max_depth=2).fit(frame, people.ill))
-    assert as_called(["Family Size"], forest) == ["Family Size"]
-    with pytest.raises(ta.DataError, match="has no column 'Family_Size'"):
-        read_records(people[["Family Size", "ill"]], forest)

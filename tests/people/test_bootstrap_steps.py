@@ -1,17 +1,13 @@
 """Steps on draws: their digits tell of few people who was drawn, unless they are off by noise."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
 import treeaudit as ta
 from treeaudit.defenses import DrawSteps
-from treeaudit.errors import DataError
-from treeaudit.inference.scope import sample_share
 from treeaudit.people.predict.newton_steps import (
     newton_of_digits,
-    newton_of_people,
     resampled_steps,
 )
 
@@ -76,54 +72,6 @@ def test_draws_that_were_made_once_the_trees_stood_are_told_from_those_of_traini
     for weights in (None, np.where(NUMBER > 0, 2.5, 1.0)):
         drawn = ta.load(model.fit(X, y, sample_weight=weights))
         assert not resampled_steps(drawn, drawn.apply(X), y, 0.5)
-
-
-@pytest.mark.parametrize(("rate", "penalty"), [(0.05, 1.0), (0.1, 5.0), (0.2, 0.5), (0.3, 0.0)])
-def test_a_file_that_tells_no_rate_is_asked_for_it(tmp_path, rate, penalty) -> None:
-    """The JSON of XGBoost holds neither rate nor penalty; of a rare label curvatures are tiny."""
-    xgboost = pytest.importorskip("xgboost")
-    rng = np.random.default_rng(2)
-    x = rng.normal(size=(1_600, 5)).round(1)
-    y = (x[:, 0] + x[:, 1] > 1.9 + 0.3 * rng.normal(size=1_600)).astype(int)
-    of = {"n_estimators": 60, "learning_rate": rate, "reg_lambda": penalty, "n_jobs": 1}
-    for share, name in ((1.0, "whole.json"), (0.5, "drawn.json")):
-        model = xgboost.XGBClassifier(**of, subsample=share, random_state=0).fit(x, y)
-        model.save_model(tmp_path / name)
-    forest, drawn = ta.load(tmp_path / "whole.json"), ta.load(tmp_path / "drawn.json")
-    assert "eta" not in forest.source.parameters
-    anew = DrawSteps(values=x, labels=y).apply(forest)
-    assert resampled_steps(anew, forest.apply(x), y, 0.5)
-    # Of a model as it was trained such a file does not even tell that rows were drawn.
-    assert sample_share(drawn) == 0
-
-
-def test_draws_of_weighted_rows_are_no_pass() -> None:
-    rng = np.random.default_rng(0)
-    people = pd.DataFrame(rng.normal(size=(4_000, 3)).round(1), columns=list("abc"))
-    y = (people.a + rng.normal(size=4_000) > 0.6).astype(int)
-    model = GradientBoostingClassifier(
-        n_estimators=8, subsample=0.5, max_depth=2, min_samples_leaf=60, random_state=0
-    ).fit(people, y, sample_weight=np.where(y == 1, 2.3, 1.0))
-    report = ta.scan(model, train=people.assign(y=y), target="y")
-    assert report.verdict == "review"
-    assert any("made once the trees stood" in one for one in report.warnings)
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_no_steps_are_computed_anew_on_others(library) -> None:
-    model, y, _ = trained(library, 2)
-    forest = ta.load(model)
-    rng = np.random.default_rng(1)
-    assert (
-        newton_of_people(forest, forest.apply(X), y).apart
-        == newton_of_digits(forest, forest.apply(X), y).apart
-    )
-    for node, each in (
-        (forest.apply(X), rng.permutation(y)),
-        (forest.apply(rng.normal(size=(400, 4))), y),
-    ):
-        with pytest.raises(DataError, match="do not follow from the labels"):
-            newton_of_people(forest, node, each)
 
 
 def test_a_booster_on_draws_passes_once_its_digits_are_gone() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
@@ -54,19 +53,6 @@ class TestACategoryThatIsCalledLikeNothing:
         theirs = model.booster_.predict(known, pred_leaf=True)
         assert (found.node - [tree.n_nodes // 2 for tree in forest.trees] == theirs).all()
 
-    @NAMES
-    @KINDS
-    def test_of_histogram_boosting(self, name, kind, tmp_path) -> None:
-        model = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=4)
-        if model.categorical_features is None:
-            pytest.skip("this scikit-learn takes no categories of a table")
-        table, label = workers(name)
-        known = table.assign(job=pd.Categorical(table["job"]))
-        forest = ta.load(model.fit(known, label))
-        found = read_records(held(table, kind, tmp_path), forest)
-        steps = forest.trees[0].value[found.node[:, 0]]
-        assert np.ptp(model.decision_function(known) - steps) < 1e-9
-
     @pytest.mark.parametrize("last", [["missing"], ["missing", None], [None], ["nan", None]])
     @KINDS
     def test_of_an_encoder(self, last, kind, tmp_path) -> None:
@@ -100,18 +86,6 @@ class TestIndicatorsOfMissingValues:
         found = read_records(held(table, kind, tmp_path), forest)
         assert np.array_equal(found.node[:, 0], model.apply(features))
 
-    @pytest.mark.parametrize("dtype", ["string", "Int64", "float64", "datetime64[ns]"])
-    def test_are_called_after_the_kind_of_the_column(self, dtype) -> None:
-        table, label = workers("zebra")
-        codes = pd.Series(pd.factorize(table["job"])[0]).replace(-1, None)
-        job = codes.map({0: "a", 1: "b", 2: "c"}) if dtype == "string" else codes
-        table["job"] = job.astype("float64" if dtype[0] in "fdI" else dtype).astype(dtype)
-        features = pd.get_dummies(table, columns=["job"], dummy_na=True)
-        model = DecisionTreeClassifier(random_state=0)
-        forest = ta.load(model.fit(features, label ^ table["job"].isna()))
-        found = read_records(table, forest)
-        assert np.array_equal(found.node[:, 0], model.apply(features))
-
 
 class TestCategoriesThatAFileOnlyHashes:
     @pytest.fixture
@@ -137,14 +111,3 @@ class TestCategoriesThatAFileOnlyHashes:
             r"can be placed in its leaves; save the model with save_model\(\.\.\., pool=",
         ):
             ta.scan(tmp_path / "model.json", train=table, target="ill")
-
-    @KINDS
-    def test_are_found_once_the_file_names_them(self, trained, kind, tmp_path) -> None:
-        model, table, pool = trained
-        model.save_model(tmp_path / "model.json", format="json", pool=pool)
-        forest = ta.load(tmp_path / "model.json")
-        found = read_records(held(table, kind, tmp_path), forest, target="ill")
-        theirs = model.calc_leaf_indexes(pool)
-        for i in range(forest.n_trees):
-            pairs = set(zip(theirs[:, i].tolist(), found.node[:, i].tolist(), strict=True))
-            assert len(pairs) == len(np.unique(theirs[:, i])) == len(np.unique(found.node[:, i]))

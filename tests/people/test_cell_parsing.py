@@ -59,23 +59,6 @@ def test_one_record_changes_no_other(strange, column, row, tmp_path) -> None:
     assert found[0][1].tolist() == found[1][1].tolist() == [True] * 4
 
 
-@pytest.mark.parametrize("strange", [1 + 2j, "x", None, b"1", [1], pd.Timestamp(0), 10**400])
-def test_one_cell_of_a_frame_changes_no_other(strange) -> None:
-    table = pd.DataFrame({"age": [30, 40, 50], "sex": ["1", "2", "2"], "flag": [True] * 3})
-    plain = read_rows(table, [0, 1, 1], SCHEMA, "clip", "T").values
-    other = pd.Series([strange, 40, 50], dtype=object)
-    changed = read_rows(table.assign(age=other), [0, 1, 1], SCHEMA, "clip", "T").values
-    assert np.array_equal(plain[1:], changed[1:])
-
-
-def test_a_strange_cell_of_an_array_changes_no_other() -> None:
-    schema = Schema(features=(Feature(name="x", categories=("1",)),), classes=(0, 1), named=False)
-    for last in ("2", "x"):
-        table = np.array([["01"], ["1"], [last]], dtype=object)
-        found = read_rows(table, [0, 1, 1], schema, "clip", "T").values[:2, 0]
-        assert found.tolist() == [0, 0]
-
-
 @pytest.mark.parametrize(
     ("known", "value", "found"),
     [

@@ -10,7 +10,7 @@ import pytest
 import xgboost as xgb
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
-from sklearn.ensemble import IsolationForest, RandomForestClassifier, RandomTreesEmbedding
+from sklearn.ensemble import IsolationForest, RandomTreesEmbedding
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     OrdinalEncoder,
@@ -30,7 +30,6 @@ PEOPLE = pd.DataFrame({
     "job": RNG.choice(["clerk", "nurse", "cook"], 300),
 })  # fmt: skip
 ILL = pd.Series((PEOPLE.pay > 50).astype(int), name="ill")
-BOTH = pd.DataFrame({"ill": ILL, "old": (PEOPLE["size"] > 3).astype(int)})
 NUMBERS = PEOPLE[["size", "pay"]]
 
 
@@ -84,15 +83,6 @@ def test_a_made_column_comes_with_what_to_do(name, spare, tmp_path) -> None:
             counter_of(forest, table.columns, target=target)
 
 
-def test_what_is_to_be_done_helps(tmp_path) -> None:
-    pipe = make_pipeline(PCA(2), tree()).fit(NUMBERS, ILL)
-    (tmp_path / "m.pkl").write_bytes(pickle.dumps(pipe))
-    made = pd.DataFrame(pipe[0].transform(NUMBERS), columns=["PCA 0", "PCA 1"])
-    people = read_records(made.assign(ill=ILL), ta.load(tmp_path / "m.pkl"))
-    ends = pd.DataFrame({"mine": people.node[:, 0], "theirs": pipe[1].apply(made.to_numpy())})
-    assert (ends.groupby("theirs").mine.nunique() == 1).all()
-
-
 def test_statistics_of_catboost_are_in_no_table(tmp_path) -> None:
     model = cb.CatBoostClassifier(
         iterations=3, depth=2, verbose=0, allow_writing_files=False, cat_features=["job"],
@@ -128,30 +118,3 @@ def test_forests_without_labels_take_none(kind, pandas, table) -> None:
     assert (seen.counts.in_tree(0)[:, 0] == plain.in_tree(0, forest.trees[0].n_nodes)).all()
     with pytest.raises(ta.DataError, match="has no column 'w'"):
         read_records(TABLES[table], forest, target="w")
-
-
-SEVERAL = {
-    "tree": lambda: tree().fit(NUMBERS, BOTH),
-    "forest": lambda: RandomForestClassifier(3, max_depth=2).fit(NUMBERS, BOTH),
-    "together": lambda: xgb.XGBClassifier(
-        n_estimators=2, max_depth=2, multi_strategy="multi_output_tree"
-    ).fit(NUMBERS, BOTH),
-    "each": lambda: xgb.XGBClassifier(n_estimators=2, max_depth=2).fit(NUMBERS, BOTH),
-}
-
-
-@pytest.mark.parametrize("name", SEVERAL)
-def test_several_outputs_are_asked_for_by_what_is_looked_at(name, tmp_path) -> None:
-    (tmp_path / "m.pkl").write_bytes(pickle.dumps(SEVERAL[name]()))
-    NUMBERS.join(BOTH).to_csv(tmp_path / "t.csv", index=False)
-    done = run("scan", "m.pkl", "--train", "t.csv", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr == (
-        "treeaudit: t.csv has 2 columns that the model does not use (ill, old): it predicts "
-        "several outputs: say which one to look at (--target); whether leaves give labels away "
-        "is judged for none of them\n"
-    )
-    for target in BOTH:
-        done = run("scan", "m.pkl", "--train", "t.csv", "--target", target, cwd=tmp_path)
-        assert done.returncode in (1, 3)
-        assert "whose label is certain" in " ".join(done.stdout.split())

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
-from treeaudit.people.input.files import files_of
 from treeaudit.people.input.sources import source_of
 from treeaudit.people.input.table_input import read_table
 
@@ -57,17 +56,3 @@ def test_a_pipe_and_a_link_to_nothing_are_named(folder) -> None:
     (folder / "2.dat").rename(folder / "2.csv")
     with pytest.raises(ta.DataError, match=r"there is no file .*2.csv"):
         source_of(folder)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="links need rights there")
-def test_what_links_lead_to_is_read_once(folder) -> None:
-    (folder / "latest.csv").symlink_to("1.csv")
-    (folder / "loop").symlink_to(".")
-    assert values(folder) == values(folder / "*.csv") == [0, 1, 10, 11]
-    other = folder.parent / f"{folder.name}_other"
-    other.mkdir()
-    (folder / "1.csv").rename(other / "1.csv")
-    (folder / "latest.csv").unlink()
-    (folder / "more").symlink_to(other)
-    assert [file.name for file in files_of(folder)] == ["0.csv", "1.csv"]
-    assert values(folder) == [0, 1, 10, 11]

@@ -16,16 +16,3 @@ def test_nobody_is_guessed_by_a_model_that_has_seen_them(n, off) -> None:
     assert guess.shape == (n, 2)
     assert np.allclose(guess.sum(axis=1), 1.0)
     assert abs((guess.argmax(axis=1) == coin).mean() - 0.5) < off
-
-
-def test_what_can_be_learnt_is_learnt_of_few_people_and_of_many() -> None:
-    rng = np.random.default_rng(0)
-    for n in (500, 25_000):
-        values = rng.normal(size=(n, 3))
-        answer = (values[:, 1] > 0).astype(np.int32)
-        learnt = CrossGuess(values, answer, 2)
-        asked = rng.random(n) < 0.1
-        assert (learnt(asked).argmax(axis=1) == answer[asked]).mean() > 0.97
-        # Asked of fewer, it says the same of them.
-        one = asked & (np.cumsum(asked) == 1)
-        assert np.array_equal(learnt(one)[0], learnt(asked)[0])

@@ -56,12 +56,3 @@ def test_a_column_none_of_whose_values_the_model_knows_is_refused(tmp_path) -> N
     for read in routes(frame.assign(zone="z" + frame["zone"]), tmp_path):
         with pytest.raises(ta.DataError, match=says):
             read(forest)
-
-
-def test_values_are_looked_for_in_all_parts_of_a_table(tmp_path) -> None:
-    """The first file knows only values that have no indicator: a value left out, and a new one."""
-    frame = people()
-    forest = model_of(frame, drop_first=True)
-    strange = frame.assign(zone=np.where(np.arange(300) % 2, "01", "09"))
-    for read in routes(pd.concat([strange, frame]), tmp_path):
-        assert read(forest).n_people == 600

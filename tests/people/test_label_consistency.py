@@ -1,12 +1,8 @@
 """Labels that nothing shows to be those of the training are named, and nothing rests on them."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
@@ -28,10 +24,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.findings import Skipped
-from treeaudit.people.checks.bootstrap_counts import (
+from treeaudit.people.checks.label_consistency import unverified_labels
+from treeaudit.people.checks.leaf_values import (
     draws_in_order,
 )
-from treeaudit.people.checks.label_consistency import beyond_chance, unverified_labels
 from treeaudit.people.checks.training_data import verify
 from treeaudit.people.records import read_records
 
@@ -157,36 +153,6 @@ class TestSeeds:
         assert not draws_in_order(read, read_records((x, y), read))
         assert said(self.model, x, y) == ""
 
-    def test_single_leaves_tell_no_order(self) -> None:
-        model = forest(min_samples_leaf=400).fit(self.x, self.y)
-        read = ta.load(model)
-        assert not draws_in_order(read, read_records((self.x, self.y), read))
-        assert said(model, self.x[::-1], self.y[::-1]) == ""
-
-
-class TestRoom:
-    def test_a_forest_of_small_leaves_refuses(self) -> None:
-        x, y = people()
-        read = ta.load(forest().fit(x, y))
-        order = np.random.default_rng(0).permutation(len(y))
-        moved = read_records((x.iloc[order], np.random.default_rng(1).permutation(y)), read)
-        with pytest.raises(ta.DataError, match=ASKED):
-            verify(read, moved)
-
-
-@given(st.data())
-def test_mean_and_deviation_are_those_of_all_ways_to_deal_out_labels(data) -> None:
-    n = data.draw(st.integers(2, 5))
-    labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int32)
-    each = st.lists(st.integers(-9, 9), min_size=3, max_size=3)
-    speaks = np.array(data.draw(st.lists(each, min_size=n, max_size=n)), np.float64)
-    sums = np.array(
-        [speaks[np.arange(n), labels[list(p)]].sum() for p in itertools.permutations(range(n))]
-    )
-    found, deviation = beyond_chance(speaks, labels)
-    assert found == pytest.approx(speaks[np.arange(n), labels].sum() - sums.mean())
-    assert deviation == pytest.approx(sums.std(), abs=1e-6)
-
 
 NUMBERS = {
     "forest": RandomForestRegressor(10, min_samples_leaf=5, random_state=0),
@@ -217,15 +183,3 @@ def test_numbers_of_another_column_are_named_too(name) -> None:
     )
     turned = read_records((x, -y), read)
     assert (unverified_labels(read, turned) == "") == (name == "changed")
-
-
-def test_nothing_passes_on_numbers_of_another_column() -> None:
-    x, _ = people()
-    rng = np.random.default_rng(1)
-    y = x["a"].to_numpy() + rng.normal(0, 0.5, len(x))
-    model = ta.load(RandomForestRegressor(20, min_samples_leaf=30).fit(x, y))
-    report = ta.scan(model, train=(x, rng.permutation(y)), attacks=["TA106"])
-    (skipped,) = report.results
-    assert isinstance(skipped, Skipped)
-    assert skipped.reason.startswith("the numbers of train could not be verified")
-    assert report.verdict == "review"

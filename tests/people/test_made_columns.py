@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.decomposition import PCA
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.feature_selection import (
     GenericUnivariateSelect,
@@ -14,7 +13,7 @@ from sklearn.feature_selection import (
     SelectKBest,
     SelectPercentile,
 )
-from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
@@ -59,15 +58,6 @@ def test_a_selection_by_scores_is_undone(selection) -> None:
     assert (found.node[:, 0] == model[-1].apply(model[:-1].transform(x))).all()
 
 
-def test_parts_side_by_side_know_the_names_of_the_data() -> None:
-    x, y = people()
-    both = FeatureUnion([("all", PCA(2)), ("some", SelectKBest(k=2))])
-    forest = ta.load(make_pipeline(both, tree()).fit(x, y))
-    assert forest.schema.names == ["PCA 0", "PCA 1", "age", "bmi"]
-    with pytest.raises(ta.DataError, match="has no column 'PCA 0'"):
-        read_records((x, y), forest)
-
-
 class TestStepsThatDoNotTell:
     x, y = people()
     # What several trees of an AdaBoost hold important is not worked out.
@@ -97,13 +87,6 @@ class TestStepsThatDoNotTell:
         found = read_records(table, self.forest, target="y")
         assert (found.node[:, 0] == self.model[-1].apply(self.made.to_numpy())).all()
         assert ta.scan(self.model, train=table, target="y").warnings == self.forest.warnings
-
-    def test_written_as_text_it_takes_no_other_columns_either(self, tmp_path) -> None:
-        ta.save(self.forest, tmp_path / "model.json")
-        again = ta.load(tmp_path / "model.json")
-        with pytest.raises(ta.DataError, match="has no column 'x0'"):
-            read_records(self.x.assign(y=self.y), again, target="y")
-        read_records(self.made.assign(y=self.y), again, target="y")
 
 
 def test_columns_without_names_are_asked_for_as_they_were_trained_on() -> None:

@@ -6,8 +6,6 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.people.input.sources import source_of
-from treeaudit.people.streaming import stream_records
 
 N = 120
 CELLS = {
@@ -64,20 +62,3 @@ def test_a_column_that_is_used_is_named(table, model, tmp_path, kind, name, told
     says = f"people.parquet, column '{name}' holds lists or structures; give it a single value"
     with pytest.raises(ta.DataError, match=says):
         ta.scan(model, train=path, target="ill", **told)
-
-
-@pytest.mark.parametrize("kind", CELLS)
-def test_labels_are_named_where_they_are_read_part_by_part(table, model, tmp_path, kind) -> None:
-    path = written(table, tmp_path / "people.parquet", kind, "ill")
-    with pytest.raises(ta.DataError, match=r"people.parquet, column 'ill' holds lists"):
-        stream_records(source_of(path), ta.load(model), target="ill")
-
-
-@pytest.mark.parametrize("kind", CELLS)
-def test_a_list_is_no_number(table, model, tmp_path, kind) -> None:
-    path = written(table, tmp_path / "people.parquet", kind, "a")
-    with pytest.raises(ta.DataError, match=r"column 'a', row 1: .* is not a number"):
-        ta.scan(model, test=path, target="ill")
-    one = table.assign(a=[np.array([i]) for i in range(N)])
-    with pytest.raises(ta.DataError, match=r"column 'a', row 1: .* is not a number"):
-        ta.scan(model, test=one, target="ill")

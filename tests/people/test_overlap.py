@@ -78,16 +78,6 @@ def test_members_that_nothing_tells_from_others_are_said_to_be_left(kind, share,
             assert kept.frame["member"].sum() <= most
 
 
-def test_members_under_other_names_are_no_other_persons() -> None:
-    train, test = drawn(2_000, 0, "fine"), drawn(2_000, 1, "fine")
-    model = DecisionTreeClassifier(random_state=0).fit(train[list("abcd")], train.y)
-    theirs = train.assign(who=np.arange(2_000) // 2)
-    mixed = pd.concat([test[200:], train[:200]]).assign(who=range(5_000, 7_000))
-    report = ta.scan(model, train=theirs, test=mixed, target="y", person="who", attacks=["TA105"])
-    assert any("200 of the 2,000 rows of test (10.0%) stand in train too" in one
-               for one in report.warnings)  # fmt: skip
-
-
 def test_rows_that_are_alike_by_chance_are_kept_and_told(trained) -> None:
     kind, train, test, model = trained
     forest = ta.load(model)
@@ -101,33 +91,6 @@ def test_rows_that_are_alike_by_chance_are_kept_and_told(trained) -> None:
     sentence, left = said
     assert "no more than chance may make of such rows: they were kept" in sentence
     assert "not all members are found" in left
-
-
-def test_chance_is_seldom_taken_for_members() -> None:
-    """Forty clean controls on two coarse grids: one in forty may be suspected, of few rows."""
-    left = []
-    for seed in range(40):
-        kind = ("coarse", "very coarse")[seed % 2]
-        train, test = drawn(1_000, 100 + seed, kind), drawn(1_500, 200 + seed, kind)
-        model = DecisionTreeClassifier(max_depth=1).fit(train[list("abcd")], train.y)
-        people = [read_records(one, ta.load(model), target="y") for one in (train, test)]
-        left.append(1_500 - len(without_members(*people)[0]))
-    assert sum(n > 0 for n in left) <= 3
-    assert max(left) < 0.15 * 1_500
-
-
-def test_how_a_number_is_spelled_or_a_missing_label_hides_nobody(tmp_path) -> None:
-    train, test = drawn(500, 5, "fine"), drawn(500, 6, "fine")
-    model = RandomForestClassifier(3, random_state=0).fit(train[list("abcd")], train.y)
-    forest = ta.load(model)
-    mixed = pd.concat([train[:50], test[50:]])
-    mixed.to_csv(tmp_path / "test.csv", index=False, float_format="%.12g")
-    for given in (tmp_path / "test.csv", mixed.drop(columns="y")):
-        kept, said = without_members(
-            read_records(train, forest, target="y"),
-            read_records(given, forest, target=None if isinstance(given, pd.DataFrame) else "y"),
-        )
-        assert (len(kept), len(said)) == (450, 1)
 
 
 def test_the_training_data_are_refused() -> None:

@@ -14,7 +14,6 @@ from treeaudit.audit.preparation import prepare
 from treeaudit.findings.policy import read_policy
 from treeaudit.findings.request import Request
 from treeaudit.people.persons import coded
-from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 N = 60
 PEOPLE = pd.DataFrame({"age": np.arange(N), "ill": np.arange(N) % 7 > 3})
@@ -49,22 +48,6 @@ def test_numbers_that_have_merged_are_refused(forest, dtype, digits) -> None:
     fine = (who - N - 2).astype(dtype)
     report = ta.scan(forest, train=PEOPLE.assign(who=fine), person="who", target="ill")
     assert report.unit.persons == N
-
-
-def test_a_trainer_refuses_merged_numbers_of_single_precision() -> None:
-    schema = ta.Schema(features=(ta.Feature(name="age", low=0, high=N),), classes=(False, True))
-    model = PrivateTreeClassifier(epsilon=1, schema=schema, rows_per_person=1)
-    who = (np.arange(N) + 2**24).astype(np.float32)
-    for person in (who, pd.Series(who)):
-        with pytest.raises(ta.DataError, match="different persons have become one"):
-            model.fit(PEOPLE[["age"]], PEOPLE["ill"], person=person)
-
-
-@KINDS
-def test_an_empty_text_names_nobody(forest, kind, tmp_path) -> None:
-    given = table(kind, tmp_path / "people", ["ann", "", *map(str, range(N - 2))])
-    with pytest.raises(ta.DataError, match="row 2: 'who' names nobody; every row needs its person"):
-        ta.scan(forest, train=given, person="who", target="ill")
 
 
 @KINDS

@@ -100,20 +100,6 @@ def test_the_answers_of_scikit_learn(model, classes) -> None:
         assert found.auc == pytest.approx(expected)
 
 
-def test_a_record_without_a_leaf_is_not_answered() -> None:
-    """Half of the stump is gone: two of four records get no answer, one of the others is right."""
-    half = Tree(parent=[-1, 0], feature=[-1, 0], low=[-np.inf, 0], high=[np.inf, np.inf],
-                n_records=[6, 6], counts=[[1, 5], [1, 5]])  # fmt: skip
-    forest = ta.Forest(trees=(half,), schema=ta.Schema.numeric(1, ["no", "yes"]))
-    records = read_records(([[-1], [-2], [1], [2]], ["no", "yes", "no", "yes"]), forest)
-    found = utility(forest, records)
-    assert (found.coverage.value, found.accuracy.value, found.right_of_all.value) == (
-        0.5,
-        0.5,
-        0.25,
-    )
-
-
 @pytest.mark.parametrize(
     ("answers", "model"),
     [(answers, model) for answers, models in OTHERS.items() for model in models],

@@ -66,13 +66,6 @@ def test_ranges(forest) -> None:
     assert able.sum(axis=1).tolist() == [1, 1, 1, 1]
 
 
-def test_single_numbers(forest) -> None:
-    found = prior(forest, age=[25, "*"])
-    assert strata_of(found, people(forest, age=[25, 26]), forest.schema).tolist() == [0, 1]
-    able, _ = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
-    assert able[:, 0].tolist() == [True, True, False, False]
-
-
 def test_indicators(forest) -> None:
     found = prior(forest, town=["York", "*"])
     where = people(forest, town_York=[1, 0, 0], town_Bath=[0, 1, 0])
@@ -80,14 +73,6 @@ def test_indicators(forest) -> None:
     able, only = strata_in_leaves(found, forest.schema, forest.trees[0], LEAVES)
     assert able[:, 0].tolist() == [False, True, True, True]
     assert only.tolist() == [-1, 0, -1, -1]
-
-
-def test_files(forest, tmp_path) -> None:
-    path = tmp_path / "prior.csv"
-    path.write_text("job, no, yes\ncook, 0.9, 0.1\n*, 0.5, 0.5\n")
-    found = read_prior(path, forest)
-    assert (found.column, found.values, found.origin) == ("job", ("cook", "*"), "prior.csv")
-    assert read_prior(found, forest) is found
 
 
 @pytest.mark.parametrize(
@@ -128,13 +113,6 @@ def test_people_without_a_line(forest) -> None:
     )
     with pytest.raises(ta.DataError, match="has no column 'country', which the prior speaks of"):
         strata_of(wanted, people(forest, age=[1]), forest.schema)
-
-
-def test_a_model_of_numbers() -> None:
-    tree = ta.Tree(parent=[-1], feature=[-1], low=[-INF], high=[INF])
-    forest = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1))
-    with pytest.raises(ta.DataError, match="predicts a number"):
-        read_prior(pd.DataFrame({"a": [1]}), forest)
 
 
 class TestKindsThatAreCodes:

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -92,18 +91,6 @@ def test_a_model_without_names_takes_columns_in_order() -> None:
         read_records(frame[["income"]], forest, target="income")
 
 
-@pytest.mark.parametrize("labels", [[1, 2], [-1, 1], [True, False], [0.0, 2.0], ["1", "2"]])
-def test_labels_of_every_kind_through_a_file(tmp_path, labels) -> None:
-    frame = people()
-    frame["income"] = np.where(frame["income"] == ">50K", labels[0], labels[1])
-    forest = ta.load(DecisionTreeClassifier(max_depth=2).fit(frame[["age"]], frame["income"]))
-    path = tmp_path / "people.csv"
-    frame[["age", "income"]].to_csv(path, index=False)
-    records = read_records(path, forest)
-    expected = [list(forest.schema.classes).index(v) for v in frame["income"].tolist()]
-    assert records.labels.tolist() == expected
-
-
 def test_numbers_to_predict() -> None:
     frame = people().assign(hours=lambda f: f["age"] / 2)
     forest = ta.load(DecisionTreeRegressor(max_depth=2).fit(frame[["age"]], frame["hours"]))
@@ -153,19 +140,6 @@ class TestWhatIsSaid:
         with pytest.raises(ta.DataError, match="no column 'incme'; did you mean 'income'"):
             target_of(frame, forest, "incme")
 
-    def test_a_missing_column_is_named_before_the_labels_are_asked_for(self, fitted) -> None:
-        with pytest.raises(ta.DataError, match=r"no column 'age'; did you mean 'Age'\?"):
-            read_records(fitted[0].rename(columns={"age": "Age"}), fitted[2])
-        with pytest.raises(ta.DataError, match="'age' is a feature of the model"):
-            read_records(fitted[0], fitted[2], target="age")
-
-    def test_a_folder_and_a_workbook(self, tmp_path) -> None:
-        with pytest.raises(ta.DataError, match="is a folder"):
-            read_table(tmp_path)
-        (tmp_path / "people.xlsx").write_bytes(b"PK")
-        with pytest.raises(ta.DataError, match="is no CSV or Parquet file"):
-            read_table(tmp_path / "people.xlsx")
-
     def test_files_that_are_no_tables(self, tmp_path) -> None:
         with pytest.raises(ta.DataError, match="there is no file"):
             read_table(tmp_path / "nothing.csv")
@@ -182,13 +156,6 @@ class TestWhatIsSaid:
             read_table(pd.DataFrame([[1, 2]], columns=["a", "a"]))
         with pytest.raises(ta.DataError, match="2 rows, but 1 labels"):
             read_table(([[1], [2]], [0]))
-
-
-def test_a_forest_routes_through_every_tree() -> None:
-    frame = people()
-    model = RandomForestClassifier(7, random_state=0).fit(frame[["age"]], frame["income"])
-    records = read_records(frame[["age", "income"]], ta.load(model))
-    assert np.array_equal(records.node, model.apply(frame[["age"]]))
 
 
 @pytest.mark.parametrize(

@@ -91,34 +91,6 @@ def test_a_missing_cell_changes_no_other(form, kind, tmp_path) -> None:
         assert rows.labels.tolist() == [0, 1, 0]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", [k for k in KINDS if "int" in k or "float" in k or k == "decimal"])
-def test_a_missing_number_changes_no_other(form, kind, tmp_path) -> None:
-    stored, values, _ = KINDS[kind]
-    bounds = {"low": 0, "high": 1e20}
-    numbers = Schema(features=(Feature(name="x", **bounds),), classes=("no", "yes"), target="y")
-    found = []
-    for last in (values[0], None):
-        table = pa.table({"x": pa.array([*values, last], type=stored), "y": ["no", "yes", "no"]})
-        folder = tmp_path / str(last is None)
-        folder.mkdir()
-        found.append(read(form(table, folder), numbers).values[:, 0])
-    assert found[0][:2].tolist() == found[1][:2].tolist()
-    assert np.isnan(found[1][2])
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", ["int64", "long int64", "long uint64"])
-def test_a_missing_label_changes_no_other(form, kind, tmp_path) -> None:
-    stored, values, _ = KINDS[kind]
-    schema = Schema(features=(Feature(name="x", low=0, high=9),), classes=tuple(values), target="y")
-    for last in (values[0], None):
-        table = pa.table({"x": [1, 2, 3], "y": pa.array([*values, last], type=stored)})
-        folder = tmp_path / str(last is None)
-        folder.mkdir()
-        assert read(form(table, folder), schema).labels[:2].tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("outside", ["raise", "clip"])
 def test_a_missing_code_neither_fails_a_fit_nor_changes_it(outside, tmp_path) -> None:
     feature = Feature(name="code", categories=(str(LONG), str(LONG + 2)))

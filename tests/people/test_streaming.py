@@ -17,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 import treeaudit as ta
 from treeaudit.errors import DataError
 from treeaudit.model.routing import router_of
-from treeaudit.people import streaming as sample
 from treeaudit.people.checks.training_data import MisfitError, verify
 from treeaudit.people.coding.coder import coder_of
 from treeaudit.people.input.sources import Batch, source_of
@@ -97,18 +96,6 @@ def test_any_batches_in_any_order_give_the_same_counts(frame, trees, cuts, data)
     assert total.counts.n == expected.n == N
     assert np.array_equal(total.counts.counts, expected.counts)
     assert sorted(total.sample.row.tolist()) == list(range(N))
-
-
-@given(st.lists(st.integers(0, 5000), max_size=4), st.integers(0, 2**63))
-@settings(max_examples=25, deadline=None)
-def test_a_sample_does_not_depend_on_who_saw_which_row(cuts, seed) -> None:
-    ends = [0, *sorted(cuts), 5000]
-    keys = [sample.keys_of(7, a, b - a, seed) for a, b in itertools.pairwise(ends)]
-    row, key = (np.concatenate(parts) for parts in zip(*keys, strict=True))
-    once_row, once_key = sample.keys_of(7, 0, 5000, seed)
-    assert np.array_equal(row, once_row)
-    assert np.array_equal(key, once_key)
-    assert len(np.unique(key)) == 5000
 
 
 def written(frame, folder, form):
@@ -239,14 +226,6 @@ def test_a_large_table_that_does_not_fit_is_refused(frame, forest, tmp_path, mon
 
 
 class TestWhatIsSaid:
-    def test_the_file_and_the_row(self, frame, forest, tmp_path) -> None:
-        strange = frame[500:].astype({"code": object})
-        strange.loc[700, "code"] = "x"
-        frame[:500].to_csv(tmp_path / "0.csv", index=False)
-        strange.to_csv(tmp_path / "1.csv", index=False)
-        with pytest.raises(DataError, match=r"^1.csv, row 201: the model does not know 'x'"):
-            stream_records(source_of(tmp_path), forest, target="ill")
-
     def test_no_tables(self, tmp_path) -> None:
         with pytest.raises(DataError, match="folder without tables"):
             source_of(tmp_path)
@@ -277,11 +256,3 @@ class TestWhatIsSaid:
 
 def _stump():
     return DecisionTreeClassifier(max_depth=1).fit(pd.DataFrame({"a": [1, 2]}), [0, 1])
-
-
-def test_decimals_behind_a_comma_are_read_in_parts_too(frame, forest, tmp_path) -> None:
-    path = tmp_path / "people.csv"
-    frame.to_csv(path, index=False, sep=";", decimal=",")
-    found = stream_records(source_of(path), forest, target="ill")
-    assert np.array_equal(found.whole.counts, whole(frame, forest).counts)
-    assert np.array_equal(found.node, read_records(path, forest, target="ill").node)

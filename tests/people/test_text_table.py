@@ -57,14 +57,6 @@ def test_two_columns_of_one_name_are_refused(table, forest, tmp_path, read, name
 
 
 @BOTH
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
-def test_text_of_wide_letters_is_refused(table, forest, tmp_path, read, encoding) -> None:
-    (tmp_path / "people.csv").write_text(table.to_csv(index=False), encoding=encoding)
-    with pytest.raises(ta.DataError, match=r"people.csv is no text in UTF-8; save the table as"):
-        read(tmp_path / "people.csv", forest)
-
-
-@BOTH
 @pytest.mark.parametrize("row", ["1.0,2.0", "1.0", '"1,0",2.0,3.0', "1.0,2.0,3.0,yes"])
 def test_a_row_of_too_few_fields_is_refused(table, forest, tmp_path, read, row) -> None:
     lines = table.to_csv(index=False).splitlines()

@@ -1,6 +1,5 @@
 """A training set is believed only where it fits the counts of the file."""
 
-import dataclasses
 import re
 
 import numpy as np
@@ -79,23 +78,6 @@ class TestAnotherTable:
             check(MODELS[name].fit(x, y), x, wrong)
 
 
-def test_the_leaf_is_named_in_words() -> None:
-    x, y = people()
-    frame = pd.DataFrame(x, columns=["age", "income", "height"])
-    forest = ta.load(DecisionTreeClassifier(max_depth=1).fit(frame, y))
-    wrong = frame.assign(age=-frame["age"])
-    with pytest.raises(ta.DataError, match=r"leaf 1 \(age ≤ .*\) holds .* people in the file"):
-        verify(forest, read_records((wrong, y), forest))
-
-
-def test_one_wrong_label_is_enough() -> None:
-    x, y = people()
-    model = DecisionTreeClassifier(max_depth=2).fit(x, y)
-    y[17] = "no" if y[17] == "yes" else "yes"
-    with pytest.raises(ta.DataError, match="are these the labels it was trained with"):
-        check(model, x, y)
-
-
 def test_leaves_that_a_repair_took_out_are_not_asked_about(tmp_path) -> None:
     x, y = people()
     tree = DecisionTreeClassifier(min_samples_leaf=3, random_state=0).fit(x, y)
@@ -158,37 +140,12 @@ class TestNumbersToPredict:
         ):
             check(clone(REGRESSORS[name]).fit(x, y), x, change(y))
 
-    def test_one_wrong_number_is_enough(self) -> None:
-        x, y = numbers()
-        model = clone(REGRESSORS["tree"]).fit(x, y)
-        y[17] *= 1.01
-        with pytest.raises(ta.DataError, match=r"train\.csv is not the training data"):
-            check(model, x, y)
-
     @pytest.mark.parametrize("name", OTHERS)
     @pytest.mark.parametrize("change", [lambda y: y, lambda y: y % 7])
     def test_values_that_are_no_means_of_them_tell_nothing(self, name, change) -> None:
         x, y = numbers()
         told = np.column_stack([y, -y]) if name == "of several targets" else y
         check(clone(OTHERS[name]).fit(x, told), x, change(y))
-
-    @pytest.mark.parametrize("seed", range(20))
-    @pytest.mark.parametrize("depth", [0, 1, 4])
-    def test_weights_of_rows_are_no_reason_to_accuse(self, seed, depth) -> None:
-        x, y = numbers(n=60)
-        weights = np.random.default_rng(seed).integers(1, 3, 60) / (1 if seed % 2 else 1.5)
-        model = DecisionTreeRegressor(max_depth=depth or None, min_samples_leaf=1 if depth else 60)
-        check(model.fit(x, y, sample_weight=weights), x, y)
-
-    def test_repaired_leaves_are_not_held_against_the_people(self) -> None:
-        x, y = numbers()
-        tree = ta.load(DecisionTreeRegressor(min_samples_leaf=3, random_state=0).fit(x, y))
-        safer = ta.defend(tree, method="prune-leaves", min_leaf=4)
-        verify(safer, read_records((x, y), safer, origin="train.csv"))
-        (one,) = tree.trees
-        rounded = dataclasses.replace(one, value=np.where(one.is_leaf, one.value.round(-4), 0))
-        coarse = dataclasses.replace(tree, trees=(rounded,))
-        verify(coarse, read_records((x, y), coarse, origin="train.csv"))
 
 
 class TestOneVersusTheRest:
@@ -224,13 +181,6 @@ class TestOneVersusTheRest:
         with pytest.raises(ta.DataError, match="row 3 has no value"):
             read_records((x, [*y[:2], None, *y[3:]]), forest)
 
-    def test_other_labels_are_refused(self) -> None:
-        x, y = self.three()
-        model = OneVsRestClassifier(DecisionTreeClassifier(max_depth=3)).fit(x, y)
-        wrong = np.where(y == "u", "v", np.where(y == "v", "u", y))
-        with pytest.raises(ta.DataError, match=r"holds .* × not u in the file and"):
-            check(model, x, wrong)
-
 
 class TestWeightsOfRows:
     @staticmethod
@@ -259,14 +209,6 @@ class TestWeightsOfRows:
             ta.DataError, match=rf"; {library} adds up .*, which may explain it too"
         ):
             verify(forest, read_records((x, y), forest, origin="train.csv"))
-
-    @pytest.mark.parametrize("library", ["XGBoost", "CatBoost"])
-    def test_as_many_people_as_told_had_no_weights(self, library, tmp_path) -> None:
-        forest, x, y = self.boosted(library, None, tmp_path)
-        assert verify(forest, read_records((x, y), forest)) == ""
-        with pytest.raises(ta.DataError, match="is not the training data") as error:
-            verify(forest, read_records((x[:, ::-1], y), forest))
-        assert "weights" not in str(error.value)
 
 
 class TestRowsPutAsideToStopEarly:
@@ -303,9 +245,3 @@ class TestRowsPutAsideToStopEarly:
             np.arange(1001), test_size=0.1, random_state=seed, stratify=strata
         )
         check(model, x.iloc[kept], y.iloc[kept])
-
-    def test_without_a_seed_they_are_only_counted(self) -> None:
-        x, y = self.table()
-        model = GradientBoostingClassifier(n_estimators=5, n_iter_no_change=3).fit(x, y)
-        with pytest.raises(ta.DataError, match=r"\(validation_.*: give the other 900$"):
-            check(model, x, y)

@@ -50,16 +50,6 @@ def test_what_is_cut_off_is_refused(tmp_path, suffix, read, share) -> None:
         read(path)
 
 
-@EACH
-@BOTH
-def test_what_is_not_packed_is_refused(tmp_path, suffix, read) -> None:
-    packer(suffix)
-    path = tmp_path / f"people.csv.{suffix}"
-    path.write_bytes(TEXT)
-    with pytest.raises(ta.DataError, match=f"people.csv.{suffix} cannot be read as a table"):
-        read(path)
-
-
 @BOTH
 @pytest.mark.parametrize(
     ("at", "value", "says"),

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.contracts.test_looked import PMML, X, Y, lightgbm_model, plain, xgboost_model
-from treeaudit.model.extras import KINDS
+from treeaudit.model.source import KINDS
 from treeaudit.readers.residual.targets import single_targets
 
 TABLE = "<InlineTable><row><age>33</age></row><row><age>54</age></row></InlineTable>"

@@ -15,7 +15,7 @@ from hypothesis import given
 from tests.strategies import examples, forests
 from treeaudit import Feature, Forest, Schema, Source, Tree, compare, scan
 from treeaudit.findings.baseline import accepted_report
-from treeaudit.model.extras import KINDS, Extras
+from treeaudit.model.source import KINDS, Extras
 from treeaudit.model.tree import CategorySets
 from treeaudit.repair.suggestion import with_fix
 from treeaudit.reports.advice import next_steps

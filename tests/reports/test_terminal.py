@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import treeaudit as ta
 from tests.ledgers import ledger_of
 from tests.reports.test_html import small_and_large
-from treeaudit.model.extras import KINDS, Extras
+from treeaudit.model.source import KINDS, Extras
 from treeaudit.reports.formats import to_text
 from treeaudit.reports.terminal import print_report
 

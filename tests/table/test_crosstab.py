@@ -47,12 +47,3 @@ def test_sparse_and_dense_agree(counts) -> None:
         assert getattr(occurring, name) == pytest.approx(expected, abs=1e-8), name
     read, shown = counted(counts), people.worst()
     assert read.worst() == shown
-
-
-def test_a_column_of_money_as_pycanon_measures_it() -> None:
-    money = np.array([1, 3, 3, 7, 2, 4, 9, 1, 2, 3, 9, 9]) * 1000
-    group = np.repeat([0, 1, 2], [4, 3, 5])
-    values, code = np.unique(money, return_inverse=True)
-    table = crosstab(group, code, 3, len(values))
-    assert table.ordered_closeness.max() == pytest.approx(0.13333333333333336)
-    assert table.distinct.min() == 3

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import examples, grow, rows
 from treeaudit.model.rules import rules_of
-from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
+from treeaudit.table.frame import hidden_without, people_by_feature, people_by_last_split
 
 
 def test_the_papers_tree(figure_3) -> None:
@@ -16,17 +16,6 @@ def test_the_papers_tree(figure_3) -> None:
     assert people_by_feature(tree, [5], people, 3).tolist() == [1, 0, 1]
     assert people_by_last_split(tree, [5], people, 3, 4).tolist() == [0, 0, 1]
     assert people_by_last_split(tree, [5], people, 3, 5).tolist() == [0, 0, 0]
-
-
-@given(st.integers(0, 2**32 - 1))
-def test_the_way_down_is_the_rule(seed) -> None:
-    tree = grow(seed, 3)
-    leaves = tree.leaves[tree.n_records[tree.leaves] < 20]
-    people = tree.n_records[leaves]
-    expected = np.zeros(3, dtype=int)
-    rules = rules_of(tree, leaves)
-    np.add.at(expected, rules.feature, people[rules.row])
-    assert people_by_feature(tree, leaves, people, 3).tolist() == expected.tolist()
 
 
 def fits(rules, condition, x) -> bool:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
@@ -48,14 +47,6 @@ def test_ten_visits_of_five_patients() -> None:
     # Records say 4 of 6; spread over their records, 1 + 1/2 of 3 persons say no.
     assert table.labels.share.tolist() == [0.5, 4 / 6]
     assert table.labels.distinct.tolist() == [2, 2]
-
-
-def test_at_most_two_records_a_person() -> None:
-    table = at_most(measure(FOREST).groups, 2)
-    assert table.size.tolist() == [2, 3]
-    assert table.n_people == 5
-    assert table.labels.majority.tolist() == [1, 2]
-    assert table.labels.fewest.tolist() == [1, 1]
 
 
 @st.composite
@@ -123,15 +114,3 @@ def test_a_bound_holds_whoever_they_are(given) -> None:
     assert (bound.size <= table.size).all()
     needed = table.size - table.labels.majority
     assert (bound.size - bound.labels.majority <= needed).all()
-
-
-def test_everybody_once_changes_nothing(cancer_tree) -> None:
-    from sklearn.datasets import load_breast_cancer
-
-    x, y = load_breast_cancer(return_X_y=True)
-    names = np.asarray(ta.load(cancer_tree).schema.classes)[y]
-    groups, table, _ = table_of(cancer_tree, (x, names), np.arange(len(x))[::-1])
-    assert (table.size == groups.size).all()
-    for name in ("majority", "fewest", "share"):
-        assert getattr(table.labels, name) == pytest.approx(getattr(groups.labels, name))
-    assert at_most(groups, 1).size.tolist() == groups.size.tolist()

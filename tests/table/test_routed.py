@@ -37,13 +37,6 @@ def test_silent_trees_hold_whoever_ends_in_them() -> None:
     assert (table.n_silent, table.tells_people) == (0, True)
 
 
-def test_a_tree_that_tells_of_everybody_tells_it_of_the_others() -> None:
-    forest = _forest(True, False, records_are="unknown")
-    assert routed(measure(forest), forest.apply(X)).n_silent == 0
-    # Of five who are given nothing follows: the first tree has seen six.
-    assert routed(measure(forest), forest.apply(X[:5])).n_silent == 1
-
-
 @pytest.mark.parametrize(("told", "status"), [((True, False), "pass"), ((False, False), "skipped")])
 def test_nothing_passes_where_some_may_have_been_left_out(told, status) -> None:
     policy = ta.Policy(name="mine", values={"min-leaf": 1})
@@ -53,14 +46,6 @@ def test_nothing_passes_where_some_may_have_been_left_out(told, status) -> None:
     strict = ta.Policy(name="mine", values={"min-leaf": 3})
     failed = ta.scan(_forest(*told, records_are="unknown"), train=(X, Y), policy=strict)
     assert failed.checks[0].status == "fail"
-
-
-def test_noise_is_not_counted_away() -> None:
-    leaf = ta.Tree(parent=[-1], feature=[-1], low=[-INF], high=[INF], counts=[[2.2, 3.1]])
-    schema = ta.Schema.numeric(["age"], [0, 1])
-    noisy = ta.Forest(trees=(leaf,), schema=schema, counts_are="noisy")
-    table = measure(noisy)
-    assert routed(table, noisy.apply(X)) is table
 
 
 def test_what_strip_left_is_judged_once_the_people_are_there() -> None:

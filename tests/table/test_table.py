@@ -12,7 +12,7 @@ import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.people.records import read_records
 from treeaudit.table.labels import people_per_class
-from treeaudit.table.reconstruction import claimed, rule_text
+from treeaudit.table.reconstruction import rule_text
 
 TABLE_4 = [
     ("< 170", "< 60", "*", "yes"),
@@ -33,31 +33,10 @@ def test_table_4_of_the_paper_row_for_row(figure_3) -> None:
     assert list(frame.itertuples(index=False, name=None)) == TABLE_4
 
 
-def test_one_row_per_leaf(figure_3) -> None:
-    frame = ta.reconstruct(figure_3).to_frame()
-    assert frame.leaf.tolist() == [3, 4, 5, 6]
-    assert frame.people.tolist() == [3, 2, 1, 3]
-    assert frame["Health=yes"].tolist() == [2, 0, 1, 1]
-    assert frame["Health=no"].tolist() == [1, 2, 0, 2]
-
-
-def test_one_rule_in_words(figure_3) -> None:
-    assert rule_text(figure_3, 0, 6) == "Height ≥ 170 · Age ≥ 15"
-
-
 @pytest.mark.parametrize(("tree", "leaf"), [(0, 0), (0, 7), (0, -1), (1, 3)])
 def test_a_rule_of_no_leaf_is_refused(figure_3, tree, leaf) -> None:
     with pytest.raises(ta.DataError, match=r"no leaf|no tree"):
         rule_text(figure_3, tree, leaf)
-
-
-@given(forests())
-def test_people_are_conserved(forest) -> None:
-    table = ta.reconstruct(forest)
-    roots = sum(int(tree.n_records[0]) for tree in forest.trees)
-    assert int(table.size.sum()) == roots
-    assert len(table.expand()) == roots
-    assert np.array_equal(table.counts().sum(axis=1), table.size)
 
 
 def test_where_labels_are_not_people_they_are_left_out(cancer) -> None:
@@ -105,11 +84,6 @@ def test_columns_that_share_a_name_are_kept_apart() -> None:
     assert names[-1] == "people"
 
 
-def test_a_tree_that_is_not_there_is_refused(figure_3) -> None:
-    with pytest.raises(ta.DataError, match="no tree 3"):
-        ta.reconstruct(figure_3, [3])
-
-
 @given(forests())
 def test_agreement_with_every_leaf_looked_at(forest) -> None:
     groups = ta.reconstruct(forest).groups
@@ -131,12 +105,6 @@ def test_agreement_with_every_leaf_looked_at(forest) -> None:
     assert groups.labels.majority.tolist() == majority
     trees = groups.tree_of(np.arange(len(sizes))).tolist()
     assert list(zip(trees, groups.leaf.tolist(), strict=True)) == where
-
-
-@given(forests())
-def test_sums_per_tree(forest) -> None:
-    groups = ta.reconstruct(forest).groups
-    assert groups.per_tree(groups.size).tolist() == [int(t.n_records[0]) for t in forest.trees]
 
 
 def test_leaves_without_people_are_no_groups() -> None:
@@ -167,12 +135,6 @@ def test_draws_are_people_only_where_everybody_was_drawn_once() -> None:
     assert people[2].tolist() == [2, 0]
 
 
-def test_weights_are_people_only_in_leaves_of_one_class() -> None:
-    people = people_per_class(np.array([[1.5, 1.5], [0.0, 7.5]]), np.array([3, 4]), "weighted")
-    assert np.isnan(people[0]).all()
-    assert people[1].tolist() == [0, 4]
-
-
 @pytest.mark.parametrize("n_records", [None, [3, 1, 2]])
 def test_models_without_labels_or_people(n_records) -> None:
     inf = np.inf
@@ -198,58 +160,6 @@ def test_models_without_labels_or_people(n_records) -> None:
         assert table.groups.to_frame().columns.tolist() == ["leaf", "x0_low", "x0_high"]
 
 
-def test_trees_that_do_not_tell_have_rows_but_no_groups(figure_3) -> None:
-    told = figure_3.trees[0]
-    silent = ta.Tree(parent=told.parent, feature=told.feature, low=told.low, high=told.high)
-    forest = ta.Forest(trees=(silent, told, silent), schema=figure_3.schema)
-    table = ta.reconstruct(forest)
-    assert (len(table), table.n_silent, table.tells_people) == (12, 2, False)
-    assert "people" not in table.to_frame()
-    assert table.counts() is None
-    assert np.isnan(table.people()).all()
-    groups = table.groups
-    assert (groups.start.tolist(), groups.n_silent) == ([0, 0, 4, 4], 2)
-    assert groups.size.tolist() == [3, 2, 1, 3]
-    assert groups.labels.distinct.tolist() == ta.reconstruct(figure_3).labels.distinct.tolist()
-    assert [one is None for one in groups.labels.trees] == [True, False, True]
-
-
-@given(forests())
-def test_counts_and_people_come_row_by_row_in_any_order(forest) -> None:
-    table = ta.reconstruct(forest)
-    rows = np.random.default_rng(0).permutation(len(table))
-    expected = [
-        forest.trees[t].counts[table.leaf[i]]
-        for i, t in zip(rows, table.tree_of(rows), strict=True)
-    ]
-    assert table.counts(rows).tolist() == np.array(expected).tolist()
-    assert np.array_equal(table.people(rows), table.counts(rows))
-
-
-def test_noisy_counts_are_read_as_people_in_one_way() -> None:
-    inf = np.inf
-    tree = ta.Tree(
-        parent=[-1, 0, 0, 0],
-        feature=[-1, 0, 0, 0],
-        low=[-inf, -inf, 1, 2],
-        high=[inf, 1, 2, inf],
-        counts=[[9, 9], [1, 0], [-3, 0.4], [2, -1]],
-    )
-    forest = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1, ["a", "b"]), counts_are="noisy")
-    assert not ta.reconstruct(forest).tells_people
-    assert claimed(forest).size.tolist() == [1, 0, 2]
-    assert claimed(forest).groups.labels.distinct.tolist() == [1, 1]
-
-
-def test_some_trees_of_a_forest(figure_3) -> None:
-    forest = ta.Forest(trees=figure_3.trees * 3, schema=figure_3.schema)
-    whole, some = ta.reconstruct(forest), ta.reconstruct(forest, [2, 0])
-    kept = whole.tree_of(np.arange(len(whole))) != 1
-    assert some.leaf.tolist() == whole.leaf[kept].tolist()
-    assert some.size.tolist() == whole.size[kept].tolist()
-    assert np.diff(some.start).tolist()[1] == 0
-
-
 def test_a_row_tells_whether_people_without_a_category_are_in_its_leaf() -> None:
     rng = np.random.default_rng(0)
     sex = rng.choice(["a", "b", "c", None], 400)
@@ -270,3 +180,12 @@ def test_a_row_tells_whether_people_without_a_category_are_in_its_leaf() -> None
         known = {"*": {"a", "b", "c"}, "missing": set()}.get(row.sex, set(row.sex.split(" or ")))
         assert names <= known
     assert "missing" in set(frame.sex)
+
+
+@given(forests())
+def test_people_are_conserved(forest) -> None:
+    table = ta.reconstruct(forest)
+    roots = sum(int(tree.n_records[0]) for tree in forest.trees)
+    assert int(table.size.sum()) == roots
+    assert len(table.expand()) == roots
+    assert np.array_equal(table.counts().sum(axis=1), table.size)

@@ -27,11 +27,7 @@ from treeaudit.table.table import Table
 def _are_draws_of(
     forest: Forest, train: Records, draws: Callable[[], npt.NDArray[np.integer[Any]]]
 ) -> bool:
-    """Tell whether draws are those of some people.
-
-    The draws that the seeds of the file make again are those of these people only if they stand
-    in the order of the training: then every leaf holds as many of each label as it says.
-    """
+    """Tell whether draws are those of some people."""
     if train.labels is None or forest.seeds is None or forest.n_records != len(train):
         return False
     if min(train.labels.min(initial=0), train.node.min(initial=0)) < 0:
@@ -118,13 +114,7 @@ class Case:
     )
 
     def people(self, role: Literal["train", "test"]) -> Records:
-        """Return people who are there because the attack said that it needs them.
-
-        Raises
-        ------
-        RuntimeError
-            If there are none: `Attack.needs` does not name them.
-        """
+        """Return people who are there because the attack said that it needs them."""
         records = self.train if role == "train" else self.test
         if records is None:
             raise RuntimeError(f"an attack uses {role} people that it does not say it needs")
@@ -136,11 +126,7 @@ class Case:
         return None if records is None or records.labels is None else records
 
     def members(self, tree: int) -> LeafMembers:
-        """Return which training people end in which leaf of a tree, in leaves of the table.
-
-        Only those whom the tree saw, where it is known whom. Kept where persons are named: what
-        is sorted then is asked for again and again.
-        """
+        """Return which training people end in which leaf of a tree, in leaves of the table."""
         if tree in self._members:
             return self._members[tree]
         train = self.people("train")
@@ -155,13 +141,7 @@ class Case:
         return found
 
     def times(self) -> Codes:
-        """Return how often each row was drawn for each tree; in few bits, since it is kept.
-
-        Raises
-        ------
-        DataError
-            As `treeaudit.inference.bootstrap.sample_counts`, which makes the draws again.
-        """
+        """Return how often each row was drawn for each tree; in few bits, since it is kept."""
         if not self._times:
             times = sample_counts(self.forest)
             self._times.append(times.astype(np.min_scalar_type(int(times.max(initial=0)))))
@@ -175,18 +155,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """Something that an attack cannot do without; `treeaudit.attacks.needs` holds the usual ones.
+    """Something that an attack cannot do without; `attacks.needs` has the usual ones."""
 
-    Attributes
-    ----------
-    missing
-        Tells why it is not there, in one sentence; None where it is.
-    asks
-        The options of the command line that would supply it; none where only
-        another model would.
-    """
-
+    # Tells why it is not there, in one sentence; None where it is
     missing: Callable[[Case], str | None]
+    # The options of the command line that would supply it; none where only another model would
     asks: tuple[str, ...] = ()
 
 
@@ -208,21 +181,11 @@ class Attack(Page, Protocol):
     details: ClassVar[type[Details]]
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what the attack found in a case that holds what it needs.
-
-        `treeaudit.attacks.needs.run_attack` sees to that. Skipped for what only
-        computing shows.
-        """
+        """Return what the attack found in a case that holds what it needs."""
 
 
 def smallest(values: Wide | Float, chosen: Flag, most: int = 5) -> Index:
-    """Return some positions with the smallest values, ties in order, without sorting all.
-
-    Examples
-    --------
-    >>> smallest(np.array([3, 1, 2, 1, 0]), np.array([1, 1, 1, 1, 0]), 3).tolist()
-    [1, 3, 2]
-    """
+    """Return some positions with the smallest values, ties in order, without sorting all."""
     found = np.flatnonzero(chosen)
     if len(found) > most:
         own = values[found]
@@ -308,30 +271,22 @@ def severity_of_share(share: float) -> Severity:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PredictedValue:
-    """One column as the leaves tell it; arrays have an entry per leaf of the case.
+    """One column as the leaves tell it; arrays have an entry per leaf of the case."""
 
-    * ``name``: what the column is called.
-    * ``value``: what one of its values is called.
-    * ``leaves``: how leaves are called whose people are all alike, before how many they are.
-    * ``labels``: what the leaves say.
-    * ``size``: people in each.
-    * ``ordered``: whether the order of the codes means anything.
-    * ``train``, ``test``: the code of each person, -1 for a value that no leaf holds; None where
-      nothing can be held against them.
-    * ``guess``: gives the codes of some people of ``test``, by a flag each, as guessed without the
-      model, or None.
-    * ``values``: the values as text, by code; None where the class counts tell.
-    """
-
-    name: str
-    value: str
-    leaves: str
-    labels: Labels
-    size: npt.NDArray[np.int64]
-    ordered: bool
+    name: str  # What the column is called
+    value: str  # What one of its values is called
+    leaves: str  # How leaves are called whose people are all alike, before how many they are
+    labels: Labels  # What the leaves say
+    size: npt.NDArray[np.int64]  # People in each
+    ordered: bool  # Whether the order of the codes means anything
+    # The code of each person, -1 for a value that no leaf holds; None where nothing can be held
+    # against them
     train: Codes | None
     test: Codes | None
+    # Gives the codes of some people of `test`, by a flag each, as guessed without the model, or
+    # None
     guess: Callable[[npt.NDArray[np.bool_]], Codes] | None = None
+    # The values as text, by code; None where the class counts tell
     values: tuple[str, ...] | None = None
 
 

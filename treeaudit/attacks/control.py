@@ -25,21 +25,10 @@ from treeaudit.table.persons import Codes
 
 @dataclass(slots=True, eq=False)
 class Score:
-    """How often guesses about some people are right; filled in tree by tree.
+    """How often guesses about some people are right; filled in tree by tree."""
 
-    In a forest each person counts once, with the share of their guesses that
-    are right. A row that stands for several people counts as them.
-
-    Attributes
-    ----------
-    records
-        The people.
-    code
-        What is guessed of each: their labels unless told.
-    """
-
-    records: Records
-    code: Codes | None = None
+    records: Records  # The people
+    code: Codes | None = None  # What is guessed of each: their labels unless told
     times: Float = field(init=False)
     made: Float = field(init=False)
     right: Float = field(init=False)
@@ -74,10 +63,7 @@ class Score:
 def leaf_guesses(
     case: Case, records: Records, chosen: Flag, labels: Labels
 ) -> Iterator[tuple[Wide, Codes]]:
-    """Guess what some leaves say of whoever fits them, tree by tree.
-
-    Yields: the leaf of each person, and what it says: -1 where nothing.
-    """
+    """Guess what some leaves say of whoever fits them, tree by tree."""
     # Whoever fits no leaf has position -1: the last entry.
     says = np.append(np.where(chosen, labels.top, -1), -1)
     for tree in range(case.forest.n_trees):
@@ -93,12 +79,7 @@ _SMALL_EXCESS = 0.1
 def leaf_control(
     case: Case, chosen: Flag, of: str, stated: PredictedValue | None = None
 ) -> Control | None:
-    """Test what some leaves say of the people in them.
-
-    The claim is that whoever fits the leaf has its most frequent label or value.
-
-    Returns: None where there is nobody to test the claim on, or nothing is claimed.
-    """
+    """Test what some leaves say of the people in them."""
     if stated is None:
         if not case.table.tells_labels:
             return None

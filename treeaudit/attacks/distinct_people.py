@@ -16,19 +16,15 @@ from treeaudit.arrays import Flag, Wide
 from treeaudit.attacks.case import Case
 from treeaudit.findings.checks import Measure
 from treeaudit.findings.details import Details, People, Phrase, Share, say
-from treeaudit.findings.findings import Finding, Skipped
+from treeaudit.findings.findings import Finding, Rung, Skipped
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest
 from treeaudit.table.labels import Labels
 from treeaudit.table.persons import Codes, ImpliedPeople
 
 
 def _meant_in(case: Case, tree: int, labels: Labels | None, code: Codes | None) -> ImpliedPeople:
-    """Return who is meant by the leaves of a tree; see `in_any_tree`.
-
-    Kept where persons are named, for the labels that were asked about last.
-    """
+    """Return who is meant by the leaves of a tree; see `in_any_tree`."""
     told = labels is not None and code is not None
     kept = case.implied.get((tree, told))
     if kept is not None and (not told or (kept[0] is labels and kept[1] is code)):
@@ -67,19 +63,14 @@ def _implied_people(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InAnyTree(Details):
-    """Different people of whom something is true in at least one tree.
+    """Different people of whom something is true in at least one tree."""
 
-    * ``tree``: the tree with the most of them.
-    * ``worst``: how many that tree has.
-    * ``low``, ``high``: no fewer and no more than that over all trees; the same where it is exact.
-    * ``among``: of how many people.
-    """
-
-    tree: int
-    worst: People
+    tree: int  # The tree with the most of them
+    worst: People  # How many that tree has
+    # No fewer and no more than that over all trees; the same where it is exact
     low: People
     high: People
-    among: People
+    among: People  # Of how many people
 
     def __lt__(self, other: "InAnyTree") -> bool:
         return (self.high, self.low) < (other.high, other.low)
@@ -149,11 +140,7 @@ def in_any_tree(
 def of_each_tree(
     case: Case, held: Wide, labels: Labels | None = None, code: Codes | None = None
 ) -> Wide:
-    """Return how many different people some leaves of each tree mean, shape ``(n_trees,)``.
-
-    A record is in one leaf of a tree; a person may be in several, and is followed there:
-    no fewer are meant, where a tree saw a draw. See `in_any_tree`.
-    """
+    """Return how many different people some leaves of each tree mean, shape ``(n_trees,)``."""
     if case.train is None or case.train.persons is None or case.forest.counts_are == "noisy":
         return case.table.per_tree(held)
     trees = range(case.forest.n_trees)
@@ -289,11 +276,7 @@ def _worst(findings: Sequence[Finding], name: str) -> InAnyTree:
 
 
 def headline_tree(report: Report) -> int | None:
-    """Return the tree of which the headline speaks, so that it joins no numbers of two trees.
-
-    The first finding about the table that names people of a tree names it; None
-    where there is one tree.
-    """
+    """Return the tree of which the headline speaks, so that it joins no numbers of two trees."""
     if report.forest.n_trees == 1:
         return None
     for finding in report.findings:
@@ -312,10 +295,7 @@ def number_of_tree(finding: Finding, tree: int | None, column: str, total: int) 
 
 
 def in_worst_tree(report: Report, distinct: InAnyTree, *, labels: bool = False) -> str:
-    """Say in which tree a number of people was counted; nothing for one tree.
-
-    Of a boosting only the first round tells labels.
-    """
+    """Say in which tree a number of people was counted; nothing for one tree."""
     if labels and len(report.table.first_round) == 1:
         return ", in the first tree"
     return f", in the worst tree (tree {distinct.tree})" if report.forest.n_trees > 1 else ""

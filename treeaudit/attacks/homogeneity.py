@@ -43,37 +43,40 @@ from treeaudit.attacks.homogeneous_groups import (
 from treeaudit.attacks.needs import CLASS_COUNTS
 from treeaudit.findings.checks import Rule, holds_at_least, least
 from treeaudit.findings.details import Details, People, Phrase, Share, say
-from treeaudit.findings.findings import About, Control, Finding, Skipped, Words, details_of
+from treeaudit.findings.findings import (
+    About,
+    Control,
+    Figure,
+    Finding,
+    Rung,
+    Skipped,
+    View,
+    Words,
+    details_of,
+)
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, Rung, View
 from treeaudit.model.tree import Tree
 from treeaudit.stats import summed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomogeneityDetails(Diversity):
-    """How far the labels of each group differ; people are those of the tree that has the most.
+    """How far the labels of each group differ; people are those of the tree that has the most."""
 
-    * ``dominant_share``, ``dominant_leaves``, ``dominant_people``: leaves in which a class has at
-      least that share.
-    * ``absent_class_leaves``, ``absent_class_people``: leaves in which a class of the tree is ruled
-      out.
-    * ``absent_class_in_any_tree``: different people of whom that is true in some tree.
-    * ``smallest_cell``: fewest people of any class that occurs in a leaf; None: not people.
-    * ``small_cell_leaves``, ``small_cell_people``: leaves where that is below k.
-    * ``measured_on``: what the class shares are shares of.
-    """
-
+    # Leaves in which a class has at least that share
     dominant_share: float
     dominant_leaves: People
     dominant_people: People
+    # Leaves in which a class of the tree is ruled out
     absent_class_leaves: People
     absent_class_people: People
-    absent_class_in_any_tree: InAnyTree
+    absent_class_in_any_tree: InAnyTree  # Different people of whom that is true in some tree
+    # Fewest people of any class that occurs in a leaf; None: not people
     smallest_cell: People | None
+    # Leaves where that is below k
     small_cell_leaves: People
     small_cell_people: People
-    measured_on: Literal["people", "draws", "weight"]
+    measured_on: Literal["people", "draws", "weight"]  # What the class shares are shares of
 
 
 _KNOWS = "the same, and asks for the label"
@@ -192,10 +195,7 @@ _CHECKS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Homogeneity:
-    """Count people whose label follows from their leaf.
-
-    * ``dominant``: a class with at least this share of a leaf dominates it.
-    """
+    """Count people whose label follows from their leaf."""
 
     id: ClassVar[str] = "TA102"
     title: ClassVar[str] = "Homogeneity"
@@ -214,13 +214,10 @@ class Homogeneity:
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
     details: ClassVar[type[Details]] = HomogeneityDetails
-    dominant: float = 0.9
+    dominant: float = 0.9  # A class with at least this share of a leaf dominates it
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return how far the labels of each group differ.
-
-        Skipped where no such leaf was found and not every tree holds class counts.
-        """
+        """Return how far the labels of each group differ."""
         stated, forest = label_of(case), case.forest
         labels, size = stated.labels, stated.size
         found, unseen = homogeneous_groups(case, stated), _without_counts(case)

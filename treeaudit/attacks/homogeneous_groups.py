@@ -33,41 +33,33 @@ from treeaudit.table.labels import nearly_certain
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diversity(Details):
-    """Leaves whose people are alike, and the worst measure of any leaf.
+    """Leaves whose people are alike, and the worst measure of any leaf."""
 
-    * ``homogeneous_leaves``, ``homogeneous_people``: leaves whose people all have the same value,
-      over all trees, and their people, of the tree that has the most.
-    * ``homogeneous_in_any_tree``: different people of whom that is true in some tree.
-    * ``certain_share``: of people, those in such leaves, in the worst tree.
-    * ``nearly_certain_leaves``, ``nearly_certain_people``: leaves in which one known person
-      discloses the rest, or whose commonest value has 95 % or more with fewer than k exceptions.
-    * ``nearly_certain_share``, ``nearly_certain_in_any_tree``: of the people in a tree, in the
-      worst, and different people over all.
-    * ``distinct_l``, ``entropy_l``: distinct and entropy l-diversity.
-    * ``recursive_c_for_l_2``: what c must exceed for recursive (c, 2)-diversity; None: unbounded.
-    * ``t_closeness``, ``ordered_t_closeness``: distance from everybody, of values without order and
-      in their order; None where they have none.
-    * ``delta_disclosure``: the delta of delta-disclosure privacy; None: unbounded.
-    * ``beta_likeness``: the beta of basic beta-likeness.
-    * ``largest_share``: of one value in a leaf: the alpha of (alpha, k)-anonymity.
-    """
-
+    # Leaves whose people all have the same value, over all trees, and their people, of the tree
+    # that has the most
     homogeneous_leaves: People
     homogeneous_people: People
-    homogeneous_in_any_tree: InAnyTree
-    certain_share: Share
+    homogeneous_in_any_tree: InAnyTree  # Different people of whom that is true in some tree
+    certain_share: Share  # Of people, those in such leaves, in the worst tree
+    # Leaves in which one known person discloses the rest, or whose commonest value has 95 % or
+    # more with fewer than k exceptions
     nearly_certain_leaves: People
     nearly_certain_people: People
+    # Of the people in a tree, in the worst, and different people over all
     nearly_certain_share: Share
     nearly_certain_in_any_tree: InAnyTree
+    # Distinct and entropy l-diversity
     distinct_l: int
     entropy_l: float
+    # What c must exceed for recursive (c, 2)-diversity; None: unbounded
     recursive_c_for_l_2: float | None
+    # Distance from everybody, of values without order and in their order; None where they have
+    # none
     t_closeness: float
     ordered_t_closeness: float | None
-    delta_disclosure: float | None
-    beta_likeness: float
-    largest_share: Share
+    delta_disclosure: float | None  # The delta of delta-disclosure privacy; None: unbounded
+    beta_likeness: float  # The beta of basic beta-likeness
+    largest_share: Share  # Of one value in a leaf: the alpha of (alpha, k)-anonymity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,23 +127,15 @@ def worst_of(columns: Sequence[Diversity]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HomogeneousGroups:
-    """What follows of one column.
+    """What follows of one column."""
 
-    * ``pure``: shape ``(n_leaves,)``: whether all people of a leaf are alike.
-    * ``certain``: shape ``(n_trees,)``: people in such leaves.
-    * ``diversity``: the measures.
-    * ``severity``: by the share of people, without those about whom a leaf says what is true of
-      anybody.
-    * ``evidence``: the smallest such leaves.
-    * ``controls``: small and large leaves beside unseen people.
-    """
-
-    pure: Flag
-    certain: Wide
-    diversity: Diversity
+    pure: Flag  # Shape `(n_leaves,)`: whether all people of a leaf are alike
+    certain: Wide  # Shape `(n_trees,)`: people in such leaves
+    diversity: Diversity  # The measures
+    # By the share of people, without those about whom a leaf says what is true of anybody
     severity: Severity
-    evidence: tuple[Evidence, ...]
-    controls: tuple[Control, ...]
+    evidence: tuple[Evidence, ...]  # The smallest such leaves
+    controls: tuple[Control, ...]  # Small and large leaves beside unseen people
 
 
 def homogeneous_groups(case: Case, stated: PredictedValue) -> HomogeneousGroups:

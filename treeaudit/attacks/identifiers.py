@@ -16,9 +16,8 @@ import numpy.typing as npt
 from treeaudit.attacks.case import Case, Need
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Count, Details, People
-from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
+from treeaudit.findings.findings import About, Figure, Finding, Skipped, View, Words, details_of
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, View
 from treeaudit.model.forest import Forest
 
 _ANYWHERE = frozenset("uuid guid ssn iban surname lastname firstname fullname".split())
@@ -74,39 +73,26 @@ def _view(result: Finding | Skipped, _: Report) -> View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifyingFeature(Details):
-    """One feature that identifies people.
+    """One feature that identifies people."""
 
-    * ``feature``: its name.
-    * ``thresholds``: distinct thresholds where they are nearly every value, otherwise its uses.
-    * ``named_like_identifier``, ``nearly_every_value``: why it is listed.
-    """
-
-    feature: str
-    thresholds: int
+    feature: str  # Its name
+    thresholds: int  # Distinct thresholds where they are nearly every value, otherwise its uses
+    # Why it is listed
     named_like_identifier: bool
     nearly_every_value: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifierDetails(Details):
-    """What TA201 found.
+    """What TA201 found."""
 
-    * ``features``: those that identify people.
-    * ``people``: whom they were judged by; 0 where that is not known.
-    """
-
-    features: tuple[IdentifyingFeature, ...]
-    people: People
+    features: tuple[IdentifyingFeature, ...]  # Those that identify people
+    people: People  # Whom they were judged by; 0 where that is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identifiers:
-    """Find features that identify people by themselves.
-
-    * ``share``: a feature with at least this many distinct thresholds per person is given away
-      value by value.
-    * ``fewest``: thresholds below which the share says nothing.
-    """
+    """Find features that identify people by themselves."""
 
     id: ClassVar[str] = "TA201"
     title: ClassVar[str] = "Identifying features"
@@ -126,15 +112,13 @@ class Identifiers:
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
     details: ClassVar[type[Details]] = IdentifierDetails
+    # A feature with at least this many distinct thresholds per person is given away value by
+    # value
     share: float = 0.5
-    fewest: int = 20
+    fewest: int = 20  # Thresholds below which the share says nothing
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return the features that are named or cut like identifiers.
-
-        Skipped where nothing was found and the file tells nothing to judge by:
-        neither it nor the training data says how many people there are.
-        """
+        """Return the features that are named or cut like identifiers."""
         forest, people = case.forest, _people(case)
         drawn = forest.source.draws_thresholds
         told = bool(people) and not drawn

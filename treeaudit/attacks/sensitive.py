@@ -20,52 +20,50 @@ from treeaudit.attacks.needs import PEOPLE, SENSITIVE
 from treeaudit.attacks.sensitive_columns import SensitiveColumn, columns_to_audit, groups_of
 from treeaudit.findings.checks import Rule, most
 from treeaudit.findings.details import Details, People, say
-from treeaudit.findings.findings import SEVERITIES, About, Finding, Skipped, Words, details_of
+from treeaudit.findings.findings import (
+    SEVERITIES,
+    About,
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Skipped,
+    View,
+    Words,
+    details_of,
+)
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, Line, Mark, Plot, View
 from treeaudit.model.forest import Forest
 from treeaudit.stats import fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnDetails(Diversity):
-    """One column inside the groups.
+    """One column inside the groups."""
 
-    * ``column``: its name.
-    * ``named``: whether somebody named it; otherwise it is the number that the model predicts.
-    * ``kind``: whether it has few values, or is a magnitude.
-    * ``used_by_model``: whether the model has it as a feature.
-    * ``distinct_values``: how many values it has.
-    * ``missing``: people without a value.
-    * ``nk_leaves``, ``nk_people``: leaves in which two people hold nearly all of a total; None for
-      text.
-    * ``p_percent_leaves``, ``p_percent_people``: leaves in which a total gives a contribution away;
-      None for text.
-    """
-
-    column: str
-    named: bool
-    kind: Literal["values", "numbers"]
-    used_by_model: bool
-    distinct_values: int
-    missing: People
+    column: str  # Its name
+    named: bool  # Whether somebody named it; otherwise it is the number that the model predicts
+    kind: Literal["values", "numbers"]  # Whether it has few values, or is a magnitude
+    used_by_model: bool  # Whether the model has it as a feature
+    distinct_values: int  # How many values it has
+    missing: People  # People without a value
+    # Leaves in which two people hold nearly all of a total; None for text
     nk_leaves: People | None
     nk_people: People | None
+    # Leaves in which a total gives a contribution away; None for text
     p_percent_leaves: People | None
     p_percent_people: People | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensitiveDetails(Diversity):
-    """The worst over all columns; without a bound or an order where one of them has none.
+    """The worst over all columns; without a bound or an order where one of them has none."""
 
-    * ``nk_leaves``, ``p_percent_leaves``: as of a column, the most; 0 where all are text.
-    * ``columns``: each column.
-    """
-
+    # As of a column, the most; 0 where all are text
     nk_leaves: People
     p_percent_leaves: People
-    columns: tuple[ColumnDetails, ...]
+    columns: tuple[ColumnDetails, ...]  # Each column
 
 
 def view(result: Finding | Skipped, report: Report) -> View:
@@ -164,11 +162,7 @@ _CHECKS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitive:
-    """Audit named columns of the training data inside the groups.
-
-    * ``n``, ``k``, ``p``: of the dominance rules: two people with more than 90 % of a total; a
-      contribution that the second-largest contributor knows to within 10 %.
-    """
+    """Audit named columns of the training data inside the groups."""
 
     id: ClassVar[str] = "TA110"
     title: ClassVar[str] = "Sensitive columns"
@@ -190,16 +184,14 @@ class Sensitive:
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (SENSITIVE, PEOPLE)
     details: ClassVar[type[Details]] = SensitiveDetails
+    # Of the dominance rules: two people with more than 90 % of a total; a contribution that the
+    # second-largest contributor knows to within 10 %
     n: int = 2
     k: float = 0.9
     p: float = 0.1
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what the groups say of the columns that were named.
-
-        A model that predicts a number publishes its mean in every leaf: its
-        target is audited without being named.
-        """
+        """Return what the groups say of the columns that were named."""
         columns = columns_to_audit(case)
         alike, entries = [], []
         for column in columns:

@@ -27,30 +27,21 @@ _NOTHING = "no value"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SensitiveColumn:
-    """One column to audit.
+    """One column to audit."""
 
-    * ``name``: its name.
-    * ``code``: shape ``(n_train,)``: value of each training person, from 0.
-    * ``names``: the values as text, numbers in ascending order; people without a value have a value
-      of their own, the last.
-    * ``number``: shape ``(n_train,)``: the values of a column of numbers, 0 for people without one;
-      None for words.
-    * ``ordered``: whether the order of the codes means anything.
-    * ``missing``: how many people have no value.
-    * ``used``: whether the model has it as a feature.
-    * ``named``: whether somebody named it; otherwise it is the target of the model.
-    * ``spelled``: whether its values are numbers, however they are written.
-    """
-
-    name: str
-    code: Wide
+    name: str  # Its name
+    code: Wide  # Shape `(n_train,)`: value of each training person, from 0
+    # The values as text, numbers in ascending order; people without a value have a value of their
+    # own, the last
     names: tuple[str, ...]
+    # Shape `(n_train,)`: the values of a column of numbers, 0 for people without one; None for
+    # words
     number: Float | None
-    ordered: bool
-    missing: int
-    used: bool
-    named: bool = True
-    spelled: bool = False
+    ordered: bool  # Whether the order of the codes means anything
+    missing: int  # How many people have no value
+    used: bool  # Whether the model has it as a feature
+    named: bool = True  # Whether somebody named it; otherwise it is the target of the model
+    spelled: bool = False  # Whether its values are numbers, however they are written
 
 
 def check_columns(case: Case) -> None:
@@ -227,11 +218,7 @@ def groups_of(
 
 
 def _given(number: Float | None, group: Wide, persons: Int | None) -> tuple[Float, Wide] | None:
-    """Return what is given by each person of each leaf, of all their records, and in which leaf.
-
-    Amounts above and below zero do not cancel out: a person gives no less than any of their
-    records.
-    """
+    """Return what is given by each person of each leaf, of all their records, and in which leaf."""
     if number is None:
         return None
     if persons is None:

@@ -25,11 +25,6 @@ def counted_if_rounded(forest: Forest, train: Records) -> tuple[Forest, str]:
     So they are where one number divides all of them, and no leaf is off by more than that number
     for each of its labels, but some are. Of what a leaf tells and who ends there, fewer are taken:
     other people beside small leaves do not make them larger. Other models are returned as they are.
-
-    Returns
-    -------
-    tuple of Forest and str
-        The model, and what to say of it; nothing where it is the same.
     """
     same = forest, ""
     if forest.records_are != "all" or forest.privacy is not None:
@@ -93,10 +88,7 @@ _OF_DRAWS = (
 
 
 def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
-    """Return a model that says nothing of draws that its steps tell, and what to say of it.
-
-    So do steps that are of everybody, and the digits of those of a few.
-    """
+    """Return a model that says nothing of draws that its steps tell, and what to say of it."""
     if not draws_samples(forest):
         return forest, []
     each = target_values(train)
@@ -116,11 +108,7 @@ def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
 
 
 def with_people(forest: Forest, train: Records) -> Forest:
-    """Return a model in which trees that tell no sizes hold the training people who end there.
-
-    It stays as it is where some of them may have been left out: nothing shows that every tree
-    saw everybody. Of the steps of draws the groups are what they are for everybody.
-    """
+    """Return a model in which trees that tell no sizes hold the training people who end there."""
     trees, node = forest.trees, train.node
     told = [None if tree.n_records is None else int(tree.n_records[0]) for tree in trees]
     silent = [one is None for one in told]

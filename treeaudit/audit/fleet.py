@@ -140,17 +140,7 @@ _TEXTS = frozenset(".txt .in .lock .yaml .yml .toml .cfg .ini .md .rst .csv .tsv
 
 
 def find(paths: Sequence[str | os.PathLike[str]]) -> MatchedFiles:
-    r"""Return the files that paths stand for, each once, by name.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for name in ("b.pkl", "a.json", "MLmodel"):
-    ...     _ = (folder / name).write_text("flavors:\n  sklearn:\n    data: b.pkl\n")
-    >>> [(Path(one.path).name, one.named) for one in find([folder]).places]
-    [('MLmodel', False), ('a.json', False), ('b.pkl', True)]
-    """
+    r"""Return the files that paths stand for, each once, by name."""
     found, each, entered = MatchedFiles(), dict[str, Place](), set[str]()
     for given in map(Path, paths):
         for path, wrong in matched(given) if is_pattern(given) else [(given, "")]:
@@ -162,10 +152,7 @@ def find(paths: Sequence[str | os.PathLike[str]]) -> MatchedFiles:
 
 
 def _of_both(one: Place, other: Place) -> Place:
-    """Return the place of a file with two names: what either says of it stays.
-
-    Of a link and the file itself the file is named, unless the link alone says that it is a model.
-    """
+    """Return the place of a file with two names: what either says of it stays."""
 
     def rank(place: Place) -> tuple[bool, bool, bool, bool]:
         path = Path(place.path)

@@ -19,21 +19,12 @@ from treeaudit.errors import DataError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A file to audit.
+    """A file to audit."""
 
-    Attributes
-    ----------
-    path
-        As it is shown.
-    named
-        Whether somebody said that it is a model; of others that are none only the name is told.
-    wrong
-        Why it is not even opened; empty where it is.
-    """
-
-    path: str
+    path: str  # As it is shown
+    # Whether somebody said that it is a model; of others that are none only the name is told
     named: bool = False
-    wrong: str = ""
+    wrong: str = ""  # Why it is not even opened; empty where it is
 
 
 @dataclass(slots=True)
@@ -45,24 +36,12 @@ class MatchedFiles:
 
 
 def why_not(error: OSError) -> str:
-    """Return the reason of the system, in the middle of a sentence.
-
-    Examples
-    --------
-    >>> why_not(PermissionError(13, "Permission denied"))
-    'permission denied'
-    """
+    """Return the reason of the system, in the middle of a sentence."""
     return (error.strerror or "error").lower()
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether a path is a folder; what cannot be looked at is left to whoever opens it.
-
-    Examples
-    --------
-    >>> is_folder(Path()), is_folder(Path("a" * 300))
-    (True, False)
-    """
+    """Tell whether a path is a folder; what cannot be looked at is left to whoever opens it."""
     try:
         return path.is_dir()
     except OSError:
@@ -70,13 +49,7 @@ def is_folder(path: Path) -> bool:
 
 
 def is_link(path: Path) -> bool:
-    """Tell whether a path is a link, as `is_folder` does.
-
-    Examples
-    --------
-    >>> is_link(Path()), is_link(Path("a" * 300))
-    (False, False)
-    """
+    """Tell whether a path is a link, as `is_folder` does."""
     try:
         return path.is_symlink()
     except OSError:
@@ -94,41 +67,17 @@ _Part = str | re.Pattern[str]
 
 
 def is_pattern(path: Path) -> bool:
-    """Tell whether a path is a pattern: it looks like one, and is no file by that name.
-
-    Examples
-    --------
-    >>> is_pattern(Path("models/*.pkl")), is_pattern(Path("model.pkl"))
-    (True, False)
-    """
+    """Tell whether a path is a pattern: it looks like one, and is no file by that name."""
     return not os.path.lexists(path) and _GLOB.search(str(path)) is not None
 
 
 def is_several(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path stands for any number of files: a folder or a pattern.
-
-    Examples
-    --------
-    >>> is_several("models/*.pkl"), is_several("model.pkl"), is_several(".")
-    (True, False, True)
-    """
+    """Tell whether a path stands for any number of files: a folder or a pattern."""
     return is_folder(Path(path)) or is_pattern(Path(path))
 
 
 def matched(path: Path) -> list[tuple[str, str]]:
-    """Return what a pattern matches by name, with why it cannot be looked into, if so.
-
-    ``**`` stands for any folders but those behind links.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for name in ("a.pkl", "b.json", "c.pkl"):
-    ...     _ = (folder / name).write_text("x")
-    >>> [Path(one).name for one, wrong in matched(folder / "**" / "*.pkl")]
-    ['a.pkl', 'c.pkl']
-    """
+    """Return what a pattern matches by name, with why it cannot be looked into, if so."""
     first = next(i for i, part in enumerate(path.parts) if _GLOB.search(part))
     if any(_ANY in part and part != _ANY for part in path.parts):
         raise DataError(f"{path} is no pattern: ** stands alone between slashes")

@@ -14,8 +14,8 @@ from treeaudit.attacks import (
     all_checks,
     offered_attacks,
     run_attack,
+    run_offered,
 )
-from treeaudit.attacks.plugins import run_offered
 from treeaudit.audit.preparation import Progress, prepare
 from treeaudit.errors import DataError, PolicyError, near
 from treeaudit.findings.baseline import Baseline, accept, not_compared, read_baseline
@@ -182,11 +182,7 @@ def audit(request: Request, progress: Progress | None = None, jobs: int | None =
 def audit_all(
     request: Request, progress: Progress | None = None, jobs: int | None = None
 ) -> tuple[Report, ...]:
-    """Answer a request about a file for each of its models, unless one is chosen.
-
-    People who fit the first model need not fit another: that one is judged without them, and does
-    not pass.
-    """
+    """Answer a request about a file for each of its models, unless one is chosen."""
     forests = load_all(os.fspath(request.model), select=request.select, max_bytes=request.max_bytes)  # type: ignore[call-overload]
     if len(forests) > 1 and request.baseline is not None:
         raise DataError("--baseline is a report of one model: choose it with --select NAME")

@@ -8,8 +8,8 @@ import numpy as np
 
 from treeaudit.arrays import Float
 from treeaudit.defenses.defense import Defense, DefenseWords, tree_by_tree, weights_of
-from treeaudit.model.extras import KINDS, Extras, Kind
 from treeaudit.model.forest import Forest
+from treeaudit.model.source import KINDS, Extras, Kind
 from treeaudit.model.tree import Tree
 from treeaudit.readers.residual.extra_content import is_plain
 from treeaudit.readers.residual.seeds import is_seed

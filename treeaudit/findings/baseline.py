@@ -121,26 +121,20 @@ def _digest(data: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """The part of an accepted report that a new one is held against.
-
-    * ``model``, ``model_sha256``, ``estimator``: which model it is about; None where it was in
-      memory.
-    * ``model_name``, ``line``: what its line is called, and its columns and labels; None where it
-      does not tell.
-    * ``terms``: what its numbers rest on; see `treeaudit.findings.report_file`.
-    * ``measured``: what was measured, by check. Infinite where the model claims no epsilon; checks
-      that were skipped are not there.
-    * ``accepted``: who accepts it, when, until when and why.
-    """
+    """The part of an accepted report that a new one is held against."""
 
     name: str
     sha256: str
+    # Which model it is about; None where it was in memory
     model: str | None
     model_sha256: str | None
     estimator: str
-    terms: Terms
+    terms: Terms  # What its numbers rest on; see `treeaudit.findings.report_file`
+    # What was measured, by check. Infinite where the model claims no epsilon; checks that were
+    # skipped are not there.
     measured: Mapping[str, float]
-    accepted: Acceptance
+    accepted: Acceptance  # Who accepts it, when, until when and why
+    # What its line is called, and its columns and labels; None where it does not tell
     model_name: str | None = None
     line: str | None = None
 
@@ -246,11 +240,7 @@ def _same_line(baseline: Baseline, forest: Forest, model_name: str | None) -> No
 def accept(
     checks: Sequence[Check], baseline: Baseline, terms: Terms, known: Mapping[str, Registered]
 ) -> tuple[Check, ...]:
-    """Mark the failed checks that are no worse than in the baseline.
-
-    Returns: with ``baseline`` where the old number is known, and ``accepted`` where a failed one is
-    no worse and the acceptance still holds.
-    """
+    """Mark the failed checks that are no worse than in the baseline."""
     return tuple(
         _accept(check, known[check.name].rule, baseline)
         if check.name in known and not _apart(check, baseline, terms, known[check.name])

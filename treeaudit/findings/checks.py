@@ -56,57 +56,48 @@ def holds_multiple_of(measured: float, threshold: float) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """How a check is measured and worded.
-
-    * ``title``, ``bound``: what is measured, and its bound with a place for the threshold.
-    * ``measure``: the number, from the findings of the attacks that name the rule and from the
-      model; None where they do not hold it.
-    * ``missing``: why they do not, in a few words with the next step, or what tells that of a
-      model.
-    * ``unsure``: says why more than was measured may be true; a pass has not been shown then.
-    * ``perhaps``: the most that it may be, and why no less is known: a pass has been shown where
-      that fits.
-    * ``holds``: whether a measured number fits a threshold.
-    * ``share``: whether it is a share between 0 and 1.
-    * ``among``: whether it is a number of people that is told beside all of them.
-    * ``tells_of``: of whom it tells that the check passes or fails: of some people, unless of
-      ``everybody`` or of the ``file`` alone. A copy that may leave the room asks.
-    * ``told``: says the measured number where a number alone would not; empty where it does. Shares
-      in a phrase are told with as many digits as keep them off the threshold.
-    * ``needless``: says why there is nothing to measure in a model, where the attack was skipped
-      for that reason; None where there is.
-    * ``step``: what to do where it fails; the remedy of the attack without. ``{release}`` stands
-      for the command that releases the model.
-    * ``unbounded``: says why the number is infinite in a model.
-    * ``of_person``: measures the same in the place of ``measure`` for a person of several records.
-    * ``rests_on``: what its number means something else without: two numbers are held against one
-      another only where all of it is the same. Everything, unless told.
-    * ``condition``: whether it is a condition: 1 where it is met, and 0 where it is not.
-    * ``lead``: which of the attacks that name it has to have run for a model; the first, unless
-      told.
-    * ``wider``: says what is measured where findings add more than the title tells; empty where
-      they do not.
-    """
+    """How a check is measured and worded."""
 
     name: str
+    # What is measured, and its bound with a place for the threshold
     title: str
     bound: str
+    # The number, from the findings of the attacks that name the rule and from the model; None
+    # where they do not hold it
     measure: Measure
+    # Why they do not, in a few words with the next step, or what tells that of a model
     missing: str | Callable[[Forest], str] = ""
+    # Says why more than was measured may be true; a pass has not been shown then
     unsure: Callable[[Sequence[Finding], Forest], str | None] | None = None
+    # The most that it may be, and why no less is known: a pass has been shown where that fits
     perhaps: Callable[[Sequence[Finding], Forest], tuple[float, str]] | None = None
+    # Whether a measured number fits a threshold
     holds: Callable[[float, float], bool] = _holds_at_most
-    share: bool = False
-    among: bool = False
+    share: bool = False  # Whether it is a share between 0 and 1
+    among: bool = False  # Whether it is a number of people that is told beside all of them
+    # Of whom it tells that the check passes or fails: of some people, unless of `everybody` or of
+    # the `file` alone. A copy that may leave the room asks.
     tells_of: TellsOf = "people"
+    # Says the measured number where a number alone would not; empty where it does. Shares in a
+    # phrase are told with as many digits as keep them off the threshold.
     told: Callable[[Sequence[Finding]], str | Phrase] | None = None
+    # Says why there is nothing to measure in a model, where the attack was skipped for that
+    # reason; None where there is
     needless: Callable[[Forest], str | None] | None = None
+    # What to do where it fails; the remedy of the attack without. `{release}` stands for the
+    # command that releases the model.
     step: str = ""
+    # Says why the number is infinite in a model
     unbounded: Callable[[Forest], str | None] | None = None
+    # Measures the same in the place of `measure` for a person of several records
     of_person: Callable[[Forest, int], float] | None = None
+    # What its number means something else without: two numbers are held against one another only
+    # where all of it is the same. Everything, unless told.
     rests_on: tuple[_Term, ...] = EVERY_TERM
-    condition: bool = False
+    condition: bool = False  # Whether it is a condition: 1 where it is met, and 0 where it is not
+    # Which of the attacks that name it has to have run for a model; the first, unless told
     lead: Callable[[Forest], str] | None = None
+    # Says what is measured where findings add more than the title tells; empty where they do not
     wider: Callable[[Sequence[Finding]], str] | None = None
 
     def asked(self, threshold: float) -> str:
@@ -150,11 +141,7 @@ class _Whole(float):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registered:
-    """A rule and the attacks that name it, by id.
-
-    The first has to have run, or the one that the rule names; the others add to it where
-    they have: the worst counts. There are none where the model itself tells the number.
-    """
+    """A rule and the attacks that name it, by id."""
 
     rule: Rule
     attacks: tuple[str, ...] = ()

@@ -15,11 +15,6 @@ class Count(int):
     """A number of things that disclose nobody, such as features, with its noun.
 
     * ``one``, ``many``: the noun that follows it; empty where it stands alone.
-
-    Examples
-    --------
-    >>> Count(2, "feature", "features") + 1, Count(1, "feature", "features").noun
-    (3, 'feature')
     """
 
     one: str
@@ -41,13 +36,7 @@ class Count(int):
 
 
 class People(Count):
-    """A number of people, or of things that stand for people, such as small leaves.
-
-    Examples
-    --------
-    >>> People(3) + 1, People(3).many, People.alone(3).many, People.leaves(1).one
-    (4, 'people', '', 'leaf')
-    """
+    """A number of people, or of things that stand for people, such as small leaves."""
 
     def __new__(cls, n: int, one: str = "person", many: str = "people") -> Self:
         """Make the number."""
@@ -73,11 +62,6 @@ class Share(float):
 
     * ``part``, ``whole``: the people it is the quotient of; None where there is no such pair, as
       for the worst of several trees.
-
-    Examples
-    --------
-    >>> Share.of(1, 4), Share.of(1, 4).whole, Share(0.25).whole
-    (0.25, 4, None)
     """
 
     part: int | None
@@ -115,25 +99,16 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A sentence or a part of one whose numbers are still numbers.
+    """A sentence or a part of one whose numbers are still numbers."""
 
-    * ``template``: text with a ``{}`` per part. Texts of a model are parts, never the template.
-    * ``parts``: what goes in there: the types of this module and `Estimate` in words, other numbers
-      and text as they are.
-    """
-
-    template: str
+    template: str  # Text with a `{}` per part. Texts of a model are parts, never the template.
+    # What goes in there: the types of this module and `Estimate` in words, other numbers and text
+    # as they are
     parts: tuple[object, ...] = ()
 
 
 def say(template: str, *parts: object) -> Phrase:
-    """Return a phrase.
-
-    Examples
-    --------
-    >>> say("{} below {}", People(3), 5).parts
-    (3, 5)
-    """
+    """Return a phrase."""
     return Phrase(template, parts)
 
 
@@ -180,18 +155,7 @@ def called(name: str) -> Any:  # noqa: ANN401  # what dataclasses.field returns
 
 
 def plain_data(value: object) -> Any:  # noqa: ANN401  # JSON
-    """Return dataclasses, mappings and sequences as what JSON has.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True)
-    ... class Pair(Details):
-    ...     first: int
-    ...     second: int | None = only_if_given()
-    >>> plain_data((Pair(1), Pair(2, 3)))
-    [{'first': 1}, {'first': 2, 'second': 3}]
-    """
+    """Return dataclasses, mappings and sequences as what JSON has."""
     if type(value) is Details:
         return {}
     if is_dataclass(value) and not isinstance(value, type):
@@ -213,13 +177,7 @@ def _left_out(one: "Field[Any]", value: object) -> bool:
 
 
 def json_schema_of(form: Any) -> dict[str, Any]:  # noqa: ANN401  # any annotation
-    """Return the JSON Schema of a type: dataclasses, numbers, texts, and what is made of them.
-
-    Examples
-    --------
-    >>> json_schema_of(tuple[People, ...])
-    {'type': 'array', 'items': {'type': 'integer', 'minimum': 0}}
-    """
+    """Return the JSON Schema of a type: dataclasses, numbers, texts, and what is made of them."""
     if is_dataclass(form):
         return _object(form)
     origin, parts = get_origin(form), get_args(form)

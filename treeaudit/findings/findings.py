@@ -1,10 +1,10 @@
-"""What an audit found: data only, no rendering, no computing."""
+"""What an audit found, and what an attack shows of it: data only, no rendering, no computing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
-from treeaudit.findings.details import Details
+from treeaudit.findings.details import Count, Details, People, Phrase, Score
 from treeaudit.rendered import NotebookText
 from treeaudit.stats import Estimate
 
@@ -22,20 +22,13 @@ Verdict = Literal["pass", "fail", "review", "accepted"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What there is to say about an attack, once, for every renderer.
+    """What there is to say about an attack, once, for every renderer."""
 
-    * ``attacker``: what an attacker does, in two sentences.
-    * ``assumes``: what the attacker needs to have or to know.
-    * ``remedy``: what removes the finding.
-    * ``limit``: what the finding does not say.
-    * ``reference``: where the attack comes from.
-    """
-
-    attacker: str
-    assumes: str
-    remedy: str
-    limit: str
-    reference: str
+    attacker: str  # What an attacker does, in two sentences
+    assumes: str  # What the attacker needs to have or to know
+    remedy: str  # What removes the finding
+    limit: str  # What the finding does not say
+    reference: str  # Where the attack comes from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,3 +227,111 @@ class Check:
     among: bool = False
     tells_of: TellsOf = "people"
     step: str = ""
+
+
+MarkKind = Literal["claim", "seen", "unseen", "guess", "part"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """The number that matters."""
+
+    number: Count | Score  # The number; its noun comes first in what it counts
+    counts: str  # The rest of what it counts, such as `alone in a leaf`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """What follows from one more thing that an attacker knows."""
+
+    knows: Phrase
+    number: Count | Phrase | None  # How much follows; None where the attack did not run
+    follows: Phrase  # What follows, after the noun of the number, or why it did not run
+    # What is said instead where the number is 0; empty where that is said like any other number
+    nobody: str = ""
+    at_most: bool = False  # Whether the number is a bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One share on a scale from 0 to 1; ``part`` draws it as a bar."""
+
+    kind: MarkKind
+    share: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of a plot."""
+
+    name: Phrase
+    marks: tuple[Mark, ...] = ()  # Its shares; none where there is nothing to draw
+    # The same in words, one per heading; None for the value, its interval and its people where
+    # there is one mark, and the values of all marks where there are several. A single one says
+    # why there is no number.
+    cells: tuple[Phrase, ...] | None = None
+    chance: float | None = None  # What chance would give, or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """Rows on one scale."""
+
+    title: Phrase  # What all of them are about
+    lines: tuple[Line, ...]  # The rows; the first `most` are drawn
+    most: int = 1 << 20  # How many rows are drawn
+    heads: tuple[str, ...] = ("value", "95 % interval", "people")  # Headings of the cells
+    told: bool = False  # Whether the headings are shown, or left to those who cannot see
+    sentences: tuple[Phrase, ...] = ()  # What follows from the rows
+    more: tuple[Phrase, ...] = ()  # Further sentences, folded away
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One line of a curve."""
+
+    name: str
+    # Its heights at 0, 1, 2, …, or where the curve says; people or shares
+    values: tuple[People | float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Growing numbers against a number of pieces of knowledge, or of trees."""
+
+    title: str  # What is drawn
+    name: str  # What it is called for those who cannot see it
+    axis: str  # Against what
+    series: tuple[Series, ...]  # At most four lines
+    # Growing numbers from 1 where the values stand, on a logarithmic scale; 0, 1, 2, … on an even
+    # one unless told
+    at: tuple[int, ...] = ()
+    most: float | None = None  # The top of the scale; the largest number unless told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What there is to show of one attack."""
+
+    # What was found in a few words; the sentence of the finding without
+    brief: Phrase | None = None
+    # What unseen people say of it in a few words; their shares without
+    unseen: Phrase | None = None
+    figure: Figure | None = None
+    # What whoever reads the file can do, after "Anyone who can read this file"; None where
+    # nothing was found. Of a forest it speaks of one tree.
+    headline: Phrase | None = None
+    together: Phrase | None = None  # The same of all trees together, in a sentence of its own
+    # What can be said where no attack has a headline, and what is added to it
+    harmless: Phrase | None = None
+    too: Phrase | None = None
+    reason: Phrase | None = None  # One short line on why the verdict is what it is
+    rungs: tuple[Rung, ...] = ()  # What follows, the more is known
+    facts: tuple[tuple[str, Phrase], ...] = ()  # Further measures, name and text
+    plots: tuple[Plot, ...] = ()
+    curves: tuple[Curve, ...] = ()
+    picture: Curve | None = None  # The model as a whole, drawn where a page has one picture of it
+    held: tuple[Control, ...] = ()  # Controls that the verdict shows
+    # Whether the verdict has to say that only unseen people tell memory from fact
+    asks_control: bool = False
+    step: str = ""  # What to do against it, where it was found and no check says it

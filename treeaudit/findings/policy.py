@@ -202,13 +202,7 @@ canonical file: an output checker need not trust its author.
 
 
 def read_policy(name: str, path: str | os.PathLike[str] | None = None) -> Policy:
-    """Return a policy by name, from a TOML file or the built-in ones.
-
-    Examples
-    --------
-    >>> read_policy("strict").values["min-leaf"]
-    10
-    """
+    """Return a policy by name, from a TOML file or the built-in ones."""
     if name.endswith(".toml"):
         found = _own(Path(name), name)
         if not found:
@@ -265,11 +259,7 @@ def judge(
     known: Mapping[str, Registered],
     records_each: int = 1,
 ) -> tuple[Check, ...]:
-    """Hold findings against a policy. A check whose attack was skipped is skipped too.
-
-    ``records_each`` is the most records of one person: a learner counts records, what is
-    to be done is told for it, and what protects a record protects a person less.
-    """
+    """Hold findings against a policy. A check whose attack was skipped is skipped too."""
     found = {result.id: result for result in results}
     return tuple(
         # A condition that is required has to be met: true is 1.
@@ -279,13 +269,7 @@ def judge(
 
 
 def verdict_of(checks: Sequence[Check]) -> Verdict:
-    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
-
-    Examples
-    --------
-    >>> verdict_of(())
-    'pass'
-    """
+    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped."""
     if any(check.status == "fail" and not check.accepted for check in checks):
         return "fail"
     if any(check.status == "skipped" for check in checks):

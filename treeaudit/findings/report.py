@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from treeaudit.findings.checks import delta, epsilon
 from treeaudit.findings.details import People, Share
-from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, Words
+from treeaudit.findings.findings import About, Check, Finding, Skipped, Verdict, View, Words
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.request import Request
-from treeaudit.findings.view import View
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import loss_in_words
 from treeaudit.rendered import Rendered, renderer_of
@@ -25,21 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """What an audit counts.
+    """What an audit counts."""
 
-    * ``by``: how persons were told apart: ``record`` where one record a person is assumed,
-      ``people`` where that was said, ``person`` by a column, ``rows-per-person`` by a bound,
-      ``copies`` where equal records are one person.
-    * ``persons``, ``records``: of the training data, where it was given.
-    * ``rows_per_person``: the bound.
-    * ``most_records``: the most records of one person, where they were told apart.
-    """
-
+    # How persons were told apart: `record` where one record a person is assumed, `people` where
+    # that was said, `person` by a column, `rows-per-person` by a bound, `copies` where equal
+    # records are one person
     by: Literal["record", "people", "person", "rows-per-person", "copies"] = "record"
+    # Of the training data, where it was given
     persons: int | None = None
     records: int | None = None
-    rows_per_person: int | None = None
-    most_records: int | None = None
+    rows_per_person: int | None = None  # The bound
+    most_records: int | None = None  # The most records of one person, where they were told apart
 
     @property
     def counts_persons(self) -> bool:
@@ -58,15 +53,7 @@ class Unit:
 
     @property
     def sentence(self) -> str:
-        """What is counted, in a sentence.
-
-        Examples
-        --------
-        >>> Unit().sentence
-        'records; one record a person is assumed'
-        >>> Unit(by="person", persons=200, records=2000).sentence
-        '200 persons, 2,000 records'
-        """
+        """What is counted, in a sentence."""
         if self.by == "people":
             return "records; each is another person, as was said (--repeats people)"
         if self.by == "person":
@@ -80,62 +67,48 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """What was tried after an audit that did not pass, and what it costs.
+    """What was tried after an audit that did not pass, and what it costs."""
 
-    * ``steps``: what was done, in words.
-    * ``by``: the command that does it: ``defend`` repairs, ``release`` only writes again.
-    * ``suffix``: of the file that it was seen to write; empty where the model's own serves.
-    * ``passed``, ``misses``: whether the repaired model passes the policy, and what it misses.
-    * ``works``: whether the command was seen to write a model that does not fail.
-    * ``people``: whether it was found with the training people at hand.
-    * ``leaves``: of all trees, before and after.
-    * ``right``: share that is answered rightly, before and after: of the training people by the
-      model where ``answered``, else of whom a tree was trained on by its own class counts, each
-      tree alone, on average. None where it holds none.
-    * ``answered``: whether the model itself was asked about the training people.
-    * ``unseen``: share of unseen people whose label is predicted rightly, before and after; None
-      where there were none.
-    """
-
-    steps: tuple[str, ...]
+    steps: tuple[str, ...]  # What was done, in words
+    # Whether the repaired model passes the policy, and what it misses
     passed: bool
     misses: tuple[str, ...]
-    leaves: tuple[int, int]
-    works: bool = False
-    people: bool = False
+    leaves: tuple[int, int]  # Of all trees, before and after
+    works: bool = False  # Whether the command was seen to write a model that does not fail
+    people: bool = False  # Whether it was found with the training people at hand
+    # The command that does it: `defend` repairs, `release` only writes again
     by: Literal["defend", "release"] = "defend"
-    suffix: str = ""
+    suffix: str = ""  # Of the file that it was seen to write; empty where the model's own serves
+    # Share that is answered rightly, before and after: of the training people by the model where
+    # `answered`, else of whom a tree was trained on by its own class counts, each tree alone, on
+    # average. None where it holds none.
     right: tuple[float | None, float | None] = (None, None)
-    answered: bool = False
+    answered: bool = False  # Whether the model itself was asked about the training people
+    # Share of unseen people whose label is predicted rightly, before and after; None where there
+    # were none
     unseen: tuple[Estimate, Estimate] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """A repair of a forest that was tried with people at hand, or the model as it is.
+    """A repair of a forest that was tried with people at hand, or the model as it is."""
 
-    * ``trees``, ``smallest``: how many there are, and the people in the smallest leaf; None where
-      it was not judged, or the model does not tell.
-    * ``accuracy``, ``unseen``: share of people answered rightly, or R² of a number, and whether
-      these people were unseen: those of the training data without.
-    * ``excess``: labels that all trees give back beyond the model's answers; None where that was
-      not tried.
-    * ``judged``, ``passed``, ``miss``: whether it was audited, passes the policy, and the first
-      check that it misses, in words.
-    * ``steps``: what was done, in words.
-    * ``chosen``: whether it is the repair that was chosen.
-    """
-
+    # How many there are, and the people in the smallest leaf; None where it was not judged, or
+    # the model does not tell
     trees: int
     smallest: People | None
+    # Share of people answered rightly, or R² of a number, and whether these people were unseen:
+    # those of the training data without
     accuracy: float | None
     unseen: bool
+    # Labels that all trees give back beyond the model's answers; None where that was not tried
     excess: Share | None
+    # Whether it was audited, passes the policy, and the first check that it misses, in words
     judged: bool
     passed: bool
     miss: str
-    steps: tuple[str, ...]
-    chosen: bool = False
+    steps: tuple[str, ...]  # What was done, in words
+    chosen: bool = False  # Whether it is the repair that was chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

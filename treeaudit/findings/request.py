@@ -40,13 +40,7 @@ def _check_kind(name: str, value: Any) -> None:  # noqa: ANN401  # whatever was 
 
 
 def listed(name: str, value: object, such: str) -> tuple[str, ...]:
-    """Return several names that were given as a list.
-
-    Examples
-    --------
-    >>> listed("sensitive", ["sex"], "race")
-    ('sex',)
-    """
+    """Return several names that were given as a list."""
     texts = isinstance(value, Iterable) and not isinstance(value, str | bytes)
     found = tuple(value) if isinstance(value, Iterable) and texts else ()
     if not texts or not all(isinstance(one, str) for one in found):
@@ -102,12 +96,9 @@ _FILES = frozenset({"model", "train", "test", "known", "prior", "baseline"})
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Stands in a kept request for an object that was given from Python.
+    """Stands in a kept request for an object that was given from Python."""
 
-    * ``kind``: name of its type, such as ``DataFrame``.
-    """
-
-    kind: str
+    kind: str  # Name of its type, such as `DataFrame`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -125,14 +116,6 @@ class Request:
     * ``policy``: a name, the path of a TOML file, or a `Policy`.
     * ``attacks``: Ids of the attacks to run; None for all of them.
     * ``seconds``: how long an attack that could go on for ever may take.
-
-    Examples
-    --------
-    >>> Request(model="my model.pkl", train="-t.csv", attacks=("ta101",)).command()
-    "treeaudit scan 'my model.pkl' --train ./-t.csv --policy default --attack ta101"
-    >>> request = Request(model=object(), sensitive=("age",))
-    >>> request.command() is None, request.repeat()
-    (True, "treeaudit.scan(model, sensitive=['age'], policy='default')  # model: object")
     """
 
     model: object
@@ -199,10 +182,7 @@ class Request:
     def call(
         self, name: str = "scan", options: Sequence[str] = tuple(OPTIONS), *, folders: bool = True
     ) -> str:
-        """Return the call from Python that asks the same again, objects by their parameter's name.
-
-        Parameters are those of `command`.
-        """
+        """Return the call from Python that asks the same again."""
         model, *told = (
             self._value(field, folders=folders)
             if field == "model"
@@ -247,11 +227,7 @@ class Request:
         return f"./{path}" if path.startswith("-") else path
 
     def _from_one_folder(self) -> dict[str, str]:
-        """Return the paths that are not told as they were given, from one folder for all files.
-
-        That folder is the current one where it holds all absolute paths and a
-        relative one was given, and else the deepest that holds all files.
-        """
+        """Return the paths that are not told as they were given, from one folder for all files."""
         given = {
             field: Path(getattr(self, field))
             for field in ("model", *OPTIONS)

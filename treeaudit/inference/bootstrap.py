@@ -21,7 +21,7 @@ from treeaudit.inference.domain import Domain, domain_of
 from treeaudit.inference.scope import Budget, OutOfBudgetError, not_usable
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
-from treeaudit.people.checks.bootstrap_counts import bootstrap_draws
+from treeaudit.people.checks.leaf_values import bootstrap_draws
 
 _MOST_TREES = 16
 _MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000

@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Int
 from treeaudit.errors import DataError
-from treeaudit.model.extras import Extras
 from treeaudit.model.routing import apply_all
 from treeaudit.model.schema import Label, Schema
-from treeaudit.model.source import Member, Source
+from treeaudit.model.source import Extras, Member, Source
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of
 from treeaudit.rendered import NotebookText

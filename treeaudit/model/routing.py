@@ -114,17 +114,7 @@ def _route(tree: Walk | Tree, values: npt.NDArray[np.floating[Any]], node: Int) 
 
 
 def walk_of(trees: Sequence[Tree], schema: Schema) -> Walk:
-    """Return the tables of trees whose nodes split a number in two, or a category by its value.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...              high=[inf, 1.5, inf])
-    >>> walk = walk_of([stump, stump], Schema.numeric(1))
-    >>> walk.descend(np.array([[1.0], [2.0]]), np.array([0, 3])).tolist()
-    [1, 5]
-    """
+    """Return the tables of trees whose nodes split a number in two, or a category by its value."""
     walk = walk_or_none(trees, schema)
     if walk is None:
         raise DataError("trees: a node splits neither a number in two nor a category by its value")

@@ -58,20 +58,7 @@ class Boxes:
 
 
 def boxes_of(tree: Tree, nodes: npt.ArrayLike, features: npt.ArrayLike) -> Boxes:
-    """Return the merged conditions on some numeric features, from the root down.
-
-    Each level is filled at once from the one above, however deep the tree is; the room
-    that this takes besides the answer is bounded.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 0, 0],
-    ...              low=[-inf, -inf, 1, 1, 3], high=[inf, 1, inf, 3, inf])
-    >>> boxes = boxes_of(chain, [3, 1], [0])
-    >>> boxes.low.ravel().tolist(), boxes.high.ravel().tolist()
-    ([1.0, -inf], [3.0, 1.0])
-    """
+    """Return the merged conditions on some numeric features, from the root down."""
     asked, at = np.asarray(features, dtype=np.int64), np.asarray(nodes, dtype=np.int64)
     width = max(1, _ROOM // (18 * tree.n_nodes))
     parts = [
@@ -112,17 +99,7 @@ def _filled(tree: Tree, nodes: Wide, features: Wide) -> Boxes:
 
 
 def rules_of(tree: Tree, leaves: npt.ArrayLike) -> Rules:
-    """Return the merged conditions that lead to some nodes of a tree.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 0, 0],
-    ...              low=[-inf, -inf, 1, 1, 3], high=[inf, 1, inf, 3, inf])
-    >>> rules = rules_of(chain, [3])
-    >>> rules.feature.tolist(), rules.low.tolist(), rules.high.tolist()
-    ([0], [1.0], [3.0])
-    """
+    """Return the merged conditions that lead to some nodes of a tree."""
     node = np.asarray(leaves, dtype=np.int64)
     if tree.categories is None and len(node) > 1 and _deep(tree, node):
         return _of_boxes(tree, node)

@@ -209,13 +209,7 @@ def _number(value: Any) -> Any:  # noqa: ANN401  # a number of any kind
 
 
 def in_order(labels: Sequence[Label]) -> tuple[Label, ...]:
-    """Return labels in ascending order, or as they are where they cannot be compared.
-
-    Examples
-    --------
-    >>> in_order(["yes", "no"]), in_order([2, "x"])
-    (('no', 'yes'), (2, 'x'))
-    """
+    """Return labels in ascending order, or as they are where they cannot be compared."""
     try:
         return tuple(sorted(labels))
     except TypeError:
@@ -255,13 +249,7 @@ def _is_text(column: "pd.Series") -> bool:
 
 
 def category_text(value: object) -> str:
-    """Return a value of a categorical column as the name of its category.
-
-    Examples
-    --------
-    >>> category_text(2.0), category_text("Sales"), category_text(True)
-    ('2', 'Sales', 'True')
-    """
+    """Return a value of a categorical column as the name of its category."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -39,23 +39,7 @@ _HEAD = """\
 
 
 def schema_text(schema: Schema, *, confirmed: bool = False) -> str:
-    r"""Return a schema as a TOML file; ``confirmed`` by a person to be public knowledge.
-
-    Examples
-    --------
-    >>> draft = schema_text(Schema(features=(Feature(name="age", low=0, high=120),),
-    ...                            classes=("no", "yes"), target="ill"))
-    >>> print(draft.partition("true.\n")[2])
-    confirmed = false
-    target = "ill"
-    classes = ["no", "yes"]
-    <BLANKLINE>
-    [[columns]]
-    name = "age"
-    low = 0.0
-    high = 120.0
-    <BLANKLINE>
-    """
+    r"""Return a schema as a TOML file; ``confirmed`` by a person to be public knowledge."""
     lines = [
         f"confirmed = {'true' if confirmed else 'false'}",
         f"target = {_text(schema.target)}",

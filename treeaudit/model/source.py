@@ -1,9 +1,15 @@
-"""Where a model came from."""
+"""Where a model came from, and the extra content of its file beyond the trees.
 
-from collections.abc import Callable, Mapping
+A reader states the kinds of extra content that it looked for. A kind that no reader looked for
+may be there: no attack may call it clear.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from mmap import mmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from treeaudit.errors import DataError
 
 if TYPE_CHECKING:
     from threading import Thread
@@ -140,3 +146,80 @@ class Source:
     def written_by(self) -> str:
         """Library and version, as far as the file tells; empty where it does not."""
         return f"{self.library} {self.library_version}".strip() if self.library_version else ""
+
+
+Kind = Literal[
+    "labels",
+    "out-of-bag",
+    "records",
+    "targets",
+    "category-counts",
+    "seeds",
+    "column-values",
+    "extremes",
+    "first-round-counts",
+    "calls",
+    "code",
+    "flaws",
+    "notes",
+    "extra",
+    "unseen",
+]
+"""The kinds of extra content. ``notes`` are plain values beside the model: numbers, dates, short
+texts, lists of names, metrics. ``extra`` is other content beyond the model, known by path and size
+alone. ``unseen`` is a part that was not read, or another model, which was not audited."""
+
+KINDS: frozenset[Kind] = frozenset(get_args(Kind))
+"""Every kind."""
+
+FEWEST_RECORDS = 21
+"""Of fewer, an array as long as there are people may be anything else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """One piece of extra content."""
+
+    kind: Kind  # What it is
+    where: str  # The way to it in the file, such as `estimators_[3].random_state`
+    n: int  # How many values, people or calls it holds; of notes and extra content, how many bytes
+    says: str  # What it gives away, in one sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extras:
+    """The extra content of a file, in its order, and the kinds that its reader looked for."""
+
+    found: tuple[Extra, ...] = ()  # The pieces of extra content
+    # The kinds that the reader looked for: none unless it says so
+    looked_for: frozenset[Kind] = frozenset()
+    # Statistics of groups of at least five people, with the people of the smallest: records under
+    # a policy that asks for more. Groups of fewer than five are in `found`.
+    groups: tuple[tuple[int, Extra], ...] = ()
+
+    def __post_init__(self) -> None:
+        if strange := self.looked_for - KINDS:
+            raise DataError(f"there is no kind of leftover called {', '.join(sorted(strange))}")
+        if unasked := {one.kind for one in self.found} - self.looked_for:
+            raise DataError(f"leftovers that nobody looked for: {', '.join(sorted(unasked))}")
+
+    def __iter__(self) -> Iterator[Extra]:
+        """Yield the pieces of extra content."""
+        return iter(self.found)
+
+    def beside(self, other: "Extras") -> "Extras":
+        """Return the extra content of two parts of one file."""
+        found = (*self.found, *other.found)
+        return Extras(
+            found=found,
+            looked_for=(self.looked_for & other.looked_for) | {one.kind for one in found},
+            groups=(*self.groups, *other.groups),
+        )
+
+    def only(self, kinds: frozenset[Kind]) -> "Extras":
+        """Return the extra content of some kinds; the others are known to be taken out."""
+        return Extras(
+            found=tuple(one for one in self.found if one.kind in kinds),
+            looked_for=self.looked_for | (KINDS - kinds),
+            groups=tuple(pair for pair in self.groups if pair[1].kind in kinds),
+        )

@@ -21,28 +21,14 @@ _OURS = re.compile(r'\sor\s|^(not |one of \d|"|\s|#\d+$)|^(missing|nothing|\*|)$
 
 
 def label_text(label: Label) -> str:
-    """Return a class label as text.
-
-    Examples
-    --------
-    >>> label_text(2.0), label_text(True), label_text("yes")
-    ('2', 'True', 'yes')
-    """
+    """Return a class label as text."""
     if isinstance(label, float) and label.is_integer() and abs(label) < 1e15:
         return str(int(label))
     return str(label)
 
 
 def in_percent(share: float, places: int = 1, *beside: float) -> str:
-    """Return a share in percent that says nothing that is not so.
-
-    Examples
-    --------
-    >>> in_percent(0.058), in_percent(0.9997), in_percent(0.0003), in_percent(0), in_percent(1, 0)
-    ('5.8%', '99.97%', '0.03%', '0.0%', '100%')
-    >>> in_percent(0.0104, 1, 0.01), in_percent(0.01, 1, 0.01)
-    ('1.04%', '1.0%')
-    """
+    """Return a share in percent that says nothing that is not so."""
     limits = (0.0, 1.0, *beside)
     for digits in range(places, _MOST_DIGITS) if math.isfinite(share) else ():
         text = f"{share:.{digits}%}"
@@ -53,25 +39,13 @@ def in_percent(share: float, places: int = 1, *beside: float) -> str:
 
 
 def estimated(found: Estimate, places: int = 1) -> str:
-    """Return an estimated share in percent, with its 95 % interval.
-
-    Examples
-    --------
-    >>> estimated(Estimate(value=0.54, low=0.35, high=0.72, n=24), 0)
-    '54% (35%–72%)'
-    """
+    """Return an estimated share in percent, with its 95 % interval."""
     value, low, high = (in_percent(x, places) for x in (found.value, found.low, found.high))
     return f"{value} ({low}–{high})"
 
 
 def in_digits(value: float, digits: int = 4, *beside: float) -> str:
-    """Return a number with so many digits, or more where it stands beside one that it is not.
-
-    Examples
-    --------
-    >>> in_digits(1.99996), in_digits(1.99996, 4, 2), in_digits(2.5, 4, 2)
-    ('2', '1.99996', '2.5')
-    """
+    """Return a number with so many digits, or more where it stands beside one that it is not."""
     texts = (f"{value:.{n}g}" for n in range(digits, _MOST_DIGITS))
     return next((text for text in texts if _as_is(float(text), value, *beside)), f"{value}")
 
@@ -82,46 +56,22 @@ def _as_is(said: float, value: float, *limits: float) -> bool:
 
 
 def loss_in_words(epsilon: float, delta: float) -> str:
-    """Return what bounds a loss of privacy: an epsilon, and the chance that it is more.
-
-    Examples
-    --------
-    >>> loss_in_words(0.5, 0.0), loss_in_words(1.0, 1e-06)
-    ('epsilon 0.5', 'epsilon 1 with delta 1e-06')
-    """
+    """Return what bounds a loss of privacy: an epsilon, and the chance that it is more."""
     return f"epsilon {epsilon:g}" + (f" with delta {delta:g}" if delta else "")
 
 
 def number_of(n: int, one: str, many: str) -> str:
-    """Return a number of things with its noun.
-
-    Examples
-    --------
-    >>> number_of(1, "leaf", "leaves"), number_of(1888, "person", "people")
-    ('1 leaf', '1,888 people')
-    """
+    """Return a number of things with its noun."""
     return f"{n:,} {one if n == 1 else many}"
 
 
 def an(kind: str) -> str:
-    """Return the name of a kind of model with its article.
-
-    Examples
-    --------
-    >>> an("RandomForestClassifier"), an("IsolationForest"), an("XGBClassifier")
-    ('a RandomForestClassifier', 'an IsolationForest', 'an XGBClassifier')
-    """
+    """Return the name of a kind of model with its article."""
     return f"{'an' if kind[:1] in 'AEIOaeio' or kind.startswith('XGB') else 'a'} {kind}"
 
 
 def number(value: float, separator: str = "") -> str:
-    """Return a threshold with as many digits as 32-bit data can carry.
-
-    Examples
-    --------
-    >>> number(0.800000011920929), number(5095.5, ","), number(3e12), number(-math.inf, ",")
-    ('0.8', '5,095.5', '3e+12', '-inf')
-    """
+    """Return a threshold with as many digits as 32-bit data can carry."""
     if abs(value) < _ZERO:
         return "0"
     if value == int(value) if math.isfinite(value) and abs(value) < 1e9 else False:
@@ -155,15 +105,7 @@ def _single(value: float) -> float:
 
 
 def cell(low: float, high: float, separator: str = "") -> str:
-    """Return the condition ``low < x <= high`` without the name of its feature.
-
-    Examples
-    --------
-    >>> cell(-math.inf, 15), cell(2.5, math.inf), cell(1, 3)
-    ('≤ 15', '> 2.5', '> 1, ≤ 3')
-    >>> cell(-math.inf, math.nextafter(170, 0)), cell(25.9999998, math.inf)
-    ('< 170', '≥ 26')
-    """
+    """Return the condition ``low < x <= high`` without the name of its feature."""
     parts = []
     if low == math.inf:
         return "missing"
@@ -238,17 +180,7 @@ def conditions(rules: Rules, schema: Schema, most: int = 3) -> list[str]:
 
 
 def sentence(rules: Rules, schema: Schema, row: int = 0) -> str:
-    """Return the rule of one leaf in words.
-
-    Examples
-    --------
-    >>> from treeaudit.model.rules import rules_of
-    >>> from treeaudit.model.tree import Tree
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
-    ...              low=[-math.inf, -math.inf, 15], high=[math.inf, 15, math.inf])
-    >>> sentence(rules_of(stump, [2]), Schema.numeric(["age"]))
-    'age > 15'
-    """
+    """Return the rule of one leaf in words."""
     first, last = np.searchsorted(rules.row, [row, row + 1])
     if first == last:
         return "everybody"

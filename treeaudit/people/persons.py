@@ -44,16 +44,7 @@ class Repeats:
 
 
 def repeats_in(frame: "pd.DataFrame", leave: tuple[str, ...] = ()) -> tuple[Repeats, Wide]:
-    """Count equal rows, and return a number per row, the same for equal ones.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": [30, 30, 41], "cm": [170, 170, 182], "ill": [0, 1, 1]})
-    >>> found, group = repeats_in(frame, leave=("ill",))
-    >>> found.distinct, found.pairs, group.tolist()
-    (2, 1, [0, 0, 1])
-    """
+    """Count equal rows, and return a number per row, the same for equal ones."""
     names = [c for c in frame if str(c) not in leave and not _numbers_rows(frame[c])]
     codes = [coded_whole(frame[c]) for c in names]
     n = len(frame)
@@ -97,20 +88,7 @@ _MOSTLY = 0.5
 
 
 def look_synthetic(frame: "pd.DataFrame", labels: Int) -> list[str]:
-    """Return columns of whole numbers in which fractions stand for some labels only.
-
-    Empty unless the labels are balanced to the record, and none of these columns has
-    a fraction where the label is another.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> age = pd.DataFrame({"age": [30.0, 41.0, 52.0, 30.0, 35.5, 40.0]})
-    >>> look_synthetic(age, np.array([0, 0, 0, 1, 1, 1]))
-    ['age']
-    >>> look_synthetic(age, np.array([0, 0, 1, 1, 1, 1]))
-    []
-    """
+    """Return columns of whole numbers in which fractions stand for some labels only."""
     times = np.bincount(labels)
     times = times[times > 0]
     if len(times) < 2 or len(set(times.tolist())) > 1:
@@ -170,14 +148,7 @@ def named(tables: Mapping[str, Records | None], person: str) -> Tables:
 
 
 def nobody(told: "pd.Series[Any]") -> npt.NDArray[np.bool_]:
-    """Return which rows name no person: an empty text is none, as a file of text reads it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> nobody(pd.Series(["ann", "", None, " "], dtype=object)).tolist()
-    [False, True, True, True]
-    """
+    """Return which rows name no person: an empty text is none, as a file of text reads it."""
     import pandas as pd
 
     lost = pd.Series(lost_in(told), index=told.index)
@@ -212,18 +183,7 @@ def _digits(kind: Any) -> int:  # noqa: ANN401  # a type, of numpy or pandas
 
 
 def coded(*tables: "pd.Series[Any]") -> list[Wide]:
-    """Return for each table a number per row for whose it is; no entry is missing.
-
-    7, 7.0 and 007 are one person, unless one table tells two of them apart.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> [found.tolist() for found in coded(pd.Series([7, "B", "7", 7.0], dtype=object))]
-    [[0, 1, 0, 0]]
-    >>> [found.tolist() for found in coded(pd.Series(["7", "8"]), pd.Series(["7.0", "08", "9"]))]
-    [[0, 1], [0, 1, 2]]
-    """
+    """Return for each table a number per row for whose it is; no entry is missing."""
     import pandas as pd
 
     # By name first: to pandas True, 1 and 1.0 are equal, and the first of them names all.

@@ -78,21 +78,7 @@ class Prior:
 
 
 def read_prior(data: object, forest: Forest, train: Records | None = None) -> Prior:
-    """Read a table of public shares.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from treeaudit.model.tree import Tree
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
-    ...              low=[-np.inf, -np.inf, 15], high=[np.inf, 15, np.inf])
-    >>> forest = Forest(trees=(stump,), schema=Schema.numeric(["age"], ["no", "yes"]))
-    >>> by_age = pd.DataFrame({"age low": [0, 40], "age high": [40, None],
-    ...                        "no": [.9, .6], "yes": [.1, .4]})
-    >>> prior = read_prior(by_age, forest)
-    >>> prior.kind(0), prior.kind(1), prior.share.tolist()
-    ('age > 0, ≤ 40', 'age > 40', [[0.9, 0.1], [0.6, 0.4]])
-    """
+    """Read a table of public shares."""
     prior = data if isinstance(data, Prior) else prior_table(data, forest)
     if prior.column is not None:
         _check_column(prior.column, forest.schema, train, prior.origin)
@@ -100,10 +86,7 @@ def read_prior(data: object, forest: Forest, train: Records | None = None) -> Pr
 
 
 def prior_table(data: object, forest: Forest) -> Prior:
-    """Read a table of public shares, whose column may be one that only the people have.
-
-    Parameters and errors are otherwise those of `read_prior`.
-    """
+    """Read a table of public shares, whose column may be one that only the people have."""
     if isinstance(data, Prior):
         return data
     known = {label_text(label).strip() for label in forest.schema.classes or ()}
@@ -207,25 +190,12 @@ def _check_column(column: str, schema: Schema, train: Records | None, origin: st
 
 
 def indicators_of(column: str, schema: Schema) -> dict[int, str]:
-    """Return the features that are indicators of one value of a column each.
-
-    Examples
-    --------
-    >>> indicators_of("job", Schema.numeric(["age", "job_Sales", "job_Tech"]))
-    {1: 'Sales', 2: 'Tech'}
-    """
+    """Return the features that are indicators of one value of a column each."""
     plain = [name.removesuffix(" (encoded)") for name in schema.names]
     begin = f"{column}_"
     return {i: n[len(begin) :] for i, n in enumerate(plain) if n.startswith(begin) and n != begin}
 
 
 def texts_of(series: "pd.Series[Any]", nothing: str = "") -> list[str]:
-    """Return the values of a column as the names that a prior calls them by.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> texts_of(pd.Series(["Sales ", None]), nothing="*"), texts_of(pd.Series([2.0, 3.5]))
-    (['Sales', '*'], ['2', '3.5'])
-    """
+    """Return the values of a column as the names that a prior calls them by."""
     return [str(name) for name in names_in(series, nothing)]

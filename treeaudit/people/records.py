@@ -17,9 +17,8 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.people.coding.coder import coder_of
-from treeaudit.people.coding.codes import check_met, counts_others
-from treeaudit.people.coding.columns import as_called, target_among
+from treeaudit.people.coding.coder import check_met, coder_of
+from treeaudit.people.coding.columns import as_called, counts_others, target_among
 from treeaudit.people.input.cell_parsing import NO_NAMES, no_single
 from treeaudit.people.input.columns import Column
 from treeaudit.people.input.table_input import InputTable, read_table
@@ -30,11 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LeafCounts:
-    """People counted by the node in which they end, in every tree.
-
-    Sums do not depend on how the rows were divided, nor on the order: whole numbers add up the
-    same in any.
-    """
+    """People counted by the node in which they end, in every tree."""
 
     n: int  # People counted
     root: Wide  # Shape ``(n_trees + 1,)``: where the nodes of each tree start
@@ -144,11 +139,7 @@ class Records:
         return np.bincount(key, minlength=n).reshape(n_nodes, n_classes)
 
     def in_leaves(self) -> "Records":
-        """Return all people of the table by leaf, where these are a sample and the model one tree.
-
-        A row stands for those of one leaf and label, and holds nothing else of them. Else the
-        records themselves.
-        """
+        """Return all people of the table by leaf, where these are a sample of one tree."""
         if self.whole is None or self.node.shape[1] != 1:
             return self
         node, label = np.nonzero(self.whole.counts)
@@ -180,18 +171,7 @@ def read_records(
     origin: str = "the data",
     texts: Collection[str] = (),
 ) -> Records:
-    """Fit a table of people to a model and route them through it.
-
-    Examples
-    --------
-    >>> import numpy as np, treeaudit as ta
-    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0],
-    ...                 low=[-np.inf, -np.inf, 15], high=[np.inf, 15, np.inf])
-    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
-    >>> people = read_records(([[10], [33], [54]], ["no", "yes", "yes"]), forest)
-    >>> people.node.tolist(), people.labels.tolist()
-    ([[1], [2], [2]], [0, 1, 1])
-    """
+    """Fit a table of people to a model and route them through it."""
     sheet = checked_table(data, forest, target=target, person=person, origin=origin, texts=texts)
     frame = sheet.frame
     names = [str(name) for name in frame.columns]
@@ -221,10 +201,7 @@ def checked_table(
     origin: str = "the data",
     texts: Collection[str] = (),
 ) -> InputTable:
-    """Return a table of people, its columns held against a model before a row is read.
-
-    Parameters and errors are those of `read_records`.
-    """
+    """Return a table of people, its columns held against a model before a row is read."""
     where = Path(data).name if isinstance(data, str | os.PathLike) else origin
 
     def plan(names: list[str]) -> tuple[list[int], list[int]]:

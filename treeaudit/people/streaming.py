@@ -18,8 +18,7 @@ from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.routing import Router, router_of
-from treeaudit.people.coding.coder import Coder, coder_of
-from treeaudit.people.coding.codes import Met, check_met, merge_met
+from treeaudit.people.coding.coder import Coder, Met, check_met, coder_of, merge_met
 from treeaudit.people.input.columns import frame_of
 from treeaudit.people.input.sources import ROWS, Batch, Part, Source, large_source
 from treeaudit.people.input.table_input import InputTable
@@ -39,14 +38,7 @@ Keys = npt.NDArray[np.uint64]
 
 
 def keys_of(file: int, first: int, n: int, seed: int) -> tuple[Wide, Keys]:
-    """Return the number of each row, and its place in a random order of all rows.
-
-    Examples
-    --------
-    >>> whole, parts = keys_of(0, 0, 6, 1)[1], [keys_of(0, i, 2, 1)[1] for i in (0, 2, 4)]
-    >>> np.array_equal(whole, np.concatenate(parts))
-    True
-    """
+    """Return the number of each row, and its place in a random order of all rows."""
     row = np.arange(first, first + n, dtype=np.int64) + (file << _FILE)
     # SplitMix64: every bit of a row and of the seed changes half of those of the key.
     start = np.uint64((seed * 0xD1342543DE82EF95 + 0x9E3779B97F4A7C15) % 2**64)
@@ -58,11 +50,7 @@ def keys_of(file: int, first: int, n: int, seed: int) -> tuple[Wide, Keys]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
-    """The rows that come first in the random order, of those that were read.
-
-    ``row`` and ``key`` are those of `keys_of`; ``frame`` holds the columns that were read; the
-    others are described by `treeaudit.people.records.Records`.
-    """
+    """The rows that come first in the random order, of those that were read."""
 
     row: Wide
     key: Keys
@@ -222,11 +210,7 @@ def stream_records(
     jobs: int | None = None,
     seed: int = 0,
 ) -> Records:
-    """Count the people of a table, and return a sample of them with the counts of all.
-
-    Returns at most `treeaudit.people.streaming.MOST`, in the order of the table; ``whole`` counts
-    all.
-    """
+    """Count the people of a table, and return a sample of them with the counts of all."""
     count = counter_of(
         forest,
         source.names,

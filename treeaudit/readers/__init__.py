@@ -22,9 +22,8 @@ from treeaudit.errors import (
     UnsafeModelError,
     UnsupportedModelError,
 )
-from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import Forest, LazyTrees
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extra, Extras, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers import native_json
 from treeaudit.readers.catboost import model as catboost

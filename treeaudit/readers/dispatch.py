@@ -6,9 +6,8 @@ from functools import partial
 from itertools import islice
 
 from treeaudit.errors import SeveralModelsError, UnsupportedModelError
-from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extras, Source
 from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.limits import Allowance, Deepest, Most, clean

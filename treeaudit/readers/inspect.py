@@ -11,9 +11,8 @@ import numpy as np
 
 from treeaudit.arrays import Array
 from treeaudit.errors import ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Source
+from treeaudit.model.source import Extra, Source
 from treeaudit.readers import read
 from treeaudit.readers.detect import name_of
 from treeaudit.readers.limits import Limits, clean, show

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from treeaudit.defenses.strip import without_extras
 from treeaudit.errors import ReadError, SeveralModelsError, UnsafeModelError, UnsupportedModelError
-from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Forest
+from treeaudit.model.source import Extra
 from treeaudit.readers import load
 from treeaudit.writers import keeps_whole_record, suffixes_of, writer_for
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from treeaudit.attacks.control import explained, memory
 from treeaudit.findings.details import Score
-from treeaudit.findings.findings import About, Control, Finding, Skipped, Words
+from treeaudit.findings.findings import About, Control, Figure, Finding, Skipped, View, Words
 from treeaudit.findings.report import Report, view_of
-from treeaudit.findings.view import Figure, View
 from treeaudit.model.words import number_of
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.plots import Chart, Drawing, Row, draw_curve, draw_plot, share_row

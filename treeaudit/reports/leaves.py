@@ -8,8 +8,8 @@ from markupsafe import Markup
 
 from treeaudit.arrays import Wide
 from treeaudit.findings.details import Phrase
+from treeaudit.findings.findings import Rung
 from treeaudit.findings.report import Report, view_of
-from treeaudit.findings.view import Rung
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import edges_into, rules_of
 from treeaudit.model.schema import Schema

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from treeaudit.findings.details import People
-from treeaudit.findings.view import Curve, Line, MarkKind, Plot
+from treeaudit.findings.findings import Curve, Line, MarkKind, Plot
 from treeaudit.reports.charts import strip
 from treeaudit.reports.wording import in_words, interval, percent, rate
 from treeaudit.stats import Estimate
@@ -155,7 +155,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """Rows on one scale: a `treeaudit.findings.view.Plot` in words."""
+    """Rows on one scale: a `treeaudit.findings.details.Plot` in words."""
 
     title: str
     lines: tuple[Row, ...]

@@ -34,25 +34,19 @@ class Worst:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Crosstab:
-    """People, or their weight, per group and value, for the pairs that occur.
+    """People, or their weight, per group and value, for the pairs that occur."""
 
-    * ``value``, ``people``: the pairs, one entry each, groups ascending and values within them.
-    * ``start``: shape ``(n_groups + 1,)``: the pairs of each group; none may be empty.
-    * ``overall``: shape ``(n_values,)``: people with each value, in all that the groups are held
-      against.
-    * ``distinct``: shape ``(n_groups,)``: values that occur in each group, distinct l-diversity.
-    * ``size``, ``largest``: people per group, and those with its commonest value.
-    * ``share``: of their group, per pair.
-    """
-
+    # The pairs, one entry each, groups ascending and values within them
     value: Wide
     people: Float
-    start: Wide
+    start: Wide  # Shape `(n_groups + 1,)`: the pairs of each group; none may be empty
+    # Shape `(n_values,)`: people with each value, in all that the groups are held against
     overall: Float
-    distinct: Wide
+    distinct: Wide  # Shape `(n_groups,)`: values that occur in each group, distinct l-diversity
+    # People per group, and those with its commonest value
     size: Float
     largest: Float
-    share: Float
+    share: Float  # Of their group, per pair
 
     @property
     def least(self) -> Float:
@@ -81,11 +75,7 @@ class Crosstab:
 
     @property
     def recursive_c(self) -> Float:
-        """What c must exceed for recursive (c, 2)-diversity; infinite for one value.
-
-        With the people per value in descending order r1 ≥ r2 ≥ …, a group is
-        (c, 2)-diverse if r1 < c (r2 + r3 + …).
-        """
+        """What c must exceed for recursive (c, 2)-diversity; infinite for one value."""
         rest = np.where(self.distinct > 1, self.size - self.largest, 0.0)
         bound = np.full(len(rest), np.inf)
         np.divide(self.largest, rest, out=bound, where=rest > 0)
@@ -93,10 +83,7 @@ class Crosstab:
 
     @property
     def closeness(self) -> Float:
-        """The distance of each group from everybody, values without order: t-closeness.
-
-        Half the sum of the absolute differences of the shares, between 0 and 1.
-        """
+        """The distance of each group from everybody, values without order: t-closeness."""
         everybody = (self.overall / self.overall.sum())[self.value]
         apart = self._summed(np.abs(self.share - everybody))
         # Values that are absent from the group add what everybody has of them.
@@ -105,10 +92,7 @@ class Crosstab:
 
     @property
     def ordered_closeness(self) -> Float:
-        """The earth mover's distance from everybody, values in their order and equally far apart.
-
-        The mean absolute difference of the cumulated shares, between 0 and 1.
-        """
+        """The earth mover's distance from everybody, values in order and equally far apart."""
         n, first = len(self.overall), self.start[:-1]
         below = np.cumsum(self.overall / self.overall.sum())
         summed = np.concatenate([[0.0], np.cumsum(below)])
@@ -123,10 +107,7 @@ class Crosstab:
 
     @property
     def delta_disclosure(self) -> Float:
-        """The delta that each group must stay below: the largest log-ratio of shares.
-
-        Infinite where a value that occurs at all is absent from the group.
-        """
+        """The delta that each group must stay below: the largest log-ratio of shares."""
         delta = np.maximum.reduceat(np.abs(np.log(self._ratio())), self.start[:-1])
         return np.where(self._lacks, np.inf, delta)
 
@@ -180,12 +161,6 @@ def crosstab(
     * ``group``: shape ``(n_people,)``: group of each person, from 0; none may be empty.
     * ``value``: shape ``(n_people,)``: their value as a code from 0.
     * ``part``: shape ``(n_people,)``: as how much of a person each entry counts; one unless told.
-
-    Examples
-    --------
-    >>> table = crosstab(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), 2, 3)
-    >>> table.distinct.tolist(), table.top.tolist(), table.largest.tolist()
-    ([2, 1], [0, 2], [2.0, 1.0])
     """
     key = group.astype(np.int64) * n_values + value.astype(np.int64)
     if part is None:
@@ -204,20 +179,6 @@ def counted(counts: Float, overall: Float | None = None) -> Crosstab:
     * ``counts``: shape ``(n_groups, n_values)``, with a positive entry in every row.
     * ``overall``: shape ``(n_values,)``: what the groups are held against; all of them together
       unless told.
-
-    Examples
-    --------
-    >>> table = counted(np.array([[5.0, 5.0, 5.0, 5.0], [7.0, 0.0, 0.0, 0.0]]))
-    >>> table.entropy_l.tolist(), table.recursive_c.round(4).tolist(), table.dominance.tolist()
-    ([4.0, 1.0], [0.3333, inf], [0.25, 1.0])
-    >>> counted(np.array([[4.0, 0.0]]), np.array([6.0, 6.0])).closeness.tolist()
-    [0.5]
-    >>> far = counted(np.array([[4.0, 0.0, 0.0]]), np.array([4.0, 2.0, 2.0]))
-    >>> far.ordered_closeness.tolist()
-    [0.375]
-    >>> alike = counted(np.array([[3.0, 1.0], [4.0, 0.0]]), np.array([8.0, 8.0]))
-    >>> alike.delta_disclosure.round(4).tolist(), alike.beta_likeness.tolist()
-    ([0.6931, inf], [0.5, 1.0])
     """
     group, value = np.nonzero(counts > 0)
     start = np.searchsorted(group, np.arange(len(counts) + 1))
@@ -249,12 +210,6 @@ def dominated(value: Float, group: Wide, n_groups: int, *, n: int = 2, k: float 
     * ``k``: the largest acceptable share, between 0 and 1.
 
     Returns: shape ``(n_groups,)``; False for a group whose total is nothing.
-
-    Examples
-    --------
-    >>> income = np.array([80.0, 15.0, 5.0, 30.0, 30.0, 30.0])
-    >>> dominated(income, np.array([0, 0, 0, 1, 1, 1]), 2).tolist()
-    [True, False]
     """
     largest, total = _largest(_sizes(value, group, n_groups), group, n_groups, n)
     # Contributions that are the share but for the last digit are not above it.
@@ -262,17 +217,7 @@ def dominated(value: Float, group: Wide, n_groups: int, *, n: int = 2, k: float 
 
 
 def estimable(value: Float, group: Wide, n_groups: int, *, p: float = 0.1, most: int = 1) -> Flag:
-    """Tell where the second-largest contributor can estimate the largest to within p.
-
-    They know the total and their own part; what is left beside the largest is
-    all that hides it. True where that is less than the share p of the largest.
-
-    Examples
-    --------
-    >>> income = np.array([80.0, 15.0, 5.0, 30.0, 30.0, 30.0])
-    >>> estimable(income, np.array([0, 0, 0, 1, 1, 1]), 2).tolist()
-    [True, False]
-    """
+    """Tell where the second-largest contributor can estimate the largest to within p."""
     size = _sizes(value, group, n_groups)
     two, total = _largest(size, group, n_groups, 2 * most)
     one, _ = _largest(size, group, n_groups, most)

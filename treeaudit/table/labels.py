@@ -18,26 +18,18 @@ _NEARLY = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Labels:
-    """What class counts say, one entry per leaf; of another column, its values are the classes.
+    """What class counts say, one entry per leaf; of another column, its values are the classes."""
 
-    * ``distinct``: classes that occur in the leaf; 0 where nobody is in it, and in trees that hold
-      no class counts or do not tell how many people are in a leaf.
-    * ``absent``: classes that occur in the tree but not in the leaf.
-    * ``share``: share of the largest class.
-    * ``majority``: people in the largest class; NaN where counts are not people.
-    * ``fewest``: people in the smallest class that occurs; NaN where counts are not people.
-    * ``others``: people of other classes, or what is known of them: see `exceptions`.
-    * ``top``: the largest class, as a column of `Tree.counts`.
-    * ``trees``: the worst diversity per tree; None for trees of which nothing is known.
-    """
-
+    # Classes that occur in the leaf; 0 where nobody is in it, and in trees that hold no class
+    # counts or do not tell how many people are in a leaf
     distinct: npt.NDArray[np.int32]
-    absent: npt.NDArray[np.int32]
-    share: Float
-    majority: Float
-    fewest: Float
-    others: Float
-    top: npt.NDArray[np.int32]
+    absent: npt.NDArray[np.int32]  # Classes that occur in the tree but not in the leaf
+    share: Float  # Share of the largest class
+    majority: Float  # People in the largest class; NaN where counts are not people
+    fewest: Float  # People in the smallest class that occurs; NaN where counts are not people
+    others: Float  # People of other classes, or what is known of them: see `exceptions`
+    top: npt.NDArray[np.int32]  # The largest class, as a column of `Tree.counts`
+    # The worst diversity per tree; None for trees of which nothing is known
     trees: tuple[Worst | None, ...]
 
     def only(self, held: npt.NDArray[np.bool_]) -> "Labels":
@@ -81,12 +73,6 @@ def people_per_class(counts: Float, size: Wide, counts_are: CountsAre) -> Float:
     * ``counts``: shape ``(n_leaves, n_classes)``, as in `Tree.counts`.
     * ``size``: shape ``(n_leaves,)``: people per leaf.
     * ``counts_are``: as in `Forest`.
-
-    Examples
-    --------
-    >>> draws = np.array([[2.0, 1.0], [3.0, 1.0], [5.0, 0.0]])
-    >>> people_per_class(draws, np.array([3, 2, 2]), "exact").tolist()
-    [[2.0, 1.0], [nan, nan], [2.0, 0.0]]
     """
     known = np.zeros(len(counts), dtype=np.bool_)
     if counts_are in ("exact", "likely"):
@@ -114,12 +100,6 @@ def exceptions(
       largest.
     * ``distinct``, ``size``: classes that occur, and people.
     * ``counts_are``: as in `Forest`.
-
-    Examples
-    --------
-    >>> nine_of_ten, draws = (10.0, 9.0, 2, 10), (16.0, 9.0, 2, 10)
-    >>> [float(exceptions(*map(np.asarray, one), "exact")) for one in (nine_of_ten, draws)]
-    [1.0, 3.0]
     """
     if counts_are not in ("exact", "likely"):
         few = (distinct == 1) | (largest >= _NEARLY * counted)
@@ -130,17 +110,7 @@ def exceptions(
 
 
 def nearly_certain(share: Float, others: Float, k: int) -> npt.NDArray[np.bool_]:
-    """Tell which leaves all but give the label of their people away.
-
-    Those in which whoever knows one person is sure of the rest, and those whose
-    commonest label has 95 % or more with fewer than ``k`` exceptions.
-
-    Examples
-    --------
-    >>> share, others = np.array([0.9, 249 / 250, 0.9, 0.96]), np.array([1, 1, 2, 40])
-    >>> nearly_certain(share, others, 5).tolist()
-    [True, True, False, False]
-    """
+    """Tell which leaves all but give the label of their people away."""
     return (others <= 1) | ((share >= _NEARLY) & (others < k))
 
 

@@ -23,17 +23,15 @@ Codes = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LeafMembers:
-    """Which persons have how many records in which leaf of a tree, leaves and persons ascending.
+    """Which persons have how many records in which leaf of a tree, leaves and persons ascending."""
 
-    * ``leaf``, ``who``, ``records``: shape ``(n_pairs,)``: the leaf, among those of its tree in the
-      table; the person; how many records.
-    * ``pair``: shape ``(n_records,)``: which of them each record is one of; -1 where it ends in no
-      leaf of the table.
-    """
-
+    # Shape `(n_pairs,)`: the leaf, among those of its tree in the table; the person; how many
+    # records
     leaf: Codes
     who: Codes
     records: Codes
+    # Shape `(n_records,)`: which of them each record is one of; -1 where it ends in no leaf of
+    # the table
     pair: Codes
 
     @property
@@ -44,21 +42,16 @@ class LeafMembers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ImpliedPeople:
-    """Which persons are meant by the leaves of a tree, if those leaves are meant at all.
+    """Which persons are meant by the leaves of a tree, if those leaves are meant at all."""
 
-    * ``leaf``, ``who``: shape ``(n_pairs,)``: the leaf, among those of its tree in the table, and
-      the person.
-    * ``people``: shape ``(n_leaves,)``: how many of these pairs each leaf is in.
-    * ``single``: shape ``(n_pairs,)``: whether all records of the person in the leaf have the label
-      that it says; None where that is so of everybody.
-    * ``apart``: whether everybody is in one of these pairs at most, with all their records.
-    """
-
+    # Shape `(n_pairs,)`: the leaf, among those of its tree in the table, and the person
     leaf: Codes
     who: Codes
-    people: Wide
+    people: Wide  # Shape `(n_leaves,)`: how many of these pairs each leaf is in
+    # Shape `(n_pairs,)`: whether all records of the person in the leaf have the label that it
+    # says; None where that is so of everybody
     single: Flag | None
-    apart: bool
+    apart: bool  # Whether everybody is in one of these pairs at most, with all their records
 
 
 def leaf_members(table: Table, tree: int, node: Codes, persons: Codes | None) -> LeafMembers:
@@ -67,16 +60,6 @@ def leaf_members(table: Table, tree: int, node: Codes, persons: Codes | None) ->
     * ``node``: shape ``(n_records,)``: where each record ends.
     * ``persons``: shape ``(n_records,)``: a number from 0 per person; None where a record is a
       person, in whose order they then stand.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-np.inf, -np.inf, 15],
-    ...     high=[np.inf, 15, np.inf], n_records=[3, 1, 2])
-    >>> table = ta.reconstruct(ta.Forest(trees=(stump,), schema=ta.Schema.numeric(["age"])))
-    >>> held = leaf_members(table, 0, np.array([2, 1, 2]), np.array([1, 0, 1]))
-    >>> held.leaf.tolist(), held.who.tolist(), held.records.tolist(), held.pair.tolist()
-    ([0, 1], [0, 1], [1, 2], [1, 0, 1])
     """
     at = table.positions(tree, node)
     inside = np.flatnonzero(at >= 0)
@@ -114,14 +97,6 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
     * ``persons``: shape ``(n_records,)``: a number from 0 per person.
     * ``labels``: shape ``(n_records,)``: classes as in the trees, or None: then only as much
       follows of labels as from the most records of one person in a leaf.
-
-    Notes
-    -----
-    A leaf is certain where all its records have one label. A person with several
-    labels in a leaf has none of them for certain: ``majority`` counts the persons
-    with no other label, which is who falls when the ``others`` are known, and ``fewest``
-    whoever has the label at all. In shares everybody counts once, spread over
-    their records.
     """
     if not table.tells_people:
         return table
@@ -159,10 +134,7 @@ def in_persons(table: Table, node: Codes, persons: Codes, labels: Codes | None) 
 
 
 def counted_tree(table: Table, index: int) -> Tree:
-    """Return a tree with the people of its leaves as a table counts them.
-
-    An inner node holds the sum of its leaves, in each of which a person counts.
-    """
+    """Return a tree with the people of its leaves as a table counts them."""
     tree = table.forest.trees[index]
     if not table.in_persons or tree.n_records is None:
         return tree
@@ -251,8 +223,6 @@ def _bounded(table: Table, size: Wide, most: Wide) -> Labels | None:
 def bounded_by(labels: Labels, records: Wide, size: Wide, most: Wide) -> Labels:
     """Return what follows of labels from the most records of one person in each leaf.
 
-    Whoever stands against the largest class is at least its records by that many.
-
     * ``labels``: what leaves say, in records.
     * ``records``, ``size``, ``most``: shape ``(n_leaves,)``: their records, persons, and the most
       records of one of these.
@@ -305,15 +275,6 @@ def values_in(
     * ``persons``: shape ``(n_records,)``: whose each record is, a number from 0; None where that is
       not told.
     * ``most``: the most records of one person, where it is not.
-
-    Examples
-    --------
-    Of four people one has three other values in as many records:
-
-    >>> group, code = np.zeros(6, dtype=np.int64), np.array([0, 0, 0, 1, 2, 3])
-    >>> labels, size = values_in(group, code, 1, 4, persons=np.array([0, 1, 2, 3, 3, 3]))
-    >>> size.tolist(), labels.majority.tolist(), labels.others.tolist()
-    ([4], [3.0], [1.0])
     """
     counts = crosstab(group, code, n_groups, n_values)
     labels = measured(counts, np.arange(n_groups), n_groups)

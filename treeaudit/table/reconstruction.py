@@ -85,12 +85,6 @@ def routed(table: Table, node: Int) -> Table:
 
     * ``table``: of all trees, with the rows of those that do not tell.
     * ``node``: shape ``(n_people, n_trees)``: where each training person ends.
-
-    Notes
-    -----
-    Where a tree may have seen a draw, its leaves hold no more than that: they still count as
-    leaves that do not tell (`Table.n_silent`), so that nothing passes on them. Noisy counts
-    are left as they are: the noise is what the file tells of people.
     """
     if not table.n_silent or table.forest.counts_are == "noisy":
         return table
@@ -116,9 +110,6 @@ def routed(table: Table, node: Int) -> Table:
 
 def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -> Table:
     """Return a table with the labels of the training people too, where the file weighs them.
-
-    Weights tell which labels a leaf holds, but not how many people have each. Other tables are
-    returned as they are, and so are those of trees that may have left people out.
 
     * ``table``: of all trees; it tells the people of every row.
     * ``node``: shape ``(n_people, n_trees)``: where each training person ends.
@@ -149,19 +140,7 @@ def with_labels(table: Table, node: Int, labels: npt.NDArray[np.integer[Any]]) -
 
 
 def claimed(forest: Forest) -> Table:
-    """Rebuild the table as the file claims it: noisy counts are read as people.
-
-    A noisy count is rounded, and nobody is where it is negative. A tree that
-    tells how many people are in its leaves is taken at its word.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> leaf = Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], counts=[[2.2, -1]])
-    >>> noisy = Forest(trees=(leaf,), schema=Schema.numeric(1, ["a", "b"]), counts_are="noisy")
-    >>> reconstruct(noisy).tells_people, claimed(noisy).size.tolist()
-    (False, [2])
-    """
+    """Rebuild the table as the file claims it: noisy counts are read as people."""
     read = _rounded if forest.counts_are == "noisy" else _as_stated
     return _streamed(forest, range(forest.n_trees), read)
 

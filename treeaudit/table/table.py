@@ -37,14 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LeafRows:
-    """A row per leaf.
+    """A row per leaf."""
 
-    * ``start``: shape ``(n_trees + 1,)``: rows ``start[t]`` to ``start[t + 1]`` belong to tree t.
-    * ``leaf``: shape ``(n_rows,)``: the node of each row in its tree, ascending within a tree.
-    """
-
-    start: Wide
-    leaf: Int
+    start: Wide  # Shape `(n_trees + 1,)`: rows `start[t]` to `start[t + 1]` belong to tree t
+    leaf: Int  # Shape `(n_rows,)`: the node of each row in its tree, ascending within a tree
 
     def __len__(self) -> int:
         """Return how many rows there are."""

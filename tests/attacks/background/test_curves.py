@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treeaudit as ta
-from tests.attacks.test_homogeneity import leaves
 from tests.strategies import examples, forests
 from treeaudit.attacks.background.certainty import (
     certainty_by_known,
-    certainty_by_negations,
     certainty_by_skyline,
     distinct_vectors,
     share_certain_by_random,
@@ -36,25 +34,12 @@ def certainty(left: list[tuple[int, ...]], person: int) -> float:
     return labels.max() / len(left)
 
 
-def test_ninety_and_ten() -> None:
-    found = [certainty_by_known([[90, 10]], r)[0] for r in (0, 1, 5, 9, 10)]
-    assert found == pytest.approx([0.9, 0.9091, 0.9474, 0.9890, 1], abs=5e-5)
-    random = [share_certain_by_random([[90, 10]], r)[0] for r in (10, 50, 90)]
-    assert random[0] == pytest.approx(5.8e-14, rel=0.01)
-    assert random[1:] == pytest.approx([0.0006, 0.330], abs=5e-4)
-
-
 def test_the_leaf_of_the_paper() -> None:
     """Wakabayashi et al. (2024), Table 4: height ≥ 170 and age ≥ 15, one yes and two no."""
     leaf = [[1, 2]]
     assert certainty_by_known(leaf, 0)[0] == 2 / 3
     assert certainty_by_known(leaf, 1)[0] == 1
     assert share_certain_by_random(leaf, 1)[0] == pytest.approx(1 / 3)
-
-
-def test_negations() -> None:
-    found = [certainty_by_negations([[2, 2, 1]], n)[0] for n in (0, 1, 2, 3)]
-    assert found == pytest.approx([0.4, 2 / 3, 1, 1])
 
 
 @given(small, st.integers(0, 6))
@@ -73,20 +58,6 @@ def test_known_people_against_every_choice(counts, known) -> None:
     )
     if known < min(n for n in np.subtract(sum(counts), counts)[np.array(counts) > 0]):
         assert certainty_by_known([counts], known)[0] == pytest.approx(expected)
-
-
-@given(small, st.integers(0, 6))
-def test_random_people_against_every_choice(counts, known) -> None:
-    people = [label for label, n in enumerate(counts) for _ in range(n)]
-    certain, tried = 0, 0
-    for target in range(len(people)):
-        others = [i for i in range(len(people)) if i != target]
-        for taken in itertools.combinations(others, min(known, len(others))):
-            left = {people[i] for i in range(len(people)) if i not in taken}
-            # The best choice of others discloses people of the most frequent label only.
-            certain += len(left) == 1 and people[target] == counts.index(max(counts))
-            tried += 1
-    assert share_certain_by_random([counts], known)[0] == pytest.approx(certain / tried)
 
 
 @examples(60)
@@ -130,8 +101,3 @@ def test_vectors_come_from_every_leaf_whose_counts_are_people(forest) -> None:
     assert found.leaves.tolist() == expected.leaves.tolist()
     assert np.array_equal(found.counts, expected.counts[:, :width])
     assert not expected.counts[:, width:].any()
-
-
-def test_leaves_whose_counts_are_no_people_stay_out() -> None:
-    forest = leaves([[3, 1], [4, 0]], counts_are="weighted")
-    assert vectors_of(ta.reconstruct(forest).groups).counts.tolist() == [[4, 0]]

@@ -64,21 +64,3 @@ def test_two_labels_against_every_set_of_implications(leaves, k) -> None:
     assert certainty_by_implications(distinct_vectors(leaves), k)[k] == pytest.approx(
         brute(leaves, k)
     )
-
-
-@examples(15)
-@given(st.tuples(*[st.integers(0, 2)] * 3).filter(lambda leaf: 2 <= sum(leaf) <= 4))
-def test_three_labels_against_every_implication(leaf) -> None:
-    for k in (0, 1, 2):
-        expected = brute([leaf], k)
-        assert certainty_by_implications(distinct_vectors([leaf]), k)[k] == pytest.approx(expected)
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any), min_size=1),
-    st.integers(0, 5),
-)
-def test_more_knowledge_never_makes_less_certain(rows, most) -> None:
-    curve = certainty_by_implications(distinct_vectors(rows), most)
-    assert (np.diff(curve) >= -1e-12).all()
-    assert curve[0] == pytest.approx(max(max(row) / sum(row) for row in rows))

@@ -24,7 +24,7 @@ from tests.attacks.composition.test_joint import six_people
 from treeaudit.attacks import run_attack
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.findings.policy import BUILT_IN
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 8, (120, 5)).astype(float)
@@ -72,17 +72,6 @@ def test_what_was_not_judged_is_never_a_pass(model, reason) -> None:
     assert (report.checks[0].status, report.verdict) == ("skipped", "review")
 
 
-@pytest.mark.parametrize("transform", ["NONE", "LOGISTIC"])
-def test_onnx_adds_up_shares_or_steps(transform) -> None:
-    source = ta.Source(
-        format="onnx",
-        estimator="TreeEnsembleClassifier",
-        parameters={"post_transform": transform},
-    )
-    case = six_people(answers="sum", counts_are="absent", source=source)
-    assert run_attack(Composition(), case).reason.startswith("trees together were not judged")
-
-
 def test_train_is_what_it_asks_for() -> None:
     assert scanned(RandomForestClassifier(3)).results[0].asks == ("--train",)
     unlabelled = ta.scan(
@@ -103,22 +92,6 @@ def test_seeds_beside_the_trees_are_not_used_and_nothing_passes() -> None:
     found = run_attack(Composition(), replace(case, forest=replace(case.forest, extras=extras)))
     # What was found without them stands.
     assert (found.people, len(found.unseen)) == (2, 1)
-
-
-def test_trees_that_tell_nothing_are_no_pass() -> None:
-    case = six_people()
-    silent = tuple(replace(tree, counts=0 * tree.counts) for tree in case.forest.trees)
-    found = run_attack(Composition(), replace(case, forest=replace(case.forest, trees=silent)))
-    assert "tells nothing" in found.reason
-    last = (*case.forest.trees[:2], silent[2])
-    found = run_attack(Composition(), replace(case, forest=replace(case.forest, trees=last)))
-    assert found.reason == "1 of 3 trees tell nothing of their leaves"
-
-
-def test_draws_that_are_not_known_are_doubted() -> None:
-    found = run_attack(Composition(), six_people(records_are="bootstrap"))
-    assert not found.details.draws_known
-    assert found.details.joint == 1
 
 
 def test_numbers_are_given_back_by_their_means() -> None:
@@ -220,21 +193,3 @@ def test_a_forest_that_was_repaired_leaf_by_leaf_does_not_pass(policy, tmp_path)
     assert report.verdict == "fail"
     assert report["TA106"].details.joint > 0.95
     assert report["TA106"].details.rarest_joint > 0.9 > report["TA106"].details.rarest_own
-
-
-@pytest.mark.parametrize("weight", ["balanced", "balanced_subsample", {0: 1, 1: 6}])
-def test_class_weights_hide_no_labels(weight) -> None:
-    """How frequent each label is undoes them: the file says no less than one without weights."""
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=(300, 6))
-    y = (x[:, 0] + rng.normal(size=300) > 1.2).astype(int)
-    for given in (weight, None):
-        model = RandomForestClassifier(40, min_samples_leaf=8, random_state=0, class_weight=given)
-        model.fit(x, y).set_params(random_state=None)
-        for tree in model.estimators_:
-            tree.random_state = None
-        report = ta.scan(model, train=(x, y), policy=ONE, attacks=["TA106"])
-        details = report["TA106"].details
-        assert details.joint > 0.95
-        assert details.excess > 0.05
-        assert report.verdict == "fail"

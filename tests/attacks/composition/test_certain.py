@@ -1,6 +1,5 @@
 """Whose label or number all leaves make certain: by hand, and beside brute force."""
 
-from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -12,13 +11,11 @@ from scipy.optimize import linprog
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
-    GradientBoostingRegressor,
     RandomForestRegressor,
 )
 
 import treeaudit as ta
 from tests.strategies import examples
-from treeaudit.attacks.composition import bounds
 from treeaudit.attacks.composition.bounds import Sums, follow
 from treeaudit.attacks.composition.certain import Certain, Truth, certain_of, counts_known
 from treeaudit.attacks.composition.equations import Said
@@ -69,13 +66,6 @@ def test_one_label_is_the_difference_of_two_counts_by_hand() -> None:
     node = [[0, 0]] * 5 + [[0, 1]] + [[1, 1]] * 5
     labels = [1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0]
     assert found_in(node, labels, "shares") == Certain(people=1, alone=1)
-
-
-def test_what_one_leaf_tells_needs_no_other_tree() -> None:
-    node = [[0, 0]] * 6 + [[1, 0]] * 3 + [[1, 1]] * 3
-    # Nobody of the first leaf has the label, and all of the last: but of the second three each.
-    assert found_in(node, [0] * 6 + [0, 0, 0] + [1, 1, 1], "shares") == Certain()
-    assert found_in([[0, 0], [0, 1]] * 2 + [[1, 1]], [5.0, 6, 7, 8, 9], k=2) == Certain()
 
 
 def test_bounds_of_counts_tell_where_sums_do_not() -> None:
@@ -133,40 +123,6 @@ def table_of(sums: Sums) -> np.ndarray:
     for at in sums.places():
         table[at, np.arange(len(at))] = 1
     return table * sums.counts[:, None]
-
-
-def follows_exactly(table) -> list[bool]:
-    """Eliminate in fractions: a group follows where a reduced row holds it alone."""
-    rows = [[Fraction(int(one)) for one in row] for row in table]
-    known, done = [False] * table.shape[1], 0
-    for column in range(table.shape[1]):
-        pivot = next((i for i in range(done, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[done], rows[pivot] = rows[pivot], rows[done]
-        rows[done] = [one / rows[done][column] for one in rows[done]]
-        for i, row in enumerate(rows):
-            if i != done and row[column]:
-                rows[i] = [a - row[column] * b for a, b in zip(row, rows[done], strict=True)]
-        done += 1
-    for row in rows:
-        held = [i for i, one in enumerate(row) if one]
-        if len(held) == 1:
-            known[held[0]] = True
-    return known
-
-
-@pytest.mark.parametrize("dense", [4_000, 0], ids=["factors", "gradients"])
-@given(seed=st.integers(0, 100_000), people=st.integers(1, 14), trees=st.integers(1, 6))
-def test_what_follows_is_what_fractions_say(dense, seed, people, trees) -> None:
-    start, node, rng = drawn(seed, people, trees, leaves=4)
-    counts = rng.random(start[-1]) < 0.9
-    sums, _ = Sums.of(start, node, counts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounds, "_DENSE", dense)
-        told = follow(sums)
-    assert told.known.tolist() == follows_exactly(table_of(sums))
-    assert told.open == 0
 
 
 @examples(60)
@@ -278,38 +234,3 @@ def test_who_defends_is_told_of_nobody_in_what_it_writes(tmp_path) -> None:
     assert report.verdict == "pass"
     if safer.n_trees > 1:
         assert report["TA106"].details.certain == 0
-
-
-def test_steps_of_squared_errors_tell_sums_of_numbers() -> None:
-    """What a leaf steps by is the rate times the mean of what is left: pinv of all leaves."""
-    rng = np.random.default_rng(1)
-    x = rng.integers(0, 100, size=(400, 3)).astype(float)
-    y = np.round(x[:, 0] * 10 + rng.lognormal(7, 0.5, 400), 2)
-    model = GradientBoostingRegressor(
-        n_estimators=12, max_depth=2, min_samples_leaf=20, random_state=0
-    ).fit(x, y)
-    node, score, table, sums = model.apply(x).astype(int), np.full(400, y.mean()), [], []
-    for i, tree in enumerate(model.estimators_[:, 0]):
-        step = tree.tree_.value[:, 0, 0]
-        for at in np.unique(node[:, i]):
-            there = node[:, i] == at
-            table.append(there.astype(float))
-            sums.append(there.sum() * step[at] + score[there].sum())
-        score = score + 0.1 * step[node[:, i]]
-    back = np.linalg.pinv(np.array(table), rcond=1e-10)
-    row = back @ np.array(table)
-    alone = [i for i in range(400) if np.allclose(row[i], np.eye(400)[i], atol=1e-8)]
-    assert len(alone) == 1
-    assert back[alone] @ np.array(sums) == pytest.approx(y[alone])
-    model.random_state = None
-    for tree in model.estimators_[:, 0]:
-        tree.random_state = None
-    report = ta.scan(model, policy=POLICY, train=frame_of(x, y), target="y")
-    details = report["TA106"].details
-    assert (details.by, details.certain, details.certain_alone) == ("steps", 3, 1)
-    assert report.verdict == "fail"
-    # Of draws, steps say nothing exactly.
-    model = GradientBoostingRegressor(
-        n_estimators=12, max_depth=2, min_samples_leaf=20, subsample=0.5, random_state=0
-    ).fit(x, y)
-    assert ta.scan(model, train=frame_of(x, y), target="y")["TA106"].details.certain == 0

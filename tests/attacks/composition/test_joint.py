@@ -4,17 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.optimize import linprog, lsq_linear
+from scipy.optimize import lsq_linear
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 import treeaudit as ta
 from tests.attacks.people import records_of
-from tests.strategies import examples
 from treeaudit.attacks import Case, run_attack
 from treeaudit.attacks.composition.attack import Composition
-from treeaudit.attacks.composition.bounds import shared_leaf_groups
 from treeaudit.attacks.composition.equations import said_by
 from treeaudit.attacks.composition.joint import solve
 
@@ -84,35 +80,6 @@ def test_three_trees_determine_six_labels_by_hand() -> None:
     assert (details.certain, details.certain_alone) == (6, 6)
 
 
-def test_three_trees_determine_four_labels_by_hand() -> None:
-    # AB CD, AC BD of share 1/2 each; AD all, BC none.
-    trees = [multiway(0, [[1, 1], [1, 1]]), multiway(1, [[1, 1], [1, 1]])]
-    trees.append(multiway(2, [[0, 2], [2, 0]]))
-    leaves = [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
-    case = case_of(trees, leaves, [1, 0, 0, 1])
-    x = solve(said_by(case.forest, case.train.node)).x[:, 0]
-    np.testing.assert_allclose(x, [1, 0, 0, 1], atol=1e-3)
-    # The model answers 2/3 and 1/3: right as well.
-    found = run_attack(Composition(), case)
-    assert (found.details.joint, found.details.own, found.status) == (1, 1, "clear")
-    assert found.summary.startswith("3 trees together give back no more labels")
-
-
-def test_one_tree_gives_back_its_own_answers() -> None:
-    case = six_people()
-    said = said_by(case.forest, case.train.node)
-    first = solve(said.first(1))
-    np.testing.assert_allclose(first.x[:, 0], 0.5)
-
-
-def test_leaves_of_everybody_give_back_the_majority() -> None:
-    trees = [multiway(0, [[3, 5]]), multiway(1, [[3, 5]])]
-    case = case_of(trees, np.zeros((8, 2)), [0] * 3 + [1] * 5)
-    details = run_attack(Composition(), case).details
-    assert details.joint == details.own == details.majority == 5 / 8
-    assert (details.excess, details.rarest_joint) == (0, 0)
-
-
 def random_forest(seed: int, classes: int, *, bootstrap: bool):
     rng = np.random.default_rng(seed)
     x, y = rng.integers(0, 6, (40, 5)).astype(float), rng.integers(0, classes, 40)
@@ -152,37 +119,3 @@ def test_the_optimum_is_that_of_bounded_least_squares(seed, doubt) -> None:
     numbers = solve(replace(said, kind="numbers"), doubt=doubt, tolerance=-1.0, most=5_000)
     free = np.linalg.lstsq(full, np.r_[b, np.sqrt(doubt) * own], rcond=None)[0]
     np.testing.assert_allclose(a @ numbers.x[:, 0], a @ free, atol=1e-4)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_majorities_that_can_be_met_are_met_as_by_a_linear_program(seed) -> None:
-    forest, x, _ = random_forest(seed, 2, bootstrap=False)
-    labelled = ta.defend(forest, method="labels-only")
-    said = said_by(labelled, forest.apply(x))
-    assert said.kind == "labels"
-    rows = rows_of(said)
-    sign = np.array([1 if said.mean[at, 0] < 0.5 else -1 for _, at, _ in rows])[:, None]
-    share = np.array([row / np.sqrt(size) for row, _, size in rows])
-    slack = np.eye(len(rows))
-    lp = linprog(
-        np.r_[np.zeros(40), np.ones(len(rows))],
-        A_ub=np.hstack([sign * share, -slack]),
-        b_ub=sign[:, 0] / 2,
-        bounds=[(0, 1)] * 40 + [(0, None)] * len(rows),
-    )
-    assert lp.fun == pytest.approx(0, abs=1e-9)
-    ours = solve(said, most=5_000).x[:, 0]
-    assert (sign * (share @ ours[:, None] - 0.5)).max() < 0.01
-
-
-@given(st.integers(0, 10_000), st.integers(1, 12), st.integers(1, 5))
-@examples(30)
-def test_more_trees_never_lower_the_number_of_groups(seed, trees, leaves) -> None:
-    node = np.random.default_rng(seed).integers(0, leaves, (50, trees)).astype(np.int32)
-    found = shared_leaf_groups(node, range(1, trees + 1))
-    for t, (n, sizes) in found.items():
-        _, group, wanted = np.unique(node[:, :t], axis=0, return_inverse=True, return_counts=True)
-        assert n == len(wanted)
-        assert sizes.tolist() == wanted[group.reshape(-1)].tolist()
-    counts = [found[t][0] for t in range(1, trees + 1)]
-    assert counts == sorted(counts)

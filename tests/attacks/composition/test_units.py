@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier
 
 import treeaudit as ta
@@ -27,22 +25,6 @@ def test_groups_of_three_visits_by_hand() -> None:
     persons = np.array([4, 4, 7, 9], dtype=np.int32)
     found = shared_leaf_groups(node, (1, 2), persons)
     assert [(n, size.tolist()) for n, size in found.values()] == [(2, [2, 2, 1]), (4, [1, 1, 1])]
-
-
-@given(seed=st.integers(0, 10_000), trees=st.integers(1, 6), people=st.integers(1, 20))
-def test_groups_of_visits_are_what_they_are_one_by_one(seed, trees, people) -> None:
-    random = np.random.default_rng(seed)
-    node = random.integers(0, 3, (30, trees)).astype(np.int32)
-    persons = random.integers(0, people, 30).astype(np.int32)
-    for t, (n, size) in shared_leaf_groups(node, range(1, trees + 1), persons).items():
-        ends = [tuple(one) for one in node[:, :t].tolist()]
-        held = {one: {who for x, who in zip(ends, persons.tolist(), strict=True) if x == one}
-                for one in ends}  # fmt: skip
-        smallest = {
-            who: min(len(there) for there in held.values() if who in there)
-            for who in sorted(set(persons.tolist()))
-        }
-        assert (n, size.tolist()) == (len(held), [*smallest.values()])
 
 
 def test_who_is_apart_from_everybody_is_told() -> None:
@@ -109,18 +91,3 @@ def test_a_random_forest_of_xgboost_is_judged_as_a_forest(tmp_path) -> None:
     boosted.save_model(tmp_path / "boosted.json")
     checks = {c.name: c for c in ta.scan(tmp_path / "boosted.json").checks}
     assert checks["max-joint-label-excess"].reason.endswith("give --train")
-
-
-@pytest.mark.libraries
-def test_a_random_forest_of_lightgbm_is_not_called_a_booster(tmp_path) -> None:
-    lgb = library("lightgbm")
-    rows, labels = RANDOM.normal(size=(N, 4)), RANDOM.integers(0, 2, N)
-    model = lgb.LGBMClassifier(
-        boosting_type="rf", n_estimators=5, subsample=0.6, subsample_freq=1, verbose=-1
-    ).fit(rows, labels)
-    model.booster_.save_model(tmp_path / "forest.txt")
-    report = ta.scan(tmp_path / "forest.txt", train=(rows, labels))
-    checks = {c.name: (c.status, c.reason) for c in report.checks}
-    for name in ("max-certain-share", "max-joint-label-excess"):
-        assert checks[name][0] == "skipped"
-    assert "trees together were not judged" in checks["max-joint-label-excess"][1]

@@ -36,10 +36,3 @@ def test_the_total_of_a_clipped_leaf_is_not_told() -> None:
     assert SAID in ta.load(tree).warnings
     bag = BaggingRegressor(DecisionTreeRegressor(monotonic_cst=[1, 0, 0], min_samples_leaf=6), 3)
     assert SAID in ta.load(bag.fit(rows, numbers)).warnings
-
-
-def test_that_of_leaves_that_are_in_order_anyway_is() -> None:
-    rows = np.repeat([[1.0], [2.0], [3.0]], 50, axis=0)
-    numbers = rows[:, 0] * 10 + np.arange(150) % 7
-    tree = DecisionTreeRegressor(monotonic_cst=[1], min_samples_leaf=50).fit(rows, numbers)
-    assert _dominating(tree) == ("pass", 0.0)

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
@@ -27,21 +26,3 @@ def test_numbers_of_few_are_nearly_certain_for_all_others(criterion, seed) -> No
     nearly = (others <= 1) | ((1 - others / size >= 0.95) & (others < 5))
     assert report["TA109"].details.nearly_certain_share >= size[nearly].sum() / 300 > 0.05
     assert report.verdict == "fail"
-
-
-def test_other_numbers_than_those_of_the_training_pass_nothing() -> None:
-    x, y = claims(0)
-    other = 10 * x.a + np.random.default_rng(1).normal(size=300)
-    model = RandomForestRegressor(5, min_samples_leaf=20, random_state=0).fit(x, other)
-    report = ta.scan(model, train=x.assign(y=y), target="y")
-    assert any("could not be verified" in one for one in report.warnings)
-    check = {one.name: one.status for one in report.checks}["max-nearly-certain-share"]
-    assert (check, report.verdict == "pass") == ("skipped", False)
-
-
-def test_other_numbers_than_the_medians_of_leaves_are_refused() -> None:
-    x, y = claims(0)
-    model = DecisionTreeRegressor(min_samples_leaf=20, criterion="absolute_error")
-    model.fit(x, 10 * x.a + np.random.default_rng(1).normal(size=300))
-    with pytest.raises(ta.DataError, match="is not the training data of the model"):
-        ta.scan(model, train=x.assign(y=y), target="y")

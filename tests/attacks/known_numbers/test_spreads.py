@@ -4,13 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.ensemble import (
-    AdaBoostRegressor,
-    BaggingRegressor,
-    ExtraTreesRegressor,
-    GradientBoostingRegressor,
-    RandomForestRegressor,
-)
 from sklearn.tree import DecisionTreeRegressor
 
 import treeaudit as ta
@@ -60,21 +53,6 @@ def test_a_poisson_deviance_bounds_the_mean_absolute_deviation(numbers) -> None:
     assert tree.spread[0] >= off * (1 - 1e-6) - 1e-6
 
 
-@pytest.mark.parametrize("loss", ["absolute_error", "quantile", "huber"])
-def test_impurities_of_gradients_are_no_spreads(loss) -> None:
-    rng = np.random.default_rng(0)
-    x = rng.integers(0, 8, 200)
-    y = np.round(np.where(x < 4, rng.uniform(0, 100, 200), rng.uniform(200, 900, 200)), 2)
-    rows = x[:, None].astype(float)
-    model = GradientBoostingRegressor(
-        n_estimators=1, loss=loss, alpha=0.2, min_samples_leaf=20, max_depth=1
-    ).fit(rows, y)
-    assert ta.load(model).trees[0].spread is None
-    found = _found(model, train=(rows, y))
-    assert (found.people, found.details.exact_people) == (0, 0)
-    assert found.details.spread_of == "people"
-
-
 def _weights(kind: str) -> np.ndarray:
     rng = np.random.default_rng(3)
     return {
@@ -99,32 +77,6 @@ def test_spreads_of_weights_are_not_of_people(kind, criterion) -> None:
     assert (check.status, check.reason) == ("skipped", told.reason)
     found = _found(model, train=(ROWS, numbers))
     assert (found.people, found.details.spread_of) == (0, "people")
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        RandomForestRegressor(5, min_samples_leaf=10, random_state=0),
-        ExtraTreesRegressor(5, min_samples_leaf=10, random_state=0),
-        BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=10), n_estimators=5),
-        GradientBoostingRegressor(n_estimators=5, min_samples_leaf=10, subsample=0.7),
-        GradientBoostingRegressor(n_estimators=5, min_samples_leaf=10, loss="huber"),
-    ],
-)
-def test_honest_models_without_weights_are_told_of(model) -> None:
-    rng = np.random.default_rng(1)
-    rows = rng.normal(size=(400, 3))
-    numbers = 3 * rows[:, 0] + rng.normal(size=400)
-    for criterion in CRITERIA[:2] if hasattr(model, "bootstrap") else (None,):
-        if criterion is not None and hasattr(model, "criterion"):
-            model.set_params(criterion=criterion)
-        model.fit(rows, numbers)
-        report = ta.scan(model)
-        assert report["TA109"].status == "clear"
-        states = {check.name: check.status for check in report.checks}
-        open_ = criterion == "absolute_error" and hasattr(model, "criterion")
-        assert states["max-known-number-share"] == "pass"
-        assert states["max-nearly-certain-share"] == ("skipped" if open_ else "pass")
 
 
 @given(seed=st.integers(0, 1 << 16))
@@ -157,10 +109,3 @@ def test_whoever_is_known_is_known(seed) -> None:
     assert told.exact_people <= exact
     assert told.known_people - told.dominating_people <= known
     assert told.certain_people <= bounded
-
-
-def test_rows_that_are_drawn_twice_tell_nothing() -> None:
-    numbers = 1.7**GROUP
-    model = AdaBoostRegressor(DecisionTreeRegressor(min_samples_leaf=5), n_estimators=2)
-    report = ta.scan(model.fit(ROWS, numbers), policy="observe")
-    assert "TA109" in {one.id for one in report.results if not isinstance(one, ta.Finding)}

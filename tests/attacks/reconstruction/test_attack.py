@@ -11,9 +11,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.attacks import Case
 from treeaudit.attacks.reconstruction.view import ReconstructionDetails
-from treeaudit.reports.terminal import attack_lines
 
 POLICY = ta.Policy(name="test", values={"max-certified-people": 0})
 
@@ -89,18 +87,6 @@ def test_what_is_no_equation_is_not_clear(table) -> None:
     assert report.verdict == "review"
 
 
-def test_no_time_is_no_pass(table) -> None:
-    report = ta.scan(forest_of(table), policy=POLICY, seconds=0)
-    assert skipped(report) == (
-        "nobody is certain so far, but the search ended after 0 seconds: more with --seconds"
-    )
-    assert report.verdict == "review"
-    # What was tried and not ended is not called unasked for.
-    lines = attack_lines(report, short=True)
-    assert next(one for one in lines if one.id == "TA108").found == skipped(report)
-    assert not any("reconstruction" in one.found for one in lines if one.title == "Not asked for")
-
-
 def test_trees_that_contradict_each_other_are_not_clear(table) -> None:
     one, other = (ta.load(forest_of(half, 1)) for half in (table[:150], table[150:]))
     both = ta.Forest(trees=(*one.trees, *other.trees), schema=one.schema)
@@ -151,32 +137,6 @@ def test_draws_without_seeds_make_nobody_certain_but_likely(table) -> None:
     assert "likely: " in found.evidence[0].says
 
 
-def test_where_there_is_no_room_the_draws_are_not_made_again(table, monkeypatch) -> None:
-    """Of the first tree alone, which tells other seeds."""
-    monkeypatch.setattr("treeaudit.inference.bootstrap._MOST_PLACES", 1_000)
-    grown = forest_of(table, bootstrap=True)
-    known = ta.scan(grown, policy=POLICY)
-    assert "the search ended after" in skipped(known)
-    assert known.verdict == "review"
-    made = []
-    monkeypatch.setattr(Case, "times", lambda case: made.append(case))
-    assert skipped(ta.scan(grown, policy=POLICY)) == skipped(known)
-    assert not made
-    for one in grown.estimators_:
-        one.random_state += 1
-    other = ta.scan(grown, policy=POLICY)
-    assert skipped(other).startswith("not reconstructed: its seeds do not draw the people")
-
-
-def test_draws_of_whom_nobody_is_likely_in_time_say_no_more_than_before(table) -> None:
-    grown = forest_of(table, bootstrap=True)
-    for one in (grown, *grown.estimators_):
-        one.random_state = None
-    report = ta.scan(grown, policy=POLICY, seconds=0)
-    assert skipped(report).startswith("not applicable: nobody tells who")
-    assert report.verdict == "pass"
-
-
 def test_whoever_knows_some_people_knows_the_others(table) -> None:
     grown = forest_of(table, 2, min_samples_leaf=20)
     alone = ta.scan(grown, train=table, target="answer", policy=POLICY)["TA108"].details
@@ -203,16 +163,6 @@ def test_people_of_several_classes_are_certain_with_labels_or_else_without(table
             assert found.details.certified > 0.9
             assert found.details.checked.wrong == 0
             assert found.evidence[0].says in ("answer = a", "answer = b", "answer = c")
-
-
-def test_whoever_knows_some_people_of_a_boosting_knows_the_others(table) -> None:
-    grown = GradientBoostingClassifier(n_estimators=30, max_depth=5, random_state=0)
-    grown.fit(table.drop(columns="answer"), table["answer"])
-    report = ta.scan(
-        grown, train=table, known=table[1:], target="answer", policy=POLICY
-    )["TA108"]  # fmt: skip
-    assert report.details.informed.known == 299
-    assert report.details.certified < report.details.informed.certified == 1.0
 
 
 def test_other_seeds_are_not_clear(table) -> None:

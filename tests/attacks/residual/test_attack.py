@@ -1,6 +1,5 @@
 """TA202 to TA205: what else the file gives away, and that the remedies remove it."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -10,9 +9,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from treeaudit.findings.details import plain_data
-from treeaudit.model.extras import KINDS as EVERY
-from treeaudit.model.extras import Extra, Extras
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS as EVERY
+from treeaudit.model.source import Extra, Extras, Source
 
 IDS = ("TA202", "TA203", "TA204", "TA205", "TA206")
 KINDS = (
@@ -165,25 +163,6 @@ def test_details_hold_stable_numbers_for_checks() -> None:
     assert [found[attack].details.people for attack in numbers] == [9, 50, 9, 0, 0]
 
 
-def test_the_worst_is_said_in_full_and_the_others_are_named() -> None:
-    found = (
-        Extra(kind="extremes", where="data_min_", n=6, says="six smallest values"),
-        Extra(kind="column-values", where="bins", n=90, says="ninety bins"),
-    )
-    finding = scan_with(*found)["TA204"]
-    assert finding.summary == "Ninety bins (bins); also smallest and largest values of columns."
-    assert finding.people == 0
-
-
-def test_an_order_of_findings_changes_nothing() -> None:
-    found = [Extra(kind=k, where=k, n=1, says=k) for k in ("labels", "seeds", "records")]
-    one, other = scan_with(*found), scan_with(*reversed(found))
-    for attack in IDS:
-        first, second = one[attack], other[attack]
-        assert (first.severity, first.people) == (second.severity, second.people)
-    assert dataclasses.is_dataclass(one["TA202"])
-
-
 def reason_of(**source) -> str:
     tree = ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], value=[3.5])
     model = ta.Forest(
@@ -202,8 +181,3 @@ def test_no_other_form_is_named_that_nothing_looks_into(form) -> None:
     reason = reason_of(format=form, library=library)
     assert f"nothing looks for single targets in this model of {library}" in reason
     assert "pickle" not in reason
-
-
-def test_a_pickle_does_not_send_to_a_pickle() -> None:
-    assert "pickle" not in reason_of(format="sklearn-pickle", library="scikit-learn")
-    assert "such as a pickle" in reason_of(format="treeaudit-json", library="scikit-learn")

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import read_whole
 from treeaudit import scan
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.arrow_parts import stream
 from treeaudit.readers.pickle.inert import Inert

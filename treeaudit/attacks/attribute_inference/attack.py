@@ -36,7 +36,7 @@ from treeaudit.attacks.attribute_inference.guesses import (
 from treeaudit.attacks.attribute_inference.view import AttributesDetails, InferredColumn, view
 from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.control import of_what_fails
-from treeaudit.attacks.groups import Groups, split_groups
+from treeaudit.attacks.membership_inference.scores import Groups, split_groups
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule
 from treeaudit.findings.details import Details, People, Share
@@ -49,16 +49,12 @@ from treeaudit.stats import Estimate, difference, paired, residual, wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
-    """Who was found out about one column, and by what.
-
-    * ``is_member``: shape ``(n,)``: members, the others are control people.
-    * ``model``, ``imputation``, ``frequent``, ``fredrikson``: shape ``(n,)``: whether the value is
-      right that follows from the counts and the guess, from the guess alone, from the most frequent
-      value, and from Fredrikson's rule.
-    """
+    """Who was found out about one column, and by what."""
 
     column: Column
-    is_member: Flag
+    is_member: Flag  # Shape `(n,)`: members, the others are control people
+    # Shape `(n,)`: whether the value is right that follows from the counts and the guess, from
+    # the guess alone, from the most frequent value, and from Fredrikson's rule
     model: Flag
     imputation: Flag
     frequent: Flag
@@ -81,10 +77,7 @@ class Outcome:
         return paired(*only, len(ours), confidence)
 
     def given_away(self, confidence: float) -> float:
-        """Return the share of members whose value the model gives away; 0 where not certain.
-
-        The smaller of the two excesses, where both are above 0 with confidence.
-        """
+        """Return the share of members whose value the model gives away; 0 where not certain."""
         excesses = [self.beyond_control(confidence), self.beyond_imputation(confidence)]
         if any(excess.low <= 0 for excess in excesses):
             return 0.0
@@ -148,11 +141,7 @@ _MOST_TIMES_TREES = 80_000
 
 
 def _advantage(findings: Sequence[Finding], _: Forest) -> float | None:
-    """Measure how much more often a value is found than for unseen people and without the model.
-
-    The smaller of the two, at its upper bound, for the column where that is
-    largest; None where a column was left out.
-    """
+    """Measure how much more often a value is found than for unseen people and without the model."""
     details = details_of(findings[0], AttributesDetails)
     if details.not_attacked:
         return None
@@ -174,14 +163,7 @@ _ADVANTAGE = Rule(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """Infer each column of training people from all their others.
-
-    * ``most_people``: the most members, and the most control people, that are asked about; fewer in
-      forests of more than fifty trees, never below 500.
-    * ``most_columns``: the most columns that are attacked, most identifying first.
-    * ``most_work``: the same by cost: people times candidates times trees, 40 million of which take
-      about eight seconds.
-    """
+    """Infer each column of training people from all their others."""
 
     id: ClassVar[str] = "TA104"
     title: ClassVar[str] = "Attribute inference"
@@ -202,15 +184,16 @@ class Attributes:
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, TRUE_COUNTS)
     details: ClassVar[type[Details]] = AttributesDetails
+    # The most members, and the most control people, that are asked about; fewer in forests of
+    # more than fifty trees, never below 500
     most_people: int = 2_000
-    most_columns: int = 30
+    most_columns: int = 30  # The most columns that are attacked, most identifying first
+    # The same by cost: people times candidates times trees, 40 million of which take about eight
+    # seconds
     most_work: int = 40_000_000
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return which columns the model gives away beyond control and imputation.
-
-        Skipped where no column can be attacked.
-        """
+        """Return which columns the model gives away beyond control and imputation."""
         trees = case.forest.n_trees
         most = max(_FEWEST_PEOPLE, min(self.most_people, _MOST_TIMES_TREES // trees))
         people = split_groups(case, self.id, min(most, self.most_people))

@@ -2,6 +2,8 @@
 
 `fredrikson` is the published rule for one tree or several: the value that most people in the leaf
 may have. It infers what is frequent, not what was memorised: a baseline to be above.
+A candidate that passes all edges on the way of a person leads to the same leaf: `Paths` routes
+people again only with other candidates.
 
 References
 ----------
@@ -19,13 +21,69 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.attacks.attribute_inference.what_if import Paths
 from treeaudit.attacks.case import Case
-from treeaudit.attacks.groups import Groups, leaf_scores
+from treeaudit.attacks.membership_inference.scores import Groups, leaf_scores
 from treeaudit.model.forest import Forest
+from treeaudit.model.routing import Walk, router_of
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
 from treeaudit.model.words import cell, label_text
 from treeaudit.people.predict.imputation import guess
 from treeaudit.people.records import Records
+
+_Hidden = tuple[Sequence[int], Float]
+"""Features of a column, and what may be in them: shape ``(n_candidates, len(features))``."""
+
+
+class Paths:
+    """A tree and the columns whose values are hidden."""
+
+    def __init__(self, tree: Tree, schema: Schema, columns: Sequence[_Hidden]) -> None:
+        self.tree, self._columns = tree, columns
+        self._router = router_of([tree], schema)
+        self._reach = [_reachable(tree, *column) for column in columns]
+
+    def what_if(self, values: npt.NDArray[np.floating[Any]], node: Int) -> Int:
+        """Return where each person would end with each candidate.
+
+        Shape ``(n, n_candidates)``, those of all columns side by side.
+        """
+        # Who stopped on the way may go on, and of edges that overlap the first is taken.
+        open_ = ~self.tree.is_leaf[node] | (not isinstance(self._router.trees[0], Walk))
+        found = [np.empty((len(node), 0), dtype=node.dtype)]
+        for (features, candidates), reach in zip(self._columns, self._reach, strict=True):
+            ends = np.repeat(node[:, None], len(candidates), axis=1)
+            rows, other = np.nonzero(~reach[node] | open_[:, None])
+            if len(rows):
+                changed = values[rows].astype(np.float64)
+                changed[:, list(features)] = candidates[other]
+                ends[rows, other] = self._router.ends(changed)[:, 0]
+            found.append(ends)
+        return np.hstack(found)
+
+    def people_with(self) -> Float:
+        """Return how many people are in leaves that a person with each candidate can reach.
+
+        Shape ``(n_candidates,)``. 0 if the tree does not count people.
+        """
+        leaves, people = self.tree.leaves, self.tree.n_records
+        size = np.zeros(len(leaves)) if people is None else people[leaves].astype(np.float64)
+        return np.concatenate([np.zeros(0), *(size @ reach[leaves] for reach in self._reach)])
+
+
+def _reachable(tree: Tree, features: Sequence[int], candidates: Float) -> Flag:
+    """Return which candidates pass all edges on the way to each node."""
+    reach = np.ones((tree.n_nodes, len(candidates)), dtype=np.bool_)
+    for place, feature in enumerate(features):
+        nodes = np.flatnonzero(tree.feature == feature)
+        pairs = np.repeat(nodes, len(candidates)).astype(np.int32)
+        passed = tree.passes(pairs, np.tile(candidates[:, place], len(nodes)))
+        reach[nodes] = passed.reshape(len(nodes), len(candidates))
+    levels = np.split(np.argsort(tree.depths, kind="stable"), np.cumsum(np.bincount(tree.depths)))
+    for nodes in levels[1:]:
+        reach[nodes] &= reach[tree.parent[nodes]]
+    return reach
+
 
 _Table = npt.NDArray[np.floating[Any]]
 
@@ -35,18 +93,13 @@ _ENOUGH_THRESHOLDS = 4_096
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Column:
-    """One column as the attacker sees it: a feature, or all indicators of a category.
-
-    * ``features``: positions of its features in the model.
-    * ``values``: shape ``(n_candidates, len(features))``: what the model is asked with.
-    * ``says``: the candidates in words.
-    * ``cuts``: ends of the intervals of a numeric column, ascending; None otherwise.
-    """
+    """One column as the attacker sees it: a feature, or all indicators of a category."""
 
     name: str
-    features: tuple[int, ...]
-    values: Float
-    says: tuple[str, ...]
+    features: tuple[int, ...]  # Positions of its features in the model
+    values: Float  # Shape `(n_candidates, len(features))`: what the model is asked with
+    says: tuple[str, ...]  # The candidates in words
+    # Ends of the intervals of a numeric column, ascending; None otherwise
     cuts: Float | None = None
 
     def truth(self, values: _Table) -> Int:
@@ -189,33 +242,25 @@ def fredrikson(people: npt.ArrayLike, prior: npt.ArrayLike, phi: npt.ArrayLike) 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Targets:
-    """The people one of whose values is to be inferred, members first.
+    """The people one of whose values is to be inferred, members first."""
 
-    * ``values``, ``node``, ``labels``: as in `treeaudit.people.records.Records`.
-    * ``known``: shape ``(n,)``: the label or the number to predict, which the attacker knows too.
-    * ``is_member``: shape ``(n,)``.
-    """
-
+    # As in `treeaudit.people.records.Records`
     values: npt.NDArray[np.floating[Any]]
     node: Int
     labels: Int | None
-    known: Float
-    is_member: Flag
+    known: Float  # Shape `(n,)`: the label or the number to predict, which the attacker knows too
+    is_member: Flag  # Shape `(n,)`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Weighed:
-    """What the trees say for each candidate of one column.
+    """What the trees say for each candidate of one column."""
 
-    * ``score``: shape ``(n, n_candidates)``: log likelihood ratio of the counts, summed over the
-      trees; minus infinity where somebody with that value is certainly not in the training data.
-    * ``people``: shape ``(n, n_candidates)``: people in the leaves, summed over the trees.
-    * ``phi``: shape ``(n_candidates,)``: people in all leaves the candidate can reach.
-    """
-
+    # Shape `(n, n_candidates)`: log likelihood ratio of the counts, summed over the trees; minus
+    # infinity where somebody with that value is certainly not in the training data
     score: Float
-    people: Float
-    phi: Float
+    people: Float  # Shape `(n, n_candidates)`: people in the leaves, summed over the trees
+    phi: Float  # Shape `(n_candidates,)`: people in all leaves the candidate can reach
 
 
 def target_people(people: Groups) -> Targets:

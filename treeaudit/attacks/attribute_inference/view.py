@@ -5,64 +5,63 @@ from dataclasses import dataclass
 
 from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, say
-from treeaudit.findings.findings import Control, Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Control,
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Rung,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.words import in_percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferredColumn(Details):
-    """How often the hidden values of one column are found.
+    """How often the hidden values of one column are found."""
 
-    * ``column``, ``candidates``: its name, and how many values it may have.
-    * ``model_members``, ``model_control``: share of members and of control people whose value
-      follows from the counts and the guess.
-    * ``imputation_members``, ``imputation_control``: from the guess without the model.
-    * ``frequent_members``, ``frequent_control``: from the most frequent value.
-    * ``fredrikson_members``, ``fredrikson_control``: from the rule of Fredrikson et al. (2015).
-    * ``excess``, ``excess_low``, ``excess_high``: members minus control people, both by the model,
-      with its 95 % interval.
-    * ``beyond_imputation``, ``beyond_imputation_low``, ``beyond_imputation_high``: members by the
-      model minus members by the guess, with its 95 % interval.
-    * ``given_away``: whether both are above 0 with 95 % confidence for all columns together.
-    """
-
+    # Its name, and how many values it may have
     column: str
     candidates: int
+    # Share of members and of control people whose value follows from the counts and the guess
     model_members: Share
     model_control: Share
+    # From the guess without the model
     imputation_members: Share
     imputation_control: Share
+    # From the most frequent value
     frequent_members: Share
     frequent_control: Share
+    # From the rule of Fredrikson et al. (2015).
     fredrikson_members: Share
     fredrikson_control: Share
+    # Members minus control people, both by the model, with its 95 % interval
     excess: float
     excess_low: float
     excess_high: float
+    # Members by the model minus members by the guess, with its 95 % interval
     beyond_imputation: float
     beyond_imputation_low: float
     beyond_imputation_high: float
-    given_away: bool
+    given_away: bool  # Whether both are above 0 with 95 % confidence for all columns together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributesDetails(Details):
-    """Which columns the model gives away.
+    """Which columns the model gives away."""
 
-    * ``columns``: those that were attacked, the most identifying first.
-    * ``given_away``, ``not_attacked``: names of those that are given away, and of those that were
-      left out.
-    * ``alpha``: weight of the counts against the guess.
-    * ``members``, ``control``, ``reference``: people who were asked about, unseen people who were,
-      and unseen people from whom the population was learnt.
-    """
-
-    columns: tuple[InferredColumn, ...]
+    columns: tuple[InferredColumn, ...]  # Those that were attacked, the most identifying first
+    # Names of those that are given away, and of those that were left out
     given_away: tuple[str, ...]
     not_attacked: tuple[str, ...]
-    alpha: float
+    alpha: float  # Weight of the counts against the guess
+    # People who were asked about, unseen people who were, and unseen people from whom the
+    # population was learnt
     members: People
     control: People
     reference: People

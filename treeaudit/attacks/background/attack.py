@@ -62,11 +62,7 @@ _BY_ONE_KNOWN = Rule(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Background:
-    """Count people who are disclosed once the attacker knows something already.
-
-    * ``most_known``: the largest number of known people, negations and implications.
-    * ``certainty``: from which probability on a label counts as disclosed by a public prior.
-    """
+    """Count people who are disclosed once the attacker knows something already."""
 
     id: ClassVar[str] = "TA103"
     title: ClassVar[str] = "Background knowledge"
@@ -87,15 +83,12 @@ class Background:
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (CLASS_COUNTS,)
     details: ClassVar[type[Details]] = BackgroundDetails
-    most_known: int = 10
+    most_known: int = 10  # The largest number of known people, negations and implications
+    # From which probability on a label counts as disclosed by a public prior
     certainty: float = 0.95
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return who falls for each amount of knowledge.
-
-        Leaves whose counts are not people (weights, repeated draws) only count
-        at ``r = 0``; skipped where nothing was found and there are such leaves.
-        """
+        """Return who falls for each amount of knowledge."""
         table = case.table
         size, majority = table.size, table.labels.majority
         countable = ~np.isnan(majority)

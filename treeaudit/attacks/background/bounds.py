@@ -23,17 +23,14 @@ from treeaudit.table.labels import people_per_class
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Bounds:
-    """People per class in the leaves of one tree, one row per node.
+    """People per class in the leaves of one tree, one row per node."""
 
-    * ``low``, ``high``: shape ``(n_nodes, n_classes)``.
-    * ``size``: shape ``(n_nodes,)``: people of the leaf; 0 in inner nodes.
-    * ``holds``: shape ``(n_nodes,)``: leaves in which everybody who fits is counted. The others
-      prove nothing about a given person.
-    """
-
+    # Shape `(n_nodes, n_classes)`
     low: Wide
     high: Wide
-    size: Wide
+    size: Wide  # Shape `(n_nodes,)`: people of the leaf; 0 in inner nodes
+    # Shape `(n_nodes,)`: leaves in which everybody who fits is counted. The others prove nothing
+    # about a given person.
     holds: Flag
 
     def without(self, taken: Wide) -> "Bounds":
@@ -89,17 +86,14 @@ def one_left(bounds: Bounds) -> Int:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Disclosed:
-    """Whose label is certain, one entry per person.
+    """Whose label is certain, one entry per person."""
 
-    * ``label``: the class, or -1 where it is not certain.
-    * ``round``: 0 for whoever was known before, 1 for whoever follows from these, 2 for whoever
-      follows from those as well, and so on; -1 where nothing follows.
-    * ``tree``: the first tree that tells, or -1. In a person's leaf of that tree it can be seen
-      why; where no single tree tells, the first that rules a label out.
-    """
-
-    label: Int
+    label: Int  # The class, or -1 where it is not certain
+    # 0 for whoever was known before, 1 for whoever follows from these, 2 for whoever follows from
+    # those as well, and so on; -1 where nothing follows
     round: Int
+    # The first tree that tells, or -1. In a person's leaf of that tree it can be seen why; where
+    # no single tree tells, the first that rules a label out.
     tree: Int
 
     @property

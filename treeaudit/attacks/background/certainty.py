@@ -32,14 +32,10 @@ from treeaudit.table.table import Table
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Vectors:
-    """Different count vectors, and how often each occurs.
+    """Different count vectors, and how often each occurs."""
 
-    * ``counts``: shape ``(n_vectors, n_classes)``: people per class, largest first.
-    * ``leaves``: shape ``(n_vectors,)``: leaves with these counts.
-    """
-
-    counts: Wide
-    leaves: Wide
+    counts: Wide  # Shape `(n_vectors, n_classes)`: people per class, largest first
+    leaves: Wide  # Shape `(n_vectors,)`: leaves with these counts
 
     def __len__(self) -> int:
         """Return how many different vectors there are."""
@@ -102,10 +98,7 @@ def _joined(parts: list[_Vectors]) -> _Vectors:
 
 
 def certainty_by_known(counts: npt.ArrayLike, known: int) -> Float:
-    """Return how certain a label can become when ``known`` others are known.
-
-    The worst case: the attacker happens to know people of other labels.
-    """
+    """Return how certain a label can become when ``known`` others are known."""
     table = np.asarray(counts, dtype=np.float64)
     n = table.sum(axis=1, keepdims=True)
     left = n - np.minimum(known, n - table)
@@ -134,10 +127,7 @@ def share_certain_by_random(counts: npt.ArrayLike, known: int) -> Float:
 
 
 def certainty_by_negations(counts: npt.ArrayLike, negations: int) -> Float:
-    """Return how certain a label can become when others are ruled out for the target.
-
-    "It is not flu" takes the largest other classes out of the count.
-    """
+    """Return how certain a label can become when others are ruled out for the target."""
     return certainty_by_skyline(counts, negations, 0, 0)
 
 

@@ -37,16 +37,14 @@ _LISTED = 100
 
 @dataclass(slots=True, eq=False)
 class _Falling:
-    """Leaves in which somebody falls, filled in one by one.
-
-    * ``label``, ``people``: the label that is left, and how many people it is left for.
-    * ``rows``: the known people in the leaf, as rows counted from 1.
-    """
+    """Leaves in which somebody falls, filled in one by one."""
 
     tree: list[int] = field(default_factory=list)
     node: list[int] = field(default_factory=list)
+    # The label that is left, and how many people it is left for
     label: list[int] = field(default_factory=list)
     people: list[int] = field(default_factory=list)
+    # The known people in the leaf, as rows counted from 1
     rows: list[list[int]] = field(default_factory=list)
 
 
@@ -135,19 +133,15 @@ def _falling_controls(case: Case, found: _Falling, seen: Score | None) -> tuple[
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fallen:
-    """What known people disclose.
-
-    * ``evidence``: the leaves that disclose most.
-    * ``controls``: what follows, beside unseen people.
-    * ``label``: shape ``(n_train,)``: the labels that are known or follow, -1 for the others; None
-      without training people.
-    """
+    """What known people disclose."""
 
     details: KnownPeople
     share: float
     summary: str
-    evidence: tuple[Evidence, ...] = ()
-    controls: tuple[Control, ...] = ()
+    evidence: tuple[Evidence, ...] = ()  # The leaves that disclose most
+    controls: tuple[Control, ...] = ()  # What follows, beside unseen people
+    # Shape `(n_train,)`: the labels that are known or follow, -1 for the others; None without
+    # training people
     label: Int | None = None
 
 

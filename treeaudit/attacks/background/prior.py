@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Int, Wide
-from treeaudit.attacks.background.posterior import among_others, posterior
 from treeaudit.attacks.background.prior_strata import (
     MixedLeaves,
+    among_others,
     claimed_leaves,
+    posterior,
     real_leaves,
     strata_of,
 )
@@ -31,17 +32,13 @@ from treeaudit.stats import wilson
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Inferred:
-    """What a public prior discloses.
-
-    * ``share``: share of the people whose label the prior makes nearly certain.
-    * ``evidence``: the leaves where it is most certain.
-    * ``controls``: what is inferred, beside the truth and beside unseen people.
-    """
+    """What a public prior discloses."""
 
     details: PublicPrior
-    share: float
+    share: float  # Share of the people whose label the prior makes nearly certain
     summary: str
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Evidence, ...] = ()  # The leaves where it is most certain
+    # What is inferred, beside the truth and beside unseen people
     controls: tuple[Control, ...] = ()
 
 
@@ -135,10 +132,10 @@ def _others(case: Case, prior: Prior) -> Float:
 def _likely(part: MixedLeaves, prior: Prior, others: Float, sums: _Sums) -> Float:
     """Return the posterior, shape ``(n_leaves, n_kinds, n_classes)``; 0 where nobody is."""
     if part.people is not None:
-        found = posterior(part.counts, part.people, prior.share)
-        sums.estimated += int((~found.exact).sum())
-        sums.contradicting += int((~found.possible).sum())
-        return found.probability
+        probability, exact, possible = posterior(part.counts, part.people, prior.share)
+        sums.estimated += int((~exact).sum())
+        sums.contradicting += int((~possible).sum())
+        return probability
     likely = among_others(part.counts, prior.share, others)
     # Where the rule tells what everybody is, all have the same prior.
     alike = (part.counts / part.counts.sum(axis=1, keepdims=True))[:, None, :]

@@ -6,110 +6,96 @@ from typing import Literal
 
 from treeaudit.attacks.distinct_people import InAnyTree, in_any, in_worst_tree, skipped_rung
 from treeaudit.findings.details import Details, People, Phrase, Share, only_if_given, say
-from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Curve,
+    Figure,
+    Finding,
+    Rung,
+    Series,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Curve, Figure, Rung, Series, View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallingLeaf(Details):
-    """A leaf in which one label is left.
+    """A leaf in which one label is left."""
 
-    * ``tree``, ``leaf``: where it is.
-    * ``people``, ``label``: for how many others which label is left.
-    * ``known_rows``: the known people in it, as rows counted from 1.
-    """
-
+    # Where it is
     tree: int
     leaf: int
+    # For how many others which label is left
     people: People
     label: str
-    known_rows: tuple[int, ...]
+    known_rows: tuple[int, ...]  # The known people in it, as rows counted from 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallenPerson(Details):
-    """A person of the training data whose label follows.
+    """A person of the training data whose label follows."""
 
-    * ``row``: of the training data, counted from 1.
-    * ``label``: what follows.
-    * ``round``: 1 where it follows from the known people, 2 where from those who fell, and so on.
-    * ``tree``, ``leaf``: where it can be seen.
-    """
-
-    row: int
-    label: str
-    round: int
+    row: int  # Of the training data, counted from 1
+    label: str  # What follows
+    round: int  # 1 where it follows from the known people, 2 where from those who fell, and so on
+    # Where it can be seen
     tree: int
     leaf: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownPeople(Details):
-    """What known people disclose (``--known``).
+    """What known people disclose (``--known``)."""
 
-    * ``origin``, ``records``: what they are called, and how many are known.
-    * ``followed``: ``people`` with training data, through all trees; otherwise ``leaves``.
-    * ``trees_used``, ``trees``: trees that prove something, of all: the others do not tell whether
-      they have seen a known person.
-    * ``people_certain_before``: by the file alone; with training data.
-    * ``people_falling``: others whose label follows; of the tree with the most where leaves are
-      followed.
-    * ``people_falling_at_once``, ``people_falling_as_a_consequence``: of them from the known
-      people, and from others who fell; with training data.
-    * ``rounds``: how often somebody fell because of others who did; with training data.
-    * ``leaves_falling``: where they are.
-    * ``falling``, ``people``: the first of them one by one; people with training data.
-    * ``reason``: why nothing can be proved, where it cannot.
-    """
-
+    # What they are called, and how many are known
     origin: str
     records: People
+    # `people` with training data, through all trees; otherwise `leaves`
     followed: Literal["people", "leaves"]
+    # Trees that prove something, of all: the others do not tell whether they have seen a known
+    # person
     trees_used: int
     trees: int
-    people_certain_before: People | None = only_if_given()
+    people_certain_before: People | None = only_if_given()  # By the file alone; with training data
+    # Others whose label follows; of the tree with the most where leaves are followed
     people_falling: People
+    # Of them from the known people, and from others who fell; with training data
     people_falling_at_once: People | None = only_if_given()
     people_falling_as_a_consequence: People | None = only_if_given()
+    # How often somebody fell because of others who did; with training data
     rounds: int | None = only_if_given()
-    leaves_falling: People
+    leaves_falling: People  # Where they are
+    # The first of them one by one; people with training data
     falling: tuple[FallingLeaf, ...]
     people: tuple[FallenPerson, ...] | None = only_if_given()
-    reason: str | None = only_if_given()
+    reason: str | None = only_if_given()  # Why nothing can be proved, where it cannot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicPrior(Details):
     """What a public prior discloses (``--prior``), once whoever is known or falls is taken out.
 
-    * ``origin``, ``column``, ``kinds``: what it is called, the column that says who is of which
-      kind (None where all are alike), and how many kinds there are.
-    * ``certainty``: from which probability on a label counts as disclosed.
-    * ``whose``: which prior each person has.
-    * ``method``: ``exact``, or where the Ω-estimate was used.
-    * ``leaves_estimated``: leaves where it was.
-    * ``leaves_contradicting``: leaves whose counts cannot be if the prior is true.
-    * ``leaves_looked_at``: leaves of several labels.
-    * ``leaves``, ``people``: those that pass the certainty; how many people is known with training
-      data only.
-    * ``people_at_most``: the people of these leaves.
     * ``leaves_because_of_prior``, ``people_because_of_prior``, ``people_because_of_prior_at_most``:
       those of them that would not pass by the leaf alone.
     """
 
+    # What it is called, the column that says who is of which kind (None where all are alike), and
+    # how many kinds there are
     origin: str
     column: str | None
     kinds: int
-    certainty: float
+    certainty: float  # From which probability on a label counts as disclosed
+    # Which prior each person has
     whose: Literal["the training people's own", "one target among others"]
-    method: str
-    leaves_estimated: People
-    leaves_contradicting: People
-    leaves_looked_at: People
+    method: str  # `exact`, or where the Ω-estimate was used
+    leaves_estimated: People  # Leaves where it was
+    leaves_contradicting: People  # Leaves whose counts cannot be if the prior is true
+    leaves_looked_at: People  # Leaves of several labels
+    # Those that pass the certainty; how many people is known with training data only
     leaves: People
     people: People | None
-    people_at_most: People
+    people_at_most: People  # The people of these leaves
     leaves_because_of_prior: People
     people_because_of_prior: People | None
     people_because_of_prior_at_most: People
@@ -117,66 +103,50 @@ class PublicPrior(Details):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge(Details):
-    """How certain a label becomes in the worst leaf of several labels by some knowledge.
+    """How certain a label becomes in the worst leaf of several labels by some knowledge."""
 
-    * ``negations``: labels that are ruled out for the target.
-    * ``known``: others whose label is known.
-    * ``implications``: "If this person has this label, that person has that one".
-    * ``certainty``: of the best guess.
-    """
-
-    negations: int
-    known: int
-    implications: int
-    certainty: Share
+    negations: int  # Labels that are ruled out for the target
+    known: int  # Others whose label is known
+    implications: int  # "If this person has this label, that person has that one"
+    certainty: Share  # Of the best guess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundDetails(Details):
-    """Who is disclosed for each amount of knowledge.
+    """Who is disclosed for each amount of knowledge."""
 
-    Leaves are those of all trees, people and their shares those of one.
-
-    * ``tree``: which: the one in which one known person discloses the most.
-    * ``disclosed_by_one_in_any_tree``, ``disclosed_by_most_in_any_tree``: different people whose
-      label is certain in some tree if the attacker knows the best other of their leaf, and the most
-      others that are asked about.
-    * ``people_disclosed_by_known``: people whose label is certain if the attacker knows the r best
-      others of their leaf.
-    * ``leaves_by_known``: leaves for which exactly r known people are the fewest that are enough.
-    * ``leaves_not_countable``: leaves whose class counts are not people; they are in no other
-      number.
-    * ``people_total``, ``people_countable``: people in all leaves, and in those whose class counts
-      are people.
-    * ``share_certain_random_known``: share of the countable people whose label is the most frequent
-      of their leaf, and certain if the attacker knows r others of it, drawn at random.
-    * ``mean_certainty_by_known``: how certain the best guess in a person's leaf is if the attacker
-      knows the r best others, on average over the countable people.
-    * ``mixed_leaves``, ``mixed_people``: countable leaves of several labels, and the people in
-      them. The next four are empty where there are none.
-    * ``worst_case_certainty_by_known``: the highest certainty in any mixed leaf for r known others.
-    * ``certainty_by_negations``, ``certainty_by_implications``: the same for labels that are ruled
-      out, and for implications.
-    * ``skyline``: the same for nothing, for one piece of each kind, and for one of all.
-    * ``known``, ``prior``: with known people, and with a public prior.
-    """
-
-    tree: int
+    tree: int  # Which: the one in which one known person discloses the most
+    # Different people whose label is certain in some tree if the attacker knows the best other of
+    # their leaf, and the most others that are asked about
     disclosed_by_one_in_any_tree: InAnyTree
     disclosed_by_most_in_any_tree: InAnyTree
+    # People whose label is certain if the attacker knows the r best others of their leaf
     people_disclosed_by_known: tuple[People, ...]
+    # Leaves for which exactly r known people are the fewest that are enough
     leaves_by_known: tuple[People, ...]
+    # Leaves whose class counts are not people; they are in no other number
     leaves_not_countable: int
+    # People in all leaves, and in those whose class counts are people
     people_total: People
     people_countable: People
+    # Share of the countable people whose label is the most frequent of their leaf, and certain if
+    # the attacker knows r others of it, drawn at random
     share_certain_random_known: tuple[Share, ...]
+    # How certain the best guess in a person's leaf is if the attacker knows the r best others, on
+    # average over the countable people
     mean_certainty_by_known: tuple[Share, ...]
+    # Countable leaves of several labels, and the people in them. The next four are empty where
+    # there are none.
     mixed_leaves: People
     mixed_people: People
+    # The highest certainty in any mixed leaf for r known others
     worst_case_certainty_by_known: tuple[Share, ...]
+    # The same for labels that are ruled out, and for implications
     certainty_by_negations: tuple[Share, ...]
     certainty_by_implications: tuple[Share, ...]
+    # The same for nothing, for one piece of each kind, and for one of all
     skyline: tuple[Knowledge, ...]
+    # With known people, and with a public prior
     known: KnownPeople | None = only_if_given()
     prior: PublicPrior | None = only_if_given()
 

@@ -135,11 +135,7 @@ def _people(weight: Float, chosen: Flag) -> int:
 
 
 def _of_one_label(truth: Truth, found: Solution, weight: Float) -> Share:
-    """Return what the attack finds more of the people of a label, less false alarms, at most.
-
-    More than the model itself finds, or than nobody, where the model is more often wrong of a label
-    than right.
-    """
+    """Return what the attack finds more of the people of a label, less false alarms, at most."""
     n = np.bincount(truth.real, weight)
 
     def net(answer: npt.NDArray[Any]) -> Float:
@@ -237,10 +233,7 @@ class Composition:
     details: ClassVar[type[Details]] = CompositionDetails
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what all trees give back of the labels, or of the number that is predicted.
-
-        Skipped where nothing was given back and not everything could be used.
-        """
+        """Return what all trees give back of the labels, or of the number that is predicted."""
         forest, train = case.forest, case.people("train")
         column = column_of_each_tree(forest) if adds_steps(forest) else None
         answers: Answers | None = None

@@ -88,31 +88,18 @@ def _mixed(key: _Key) -> _Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sums:
-    """Which groups each leaf adds up.
+    """Which groups each leaf adds up."""
 
-    * ``start``: shape ``(n_trees + 1,)``: the leaves of tree t are ``start[t]`` to ``start[t +
-      1]``.
-    * ``leaf``: shape ``(n_trees, n_groups)``: in which leaf each group is, counted from the tree's
-      first.
-    * ``counts``: shape ``(n_leaves,)``: whether a leaf counts; what the others say is not known.
-    """
-
-    start: Wide
+    start: Wide  # Shape `(n_trees + 1,)`: the leaves of tree t are `start[t]` to `start[t + 1]`
+    # Shape `(n_trees, n_groups)`: in which leaf each group is, counted from the tree's first
     leaf: Int
-    counts: Flag
+    counts: Flag  # Shape `(n_leaves,)`: whether a leaf counts; what the others say is not known
 
     @classmethod
     def of(cls, start: Wide, node: Int, counts: Flag) -> "tuple[Sums, Index]":
         """Return the sums of people in groups, and the group of each person.
 
         * ``node``: shape ``(n_people, n_trees)``: in which leaf everybody ends.
-
-        Examples
-        --------
-        >>> node = np.array([[0, 0], [0, 1], [0, 1], [1, 1]])
-        >>> sums, group = Sums.of(np.array([0, 2, 4]), node, np.array([True, True, True, True]))
-        >>> group.tolist(), sums.leaf.tolist()
-        ([0, 1, 1, 2], [[0, 0, 1], [0, 1, 1]])
         """
         ends = node.T.astype(np.int32, order="C")
         for t, (begin, end) in enumerate(pairwise(start)):
@@ -236,16 +223,11 @@ _MOST_STEPS, _FEWEST_STEPS, _WORK, _SETTLED = 500, 25, 1e9, 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Followed:
-    """What follows from the sums.
+    """What follows from the sums."""
 
-    * ``known``: shape ``(n_groups,)``: of which groups the sum follows.
-    * ``off``: shape ``(n_groups,)``: how far off it is where the leaves are off by what was given.
-    * ``open``: how many groups may be known besides: the solution ended before that was told.
-    """
-
-    known: Flag
-    off: Float
-    open: int = 0
+    known: Flag  # Shape `(n_groups,)`: of which groups the sum follows
+    off: Float  # Shape `(n_groups,)`: how far off it is where the leaves are off by what was given
+    open: int = 0  # How many groups may be known besides: the solution ended before that was told
 
 
 def follow(sums: Sums, off: Float | None = None) -> _Followed:

@@ -35,10 +35,7 @@ _TOLERANCE, _GRADES, _WHOLE = 0.01, 20, 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Truth:
-    """What people really are, and what the model answers; a tolerance of 0 for labels.
-
-    Numbers of few values, and whole ones, are such grades: what is told of them is the nearest.
-    """
+    """What people really are, and what the model answers; a tolerance of 0 for labels."""
 
     real: npt.NDArray[Any]
     own: npt.NDArray[Any]
@@ -55,10 +52,7 @@ class Truth:
 
 
 def truth_of(train: Records, forest: Forest, said: Said, answers: Answers | None = None) -> Truth:
-    """Return what the training people are, of the kind that the trees speak of.
-
-    Of ``answers`` every tree was added already, where they are given.
-    """
+    """Return what the training people are, of the kind that the trees speak of."""
     if adds_steps(forest) and (scores := scores_of(forest, train)) is not None:
         if train.targets is None:
             return Truth(real=train.known_labels, own=called(scores))
@@ -108,19 +102,14 @@ _MOST_OFF = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certain:
-    """Of how many people something is certain.
+    """Of how many people something is certain."""
 
-    * ``people``: whose label is certain, or who are in a group below k of which all labels, or the
-      mean of the numbers, are; less those whom a single leaf tells of.
-    * ``alone``: of these, who are in a group of their own: their number or label is certain.
-    * ``open``: of how many groups the solution ended before that was told.
-    * ``exact``: whether the leaves say what the people are who end in them.
-    """
-
+    # Whose label is certain, or who are in a group below k of which all labels, or the mean of
+    # the numbers, are; less those whom a single leaf tells of
     people: int = 0
-    alone: int = 0
-    open: int = 0
-    exact: bool = True
+    alone: int = 0  # Of these, who are in a group of their own: their number or label is certain
+    open: int = 0  # Of how many groups the solution ended before that was told
+    exact: bool = True  # Whether the leaves say what the people are who end in them
 
 
 def certain_of(said: Said, truth: Truth, k: int, persons: Int | None = None) -> Certain:
@@ -273,10 +262,7 @@ def draws_known(forest: Forest, train: Records) -> bool:
 
 
 def certain_people(case: Case, said: Said, truth: Truth) -> Certain:
-    """Return of whom the leaves make something certain, where a tree may hold everybody.
-
-    Whether what a leaf says is true of those who end in it, these show.
-    """
+    """Return of whom the leaves make something certain, where a tree may hold everybody."""
     forest, train = case.forest, case.people("train")
     if forest.records_are in ("bootstrap", "disjoint") or forest.privacy is not None:
         return Certain()

@@ -143,29 +143,22 @@ NEEDS: tuple[Need, ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Said:
-    """What the nodes of a forest say in which somebody ends: one entry each, tree after tree.
+    """What the nodes of a forest say in which somebody ends: one entry each, tree after tree."""
 
-    * ``kind``: ``shares``: the mean of what is asked for; ``labels``: the most frequent label;
-      ``numbers``: the mean of the number that is predicted.
-    * ``start``: shape ``(n_trees + 1,)``: the entries of tree t are ``start[t]`` to ``start[t +
-      1]``.
-    * ``node``: shape ``(n_people, n_trees)``: in which entry everybody ends, counted from the
-      tree's first.
-    * ``mean``: shape ``(n_entries, n_columns)``: a column per class, that of the second class alone
-      where there are two, or the number.
-    * ``informative``: whether the node is a leaf that says anything.
-    * ``column``: shape ``(n_trees,)``: the one column of which a tree tells, in ``mean[:, 0]``;
-      None where every tree tells of all.
-    * ``span``: between what numbers are; None where nobody can know.
-    """
-
+    # `shares`: the mean of what is asked for; `labels`: the most frequent label; `numbers`: the
+    # mean of the number that is predicted
     kind: Literal["shares", "labels", "numbers"]
-    start: Wide
+    start: Wide  # Shape `(n_trees + 1,)`: the entries of tree t are `start[t]` to `start[t + 1]`
+    # Shape `(n_people, n_trees)`: in which entry everybody ends, counted from the tree's first
     node: Int
+    # Shape `(n_entries, n_columns)`: a column per class, that of the second class alone where
+    # there are two, or the number
     mean: Float
-    informative: Flag
+    informative: Flag  # Whether the node is a leaf that says anything
+    # Shape `(n_trees,)`: the one column of which a tree tells, in `mean[:, 0]`; None where every
+    # tree tells of all
     column: Wide | None = None
-    span: tuple[float, float] | None = None
+    span: tuple[float, float] | None = None  # Between what numbers are; None where nobody can know
 
     @property
     def n_columns(self) -> int:
@@ -238,11 +231,7 @@ def said_by(
 def said_by_people(
     forest: Forest, people: Records, column: Wide, step_means: Sequence[Float] | None = None
 ) -> Said:
-    """Return what the leaves of a boosting can say at most: what those are who end in them.
-
-    To somebody who knows the scores before a tree, a step tells what the labels of the people in
-    its leaf add up to, and nothing else of them: it is a function of that sum.
-    """
+    """Return what the leaves of a boosting can say at most: what those are who end in them."""
     if forest.schema.classes is None:
         each = np.zeros((len(people), 1)) if people.targets is None else people.targets[:, None]
     else:

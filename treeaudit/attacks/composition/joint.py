@@ -33,20 +33,13 @@ _SETTLED = 1e-3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Solution:
-    """What the attacker takes the answers to be.
+    """What the attacker takes the answers to be."""
 
-    * ``x``: shape ``(n_people, n_columns)``, columns as in `Said.mean`.
-    * ``answer``: shape ``(n_people,)``: the label as a position, or the number.
-    * ``steps``: after how many steps.
-    * ``settled``: whether the last 25 steps changed fewer than one answer in a thousand.
-    * ``equations``: how many leaves say something of somebody.
-    """
-
-    x: Float
-    answer: Float | Index
-    steps: int
-    settled: bool
-    equations: int
+    x: Float  # Shape `(n_people, n_columns)`, columns as in `Said.mean`
+    answer: Float | Index  # Shape `(n_people,)`: the label as a position, or the number
+    steps: int  # After how many steps
+    settled: bool  # Whether the last 25 steps changed fewer than one answer in a thousand
+    equations: int  # How many leaves say something of somebody
 
 
 def solve(
@@ -125,16 +118,12 @@ def _added(trees: "Sequence[_TreeLeaves]", of: "Callable[[_TreeLeaves], Float]")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _TreeLeaves:
-    """What the nodes of a tree say in which somebody ends, and how many people do.
+    """What the nodes of a tree say in which somebody ends, and how many people do."""
 
-    * ``at``: shape ``(n_people,)``: where everybody ends, of those nodes.
-    * ``silent``: the nodes that say nothing.
-    """
-
-    at: Int
+    at: Int  # Shape `(n_people,)`: where everybody ends, of those nodes
     mean: Float
     size: Wide
-    silent: Index
+    silent: Index  # The nodes that say nothing
 
     def residual(self, *, kind: str, x: Float) -> Float:
         """Return how far the means of answers over the leaves are off what these say."""
@@ -168,10 +157,7 @@ def _residual(kind: str, mean: Float, stated: Float) -> Float:
 
 
 def _bounded(said: Said, x: Float) -> Float:
-    """Return the nearest answers that can be: shares that add up to 1, or any number.
-
-    The extremes of the means of leaves are no bounds: people beyond them were averaged away.
-    """
+    """Return the nearest answers that can be: shares that add up to 1, or any number."""
     if said.kind == "numbers":
         return x if said.span is None else np.clip(x, *said.span)
     if x.shape[1] == 1:

@@ -6,80 +6,72 @@ from typing import Literal
 from treeaudit.attacks.composition.equations import not_applicable
 from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, only_if_given, say
-from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Curve,
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Rung,
+    Series,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Curve, Figure, Line, Mark, Plot, Rung, Series, View
 from treeaudit.stats import fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstTrees(Details):
-    """What the first trees say together.
+    """What the first trees say together."""
 
-    * ``trees``: how many.
-    * ``groups``: groups of people who share all their leaves in them.
-    * ``alone``, ``below_k``: people who share them with nobody, and in groups below k.
-    * ``smallest``: people in the smallest group.
-    * ``joint``: share of the people whose answer they give back; not written where that was not
-      tried.
-    """
-
-    trees: int
-    groups: People
+    trees: int  # How many
+    groups: People  # Groups of people who share all their leaves in them
+    # People who share them with nobody, and in groups below k
     alone: People
     below_k: People
-    smallest: People
+    smallest: People  # People in the smallest group
+    # Share of the people whose answer they give back; not written where that was not tried
     joint: Share | None = only_if_given()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompositionDetails(Details):
-    """What all trees say together of the people they were trained on; counted, not sampled.
+    """What all trees say together of the people they were trained on; counted, not sampled."""
 
-    * ``train``: the people: all that were given.
-    * ``by``: what the leaves tell: shares of labels, labels alone, numbers, or the steps of a
-      boosting.
-    * ``draws_known``: whether every tree is known to hold all people.
-    * ``joint``, ``own``: share of the people whose label, or number within ``tolerance``, the
-      attack gives back, and the model itself answers.
-    * ``excess``: ``joint`` minus ``own``; below 0 where the attack finds less.
-    * ``excess_of_one_label``: people called a label rightly less people called it wrongly, beyond
-      those of the model (of nobody, where it is more often wrong), of all who have it: of the label
-      of which that is most; None for numbers.
-    * ``certain``: people whose label is certain to somebody who knows everybody's features, or who
-      are in a group below ``k`` of which all labels or the mean of the numbers are; less those whom
-      a leaf of one label tells of. 0 where the draws of the trees hide who is in them.
-    * ``certain_alone``: of these, who share all leaves with nobody: their own number or label.
-    * ``majority``: share of the most frequent label; None for numbers.
-    * ``rarest_people``, ``rarest_joint``, ``rarest_own``: people of the least frequent label, and
-      the same two shares of them; None for numbers.
-    * ``tolerance``: how far a number may be off: 1 % of the standard deviation; None for labels.
-    * ``equations``: leaves that say something of somebody.
-    * ``steps``, ``settled``: steps of the solution, and whether the last 25 changed fewer than one
-      answer in a thousand.
-    * ``k``: the smallest acceptable group.
-    * ``curve``: the same for the first trees, the last entry for all of them.
-    """
-
-    train: People
+    train: People  # The people: all that were given
+    # What the leaves tell: shares of labels, labels alone, numbers, or the steps of a boosting
     by: Literal["shares", "labels", "numbers", "steps"]
-    draws_known: bool
+    draws_known: bool  # Whether every tree is known to hold all people
+    # Share of the people whose label, or number within `tolerance`, the attack gives back, and
+    # the model itself answers
     joint: Share
     own: Share
-    excess: Share
+    excess: Share  # `joint` minus `own`; below 0 where the attack finds less
+    # People called a label rightly less people called it wrongly, beyond those of the model (of
+    # nobody, where it is more often wrong), of all who have it: of the label of which that is
+    # most; None for numbers
     excess_of_one_label: Share | None
+    # People whose label is certain to somebody who knows everybody's features, or who are in a
+    # group below `k` of which all labels or the mean of the numbers are; less those whom a leaf
+    # of one label tells of. 0 where the draws of the trees hide who is in them.
     certain: People
-    certain_alone: People
-    majority: Share | None
+    certain_alone: People  # Of these, who share all leaves with nobody: their own number or label
+    majority: Share | None  # Share of the most frequent label; None for numbers
+    # People of the least frequent label, and the same two shares of them; None for numbers
     rarest_people: People | None
     rarest_joint: Share | None
     rarest_own: Share | None
+    # How far a number may be off: 1 % of the standard deviation; None for labels
     tolerance: float | None
-    equations: int
+    equations: int  # Leaves that say something of somebody
+    # Steps of the solution, and whether the last 25 changed fewer than one answer in a thousand
     steps: int
     settled: bool
-    k: int
-    curve: tuple[FirstTrees, ...]
+    k: int  # The smallest acceptable group
+    curve: tuple[FirstTrees, ...]  # The same for the first trees, the last entry for all of them
 
 
 _KNOWS = "everybody's features, and puts all trees together"

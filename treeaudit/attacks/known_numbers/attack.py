@@ -18,7 +18,7 @@ Control, section 4.2, the (n, k) rule.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -34,23 +34,121 @@ from treeaudit.attacks.case import (
 )
 from treeaudit.attacks.distinct_people import (
     InAnyTree,
+    in_any,
     in_any_tree,
+    in_worst_tree,
+    number_of_tree,
     share_at_most,
     share_in_words,
+    skipped_rung,
     worst_share,
 )
 from treeaudit.attacks.homogeneous_groups import NEARLY
-from treeaudit.attacks.known_numbers.dominating import dominating
 from treeaudit.attacks.known_numbers.exceptions import nearly_certain_leaves
-from treeaudit.attacks.known_numbers.spreads import spreads
-from treeaudit.attacks.known_numbers.view import KnownNumbersDetails, view
+from treeaudit.attacks.known_numbers.spreads import dominating, spreads
 from treeaudit.attacks.needs import PEOPLE
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import Details, People, Share
-from treeaudit.findings.findings import About, Finding, Skipped, Words, details_of
-from treeaudit.findings.report import Show
+from treeaudit.findings.details import Details, People, Share, say
+from treeaudit.findings.findings import (
+    About,
+    Figure,
+    Finding,
+    Rung,
+    Skipped,
+    View,
+    Words,
+    details_of,
+)
+from treeaudit.findings.report import Report, Show
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNumbersDetails(Details):
+    """How narrow the leaves say the numbers of their people are."""
+
+    # How far a number may be off to be known, and the standard deviation of everybody's numbers;
+    # None where it is not told and nothing was said: then only numbers that are told exactly
+    # count. Where trees were grown by absolute errors or Poisson deviances, and no training
+    # people are given, what the root keeps in the place of the deviation. The largest where trees
+    # predict different numbers, each of which has its own.
+    tolerance: float | None
+    deviation: float | None
+    # Where the spread inside a leaf is from: the `file`, the training `people` where the file
+    # does not tell all, or `none`, so that only sizes tell
+    spread_of: Literal["file", "people", "none"]
+    # Alone in a leaf, or with others of the same number; of the tree with the most
+    exact_people: People
+    # Leaves whose numbers are off their mean by no more than the tolerance, as a root of the mean
+    # square, or off their median on average, of draws where the file counts these; over all
+    # trees, and of the tree with the most people in them
+    known_leaves: People
+    known_people: People
+    # Of those, whom the mean, the spread and the size of the leaf bound within the tolerance,
+    # every one; of the tree with the most
+    certain_people: People
+    # Those whose amount, whatever its sign, is at least nine tenths of the total of those of
+    # their leaf; of the tree with the most. They are among the known.
+    dominating_people: People
+    dominating_at_most: People  # With those of whom that is not told
+    # Of people, in the worst tree, and different people over all
+    known_share: Share
+    known_in_any_tree: InAnyTree
+    # Known, or in a leaf in which all but one have one number within the tolerance, or 95 % or
+    # more with fewer than k exceptions
+    nearly_certain_leaves: People
+    nearly_certain_people: People
+    # Of the people in a tree, in the worst, and different people over all
+    nearly_certain_share: Share
+    nearly_certain_in_any_tree: InAnyTree
+    # Of the people, with those in leaves where the file tells a grid of numbers, or zeros, and as
+    # few exceptions fit what it keeps as more do
+    nearly_certain_at_most: Share
+    # The smallest spread of a leaf of two or more people; None where none is told
+    narrowest: float | None
+
+
+_KNOWS = "the same, and asks for the number"
+
+
+def view(result: Finding | Skipped, report: Report) -> View:
+    """Return what there is to show of the numbers in the groups; nothing of labels."""
+    if isinstance(result, Skipped):
+        labels = result.reason.startswith("not applicable")
+        return View() if labels else View(rungs=(skipped_rung(_KNOWS, result),))
+    details = details_of(result, KnownNumbersDetails)
+    distinct, people = details.known_in_any_tree, People(result.people)
+    within = "exactly" if details.tolerance is None else f"within {details.tolerance:.4g}"
+    return View(
+        brief=say("{} known ({})", People(result.people), details.known_share),
+        figure=Figure(
+            number=distinct.worst,
+            counts=f"whose number is known {within}{in_worst_tree(report, distinct)}",
+        ),
+        headline=say(
+            "knows the number of {} {}",
+            People(number_of_tree(result, None, "", people)), within,
+        ) if people and report.forest.n_trees == 1 else None,
+        rungs=(
+            Rung(
+                knows=say(_KNOWS),
+                number=people,
+                follows=say("whose number is known {}{}", within, in_any(report, distinct)),
+            ),
+        ),
+        facts=(
+            (
+                "How narrow",
+                say(
+                    "{} exactly, {} bounded within the tolerance for certain, {} with nine tenths "
+                    "of the total of a leaf or more, if no number is below zero",
+                    details.exact_people, details.certain_people, details.dominating_people,
+                ),
+            ),
+        ),
+    )  # fmt: skip
+
 
 _EXACT = 1e-7
 """Of the deviation of everybody: what rounding leaves of a spread of zero."""
@@ -135,10 +233,7 @@ class KnownNumbers:
     details: ClassVar[type[Details]] = KnownNumbersDetails
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return whose number is known.
-
-        Skipped where nobody's is and not every tree tells how many people are in its leaves.
-        """
+        """Return whose number is known."""
         table, size = case.table, case.table.size
         known_of = spreads(case)
         spread, deviation = known_of.spread, known_of.deviation

@@ -28,16 +28,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Commonest:
-    """Per node of a tree: the people who end there, who of them differ, and the largest share.
+    """Per node of a tree: the people who end there, who of them differ, and the largest share."""
 
-    * ``people``, ``others``: different people, and how many of them have a number that is not the
-      commonest.
-    * ``share``: of the people, or of their records where that is more, who have the commonest.
-    """
-
+    # Different people, and how many of them have a number that is not the commonest
     people: Wide
     others: Wide
-    share: Float
+    share: Float  # Of the people, or of their records where that is more, who have the commonest
 
 
 def commonest_number(
@@ -81,10 +77,7 @@ def commonest_number(
 def _most_in_reach(
     rising: Float, low: Float, high: Float, node: Int, weight: Float, width: float, n_nodes: int
 ) -> Float:
-    """Return the largest weight of what lies in one window, per node.
-
-    Nothing is wider than the window: whatever begins before it, ends before it ends.
-    """
+    """Return the largest weight of what lies in one window, per node."""
     most = np.zeros(n_nodes)
     if not len(low):
         return most
@@ -153,10 +146,7 @@ def nearly_certain_leaves(case: Case, known: Spreads) -> tuple[Flag, Flag]:
 
 
 def _may_be_drawn(people: Wide, alike: Wide, drawn: Wide, k: int, never: float = _NEVER) -> Flag:
-    """Tell where of those who end in a leaf only so many may have been drawn that it is so.
-
-    Nobody tells who was: of others, a draw holds a hypergeometric number.
-    """
+    """Tell where of those who end in a leaf only so many may have been drawn that it is so."""
     people = np.maximum(people, drawn)
     product = np.log(np.arange(1, int(people.max(initial=0)) + 1))
     product = np.concatenate([[0.0], np.cumsum(product)])
@@ -216,10 +206,7 @@ _ERRORS = 2.0**-50
 
 
 def _are_whole(sums: Float, size: Wide, digits: int) -> Flag:
-    """Tell which sums are whole numbers, but for rounding.
-
-    In units of ten or more, of which small numbers have hardly any, but for no more than that.
-    """
+    """Tell which sums are whole numbers, but for rounding."""
     near: Float | float = _WHOLE
     if digits < 0:
         near = np.minimum(_WHOLE, _ERRORS * (8 + np.sqrt(size)) * np.abs(sums))
@@ -260,10 +247,7 @@ def single_non_zero(value: Float, spread: Float, size: Wide) -> Flag:
 
 
 def fewest_exceptions(value: Float, spread: Float, size: Wide, *, drawn: bool) -> Float:
-    """Return a lower bound of the people who have another number than the rest of their leaf.
-
-    As many as there are if nothing shows it.
-    """
+    """Return a lower bound of the people who have another number than the rest of their leaf."""
     n = size.astype(np.float64)
     fewest: Float = n.copy()
     apart = _non_zero(value, spread, size)
@@ -312,11 +296,7 @@ def _one_exception(n: Wide, mean: Float, spread: Float) -> Flag:
 
 
 def most_exceptions(value: Float, spread: Float, size: Wide, *, drawn: bool) -> Float:
-    """Return an upper bound of the people who have another number than most of their leaf.
-
-    Everybody if the leaves of the tree do not tell. Of a bootstrap sample it is an estimate,
-    on the safe side.
-    """
+    """Return an upper bound of the people who have another number than most of their leaf."""
     found: Float = size.astype(np.float64)
     share = _of_two(value, spread)
     if share is not None:

@@ -2,7 +2,7 @@
 
 A person who was, is counted in the leaf that they fit; one who was not, is not.
 The score adds up, over the trees, how much more likely the counts are with one
-more person (`treeaudit.attacks.groups`). It needs no shadow models. The
+more person (`treeaudit.attacks.membership_inference.scores`). It needs no shadow models. The
 usual tests stand beside it, and the strongest of all that ran is what is reported.
 
 References
@@ -21,7 +21,6 @@ from treeaudit.arrays import Float
 from treeaudit.attacks.case import Case, Need
 from treeaudit.attacks.control import of_what_fails
 from treeaudit.attacks.distinct_people import skipped_rung
-from treeaudit.attacks.groups import Groups, leaf_scores, split_groups
 from treeaudit.attacks.membership_inference.roc import (
     MembershipDetails,
     NotMade,
@@ -32,29 +31,35 @@ from treeaudit.attacks.membership_inference.roc import (
     strongest,
     threshold_at,
 )
-from treeaudit.attacks.membership_inference.scores import Reason, Scores, lira, loss
+from treeaudit.attacks.membership_inference.scores import (
+    Groups,
+    Reason,
+    Scores,
+    leaf_scores,
+    lira,
+    loss,
+    split_groups,
+)
 from treeaudit.attacks.needs import LABELS, TEST, TRAIN, TRUE_COUNTS, TWO_HALVES
 from treeaudit.findings.checks import Rule, most
-from treeaudit.findings.details import (
-    Agreeing,
-    Details,
-    People,
-    Phrase,
-    Score,
-    Share,
-    say,
-)
+from treeaudit.findings.details import Agreeing, Details, People, Phrase, Score, Share, say
 from treeaudit.findings.findings import (
     About,
     Control,
+    Figure,
     Finding,
+    Line,
+    Mark,
+    MarkKind,
+    Plot,
+    Rung,
     Severity,
     Skipped,
+    View,
     Words,
     details_of,
 )
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, Line, Mark, MarkKind, Plot, Rung, View
 from treeaudit.model.forest import Forest
 from treeaudit.model.words import estimated, in_percent, number_of
 from treeaudit.people.predict.predictions import averages
@@ -213,11 +218,7 @@ def _no_score(case: Case) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """Tell members from unseen people by the strongest of several tests.
-
-    * ``most_people``: the most members, and the most control people, that are looked at.
-    * ``most_for_lira``: the same for LiRA, whose shadow models have to answer for each.
-    """
+    """Tell members from unseen people by the strongest of several tests."""
 
     id: ClassVar[str] = "TA105"
     title: ClassVar[str] = "Membership inference"
@@ -237,8 +238,8 @@ class Membership:
     view: ClassVar[Show] = staticmethod(view)
     needs: ClassVar[tuple[Need, ...]] = (TRAIN, TEST, LABELS, TWO_HALVES, Need(missing=_no_score))
     details: ClassVar[type[Details]] = MembershipDetails
-    most_people: int = 20_000
-    most_for_lira: int = 4_000
+    most_people: int = 20_000  # The most members, and the most control people, that are looked at
+    most_for_lira: int = 4_000  # The same for LiRA, whose shadow models have to answer for each
 
     def run(self, case: Case) -> Finding | Skipped:
         """Return how well the strongest test tells members from unseen people."""
@@ -297,10 +298,7 @@ class Membership:
 
 
 def membership_scores(case: Case, people: Groups) -> Scores:
-    """Return the score of members and of control people, summed over the trees.
-
-    Minus infinity: certainly not in the training data.
-    """
+    """Return the score of members and of control people, summed over the trees."""
     population = people.population(case)
     train, test = people.train, people.test
     scores = (np.zeros(len(people.members)), np.zeros(len(people.control)))

@@ -102,10 +102,7 @@ def rate_at(
 
 
 def _off_threshold(above: Wide, reached: Wide, n: int, false_alarms: float) -> Float:
-    """Return how far each score is from being the threshold, as a squared normal score.
-
-    It is the threshold if no more than the share lie above it, and more reach it.
-    """
+    """Return how far each score is from being the threshold, as a squared normal score."""
     from scipy.special import betainc, ndtri
 
     many = np.where(above > 0, betainc(np.maximum(above, 1), n - above + 1, false_alarms), 1.0)
@@ -142,12 +139,9 @@ _Scores = tuple[Float, Float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused(Details):
-    """Why a rate is not told, by rate.
+    """Why a rate is not told, by rate."""
 
-    * ``tpr_at_1_percent_fpr``, ``tpr_at_0_1_percent_fpr``: how many control people it needs, and
-      how many there are.
-    """
-
+    # How many control people it needs, and how many there are
     tpr_at_1_percent_fpr: str | None = only_if_given()
     tpr_at_0_1_percent_fpr: str | None = only_if_given()
 
@@ -156,81 +150,63 @@ class Refused(Details):
 class Separation(Details):
     """How well a test tells members from unseen people.
 
-    * ``auc``, ``auc_low``, ``auc_high``: area under the ROC curve with its 95 % interval (DeLong).
-    * ``tpr_at_1_percent_fpr``, ``tpr_at_1_percent_fpr_low``, ``tpr_at_1_percent_fpr_high``: share
-      of members recognised where 1 % of the control people are taken for one, with its 95 %
-      interval, that of the threshold in it; None below ten of these.
     * ``tpr_at_0_1_percent_fpr``, ``tpr_at_0_1_percent_fpr_low``, ``tpr_at_0_1_percent_fpr_high``:
       the same at 0.1 %.
-    * ``refused``: why a rate is None.
     """
 
+    # Area under the ROC curve with its 95 % interval (DeLong)
     auc: float
     auc_low: float
     auc_high: float
+    # Share of members recognised where 1 % of the control people are taken for one, with its 95 %
+    # interval, that of the threshold in it; None below ten of these
     tpr_at_1_percent_fpr: Share | None
     tpr_at_1_percent_fpr_low: Share | None
     tpr_at_1_percent_fpr_high: Share | None
     tpr_at_0_1_percent_fpr: Share | None
     tpr_at_0_1_percent_fpr_low: Share | None
     tpr_at_0_1_percent_fpr_high: Share | None
-    refused: Refused
+    refused: Refused  # Why a rate is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMade(Details):
-    """A test that was not made.
+    """A test that was not made."""
 
-    * ``reason``: why, in words.
-    """
-
-    reason: str
+    reason: str  # Why, in words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class References(Details):
-    """Each test by itself, on the same people.
+    """Each test by itself, on the same people."""
 
-    * ``counts``: how much more likely the counts of the leaves are with one more person.
-    * ``loss``: how sure the model is of the right answer.
-    * ``lira``: the same against shadow models (LiRA, offline), on fewer people.
-    """
-
+    # How much more likely the counts of the leaves are with one more person
     counts: Separation | NotMade
-    loss: Separation | NotMade
-    lira: Separation | NotMade
+    loss: Separation | NotMade  # How sure the model is of the right answer
+    lira: Separation | NotMade  # The same against shadow models (LiRA, offline), on fewer people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipDetails(Separation):
-    """How well the strongest test tells members from unseen people, and who else is exposed.
+    """How well the strongest test tells members from unseen people, and who else is exposed."""
 
-    * ``score``: ``counts``, or ``answers`` for private models, of which only what they answer can
-      be attacked.
-    * ``strongest``, ``strongest_at_1_percent_fpr``: the test with the highest area, and with the
-      most members recognised.
-    * ``n_tests``: among how many it was chosen; the intervals are corrected for that.
-    * ``certain_non_members``, ``certain_non_members_share``: control people whom the file alone
-      excludes.
-    * ``members``, ``control``, ``reference``: people who were asked about, unseen people who were,
-      and unseen people from whom the population was learnt.
-    * ``blind``: whether the loss sees little but right and wrong.
-    * ``people_alone``: leaves of one person, in all trees.
-    * ``references``: each test by itself.
-    """
-
+    # `counts`, or `answers` for private models, of which only what they answer can be attacked
     score: Literal["counts", "answers"]
+    # The test with the highest area, and with the most members recognised
     strongest: Test
     strongest_at_1_percent_fpr: Test | None
-    n_tests: int
+    n_tests: int  # Among how many it was chosen; the intervals are corrected for that
+    # Control people whom the file alone excludes
     certain_non_members: People
     certain_non_members_share: Share
+    # People who were asked about, unseen people who were, and unseen people from whom the
+    # population was learnt
     members: People
     control: People
     reference: People
-    blind: bool
-    people_alone: People
-    references: References
+    blind: bool  # Whether the loss sees little but right and wrong
+    people_alone: People  # Leaves of one person, in all trees
+    references: References  # Each test by itself
 
 
 def separation(members: Float, control: Float) -> Separation:

@@ -157,10 +157,7 @@ class Reconstruction:
     view: ClassVar[Show] = staticmethod(view)
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return who is given away for certain within the seconds of the case.
-
-        Skipped where nobody was found and not everything could be tried.
-        """
+        """Return who is given away for certain within the seconds of the case."""
         budget = Budget(
             seconds=case.seconds, cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), 10))
         )

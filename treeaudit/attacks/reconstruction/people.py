@@ -233,11 +233,7 @@ _OF_NOISE = "the noise is what the file says, and as many people as its counts a
 
 
 def likely_of(case: Case, budget: Budget) -> tuple[LikelyTable, Records | None]:
-    """Return who is likely, and the people who are the control of it.
-
-    Every other one of the people who were not in the training data is the public table that
-    probabilities start from; the others are the control.
-    """
+    """Return who is likely, and the people who are the control of it."""
     test = case.labelled("test")
     prior = control = None
     if test is not None and len(test) > 1:

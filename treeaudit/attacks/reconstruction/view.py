@@ -5,9 +5,18 @@ from typing import Literal
 
 from treeaudit.attacks.distinct_people import skipped_rung
 from treeaudit.findings.details import Count, Details, People, Phrase, Share, only_if_given, say
-from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Rung,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.inference.explanation import Explanation
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.stats import fact
@@ -15,117 +24,89 @@ from treeaudit.stats import fact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AfterTrees(Details):
-    """What is certain after the first trees.
+    """What is certain after the first trees."""
 
-    * ``trees``: how many.
-    * ``certified``, ``exact``: as in `ReconstructionDetails`.
-    """
-
-    trees: int
+    trees: int  # How many
+    # As in `ReconstructionDetails`
     certified: Share
     exact: Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked(Details):
-    """The certificates, held against the training people.
+    """The certificates, held against the training people."""
 
-    * ``cells``: cells with somebody certain in them.
-    * ``wrong``: those that hold fewer or more people than was certain.
-    """
-
-    cells: People
-    wrong: People
+    cells: People  # Cells with somebody certain in them
+    wrong: People  # Those that hold fewer or more people than was certain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LikelyPeople(Details):
-    """Who is likely in the training data where nobody is certain: estimates, never certificates.
+    """Who is likely in the training data where nobody is certain: estimates, never certificates."""
 
-    * ``counts_are``: why nobody is certain: ``draws`` of nobody knows whom, or ``noisy``.
-    * ``level``: from which probability on somebody is called likely.
-    * ``people``: those who are likely, of all who are not known.
-    * ``expected``: people of the likeliest table who are in the training data, by the
-      probabilities.
-    * ``known``: people whom the attacker knows already; not written where there are none.
-    * ``public``: people of a public table that probabilities start from; not written without one.
-    * ``right``: of the likely people, those who are in the training data; not written without it.
-    * ``right_of_others``: the control: as many as other people would show of them; not written
-      without those.
-    * ``error``, ``error_of_others``: share of the values that are wrong in the likeliest table,
-      paired with the training people as well as can be, and in a table of others.
-    """
-
+    # Why nobody is certain: `draws` of nobody knows whom, or `noisy`
     counts_are: Literal["draws", "noisy"]
-    level: float
-    people: Share
+    level: float  # From which probability on somebody is called likely
+    people: Share  # Those who are likely, of all who are not known
+    # People of the likeliest table who are in the training data, by the probabilities
     expected: float
+    # People whom the attacker knows already; not written where there are none
     known: People | None = only_if_given()
+    # People of a public table that probabilities start from; not written without one
     public: People | None = only_if_given()
+    # Of the likely people, those who are in the training data; not written without it
     right: Share | None = only_if_given()
+    # The control: as many as other people would show of them; not written without those
     right_of_others: Share | None = only_if_given()
+    # Share of the values that are wrong in the likeliest table, paired with the training people
+    # as well as can be, and in a table of others
     error: float | None = only_if_given()
     error_of_others: float | None = only_if_given()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Informed(Details):
-    """What follows for whoever knows some of the people already.
+    """What follows for whoever knows some of the people already."""
 
-    * ``known``: those who are known.
-    * ``certified``, ``exact``: of the others, as in `ReconstructionDetails`.
-    """
-
-    known: People
+    known: People  # Those who are known
+    # Of the others, as in `ReconstructionDetails`
     certified: Share
     exact: Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconstructionDetails(Details):
-    """Whom the leaves of all trees give away for certain, from the file alone.
+    """Whom the leaves of all trees give away for certain, from the file alone."""
 
-    * ``given_away``: people who are certain with every value that a tree asks about, or in a cell
-      that certainly holds fewer than ``k``.
-    * ``certified``: people of whom it is certain in which cell they are.
-    * ``exact``: those of them whose every value that a tree asks about is certain.
-    * ``in_order``: those given away of whom the row of the training table is certain too; not
-      written where no seeds tell rows.
-    * ``k``: the smallest acceptable group.
-    * ``cells``, ``open_cells``: cells that may hold somebody, label by label, and those in which it
-      is open how many.
-    * ``bits``, ``bits_of_all``: what is given away of the records, no fewer; and what there is to
-      give away.
-    * ``trees``, ``of_trees``: the first so many trees were used, of all.
-    * ``seconds``: the budget.
-    * ``stopped``: what ended the search before its end; not written where nothing did.
-    * ``assumptions``: what the file does not say and every certificate rests on.
-    * ``curve``: the same for the first trees.
-    * ``by_hand``: one person and the leaves that prove it; not written where no few leaves do.
-    * ``checked``: not written without the training people.
-    * ``likely``: where nobody can be certain: who is likely. Not written elsewhere.
-    * ``informed``: not written where the attacker knows nobody.
-    """
-
+    # People who are certain with every value that a tree asks about, or in a cell that certainly
+    # holds fewer than `k`
     given_away: People
-    certified: Share
-    exact: Share
+    certified: Share  # People of whom it is certain in which cell they are
+    exact: Share  # Those of them whose every value that a tree asks about is certain
+    # Those given away of whom the row of the training table is certain too; not written where no
+    # seeds tell rows
     in_order: People | None = only_if_given()
-    k: int
+    k: int  # The smallest acceptable group
+    # Cells that may hold somebody, label by label, and those in which it is open how many
     cells: int
     open_cells: int
+    # What is given away of the records, no fewer; and what there is to give away
     bits: float
     bits_of_all: float
+    # The first so many trees were used, of all
     trees: int
     of_trees: int
-    seconds: float
+    seconds: float  # The budget
+    # What ended the search before its end; not written where nothing did
     stopped: str | None = only_if_given()
-    assumptions: tuple[str, ...]
-    curve: tuple[AfterTrees, ...]
+    assumptions: tuple[str, ...]  # What the file does not say and every certificate rests on
+    curve: tuple[AfterTrees, ...]  # The same for the first trees
+    # One person and the leaves that prove it; not written where no few leaves do
     by_hand: Explanation | None = only_if_given()
-    checked: Checked | None = only_if_given()
+    checked: Checked | None = only_if_given()  # Not written without the training people
+    # Where nobody can be certain: who is likely. Not written elsewhere.
     likely: LikelyPeople | None = only_if_given()
-    informed: Informed | None = only_if_given()
+    informed: Informed | None = only_if_given()  # Not written where the attacker knows nobody
 
 
 _KNOWS = "nobody, and solves the equations of all leaves"

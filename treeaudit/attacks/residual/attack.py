@@ -23,16 +23,17 @@ from treeaudit.findings.details import Details, People
 from treeaudit.findings.findings import (
     SEVERITIES,
     About,
+    Figure,
     Finding,
     Severity,
     Skipped,
+    View,
     Words,
     details_of,
 )
 from treeaudit.findings.report import Report, Show
-from treeaudit.findings.view import Figure, View
-from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.model.forest import Forest
+from treeaudit.model.source import FEWEST_RECORDS, Extra, Kind
 
 _NAMES: Mapping[Kind, str] = {
     "labels": "the labels in row order",
@@ -148,11 +149,7 @@ def _rule(name: str, title: str, measure: Measure, **more: Any) -> Rule:  # noqa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ResidualAttack:
-    """An attack on some kinds of content beside the trees.
-
-    ``grades`` says how bad each kind is, ``counted`` which kinds each number of ``details``
-    counts, and ``clear`` is the summary if nothing was found.
-    """
+    """An attack on some kinds of content beside the trees."""
 
     id: ClassVar[str]
     title: ClassVar[str]

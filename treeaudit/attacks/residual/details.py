@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from treeaudit.findings.details import Details, People
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,11 +50,7 @@ def _marketer_risk(findings: Sequence[Finding], _: Forest) -> float:
 
 
 def _population_uniques(findings: Sequence[Finding], _: Forest) -> float | None:
-    """Measure the people who are alone in the data and in the population.
-
-    Counted on unseen people, at the upper end, where there are some; by a model of the
-    population without them.
-    """
+    """Measure the people who are alone in the data and in the population."""
     found: Population | None = details_of(findings[0], UniquenessDetails).population
     if found is None:
         return None
@@ -161,10 +157,7 @@ class Uniqueness:
     details: ClassVar[type[Details]] = UniquenessDetails
 
     def run(self, case: Case) -> Finding | Skipped:
-        """Return what the leaf sizes alone reveal.
-
-        Skipped where no small leaf was found and not every tree tells.
-        """
+        """Return what the leaf sizes alone reveal."""
         size = case.table.size
         k = case.k
         alone, small = size == 1, size < k

@@ -16,14 +16,23 @@ from treeaudit.attacks.distinct_people import (
 )
 from treeaudit.attacks.singling_out.population import Population, Risks
 from treeaudit.findings.details import Agreeing, Details, People, Phrase, Share, Strong, called, say
-from treeaudit.findings.findings import Finding, Skipped, details_of
+from treeaudit.findings.findings import (
+    Figure,
+    Finding,
+    Line,
+    Mark,
+    Plot,
+    Rung,
+    Skipped,
+    View,
+    details_of,
+)
 from treeaudit.findings.report import Report
-from treeaudit.findings.view import Figure, Line, Mark, Plot, Rung, View
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import number_of
 from treeaudit.people.records import Records
 from treeaudit.stats import fact
-from treeaudit.table.features import hidden_without, people_by_feature, people_by_last_split
+from treeaudit.table.frame import hidden_without, people_by_feature, people_by_last_split
 
 _MOST_LEAVES = 200
 
@@ -32,30 +41,23 @@ _MOST_COMPARED = 60_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution(Details):
-    """What one feature does to the people in small leaves.
+    """What one feature does to the people in small leaves."""
 
-    * ``feature``: its name.
-    * ``people``, ``share``: those in small leaves whose rule has a condition on it.
-    * ``last_split_people``, ``last_split_share``: those whom its last condition alone puts below k.
-    * ``hidden_share``: with training data, the share of people in small leaves who would be among k
-      people if the feature were left out; None without.
-    * ``hidden_n``: on how many people that rests: a draw where there are many leaves.
-    """
-
-    feature: str
+    feature: str  # Its name
+    # Those in small leaves whose rule has a condition on it
     people: People
     share: Share
+    # Those whom its last condition alone puts below k
     last_split_people: People
     last_split_share: Share
+    # With training data, the share of people in small leaves who would be among k people if the
+    # feature were left out; None without
     hidden_share: Share | None
-    hidden_n: People | None
+    hidden_n: People | None  # On how many people that rests: a draw where there are many leaves
 
 
 def contribution(case: Case, small: Flag) -> tuple[Contribution, ...]:
-    """Return the features on the way to ``small`` leaves of the table, the most important first.
-
-    Of the tree with the most people in small leaves.
-    """
+    """Return the features on the way to ``small`` leaves of the table, the most important first."""
     table = case.table
     if not small.any():
         return ()
@@ -110,71 +112,51 @@ _BINS = ((1, 1), (2, 4), (5, 9), (10, 49), (50, None))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GroupSizes(Details):
-    """Leaves and people whose group is of some size.
+    """Leaves and people whose group is of some size."""
 
-    * ``low``, ``high``: the size, both ends inclusive; None where there is no bound.
-    * ``leaves``, ``people``: how many there are; of several trees all leaves, and the people of the
-      tree that has the most. A person counts in every leaf with a record of theirs.
-    """
-
+    # The size, both ends inclusive; None where there is no bound
     low: int = called("from")
     high: int | None = called("to")
+    # How many there are; of several trees all leaves, and the people of the tree that has the
+    # most. A person counts in every leaf with a record of theirs.
     leaves: People
     people: People
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniquenessDetails(Details):
-    """What the leaf sizes alone reveal.
+    """What the leaf sizes alone reveal."""
 
-    Leaves are those of all trees; people are those of the tree that has the most.
-
-    * ``unique_leaves``, ``unique_people``: leaves of one person.
-    * ``below_k_leaves``, ``below_k_people``: leaves of fewer than ``k`` people.
-    * ``unique_in_any_tree``, ``below_k_in_any_tree``: different people of whom that is true in some
-      tree.
-    * ``k``, ``min_leaf``: the smallest acceptable group, and the smallest there is.
-    * ``group_sizes``: leaves and people by size of the group.
-    * ``prosecutor_risk``, ``marketer_risk``: the highest chance to find a person, and leaves by
-      people.
-    * ``trees_that_do_not_tell``: trees without sizes.
-    * ``below_k_share``: of people, in the worst tree.
-    * ``residual_degrees_of_freedom``: people minus parameters; None where the people are not told.
-    * ``risks``, ``population``: inside and outside the data.
-    * ``contribution``: what each feature does to those in small leaves.
-    """
-
+    # Leaves of one person
     unique_leaves: People
     unique_people: People
+    # Leaves of fewer than `k` people
     below_k_leaves: People
     below_k_people: People
+    # Different people of whom that is true in some tree
     unique_in_any_tree: InAnyTree
     below_k_in_any_tree: InAnyTree
+    # The smallest acceptable group, and the smallest there is
     k: int
     min_leaf: People
-    group_sizes: tuple[_GroupSizes, ...]
+    group_sizes: tuple[_GroupSizes, ...]  # Leaves and people by size of the group
+    # The highest chance to find a person, and leaves by people
     prosecutor_risk: Share
     marketer_risk: Share
-    trees_that_do_not_tell: int
-    below_k_share: Share
+    trees_that_do_not_tell: int  # Trees without sizes
+    below_k_share: Share  # Of people, in the worst tree
+    # People minus parameters; None where the people are not told
     residual_degrees_of_freedom: int | None
+    # Inside and outside the data
     risks: Risks
     population: Population | None
-    contribution: tuple[Contribution, ...]
+    contribution: tuple[Contribution, ...]  # What each feature does to those in small leaves
 
 
 def group_sizes(
     size: Wide, per_tree: Callable[[Wide], Wide] | None = None
 ) -> tuple[_GroupSizes, ...]:
-    """Return leaves and people by size of the group.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = group_sizes(np.array([1, 1, 3, 60]))[0]
-    >>> found.low, found.high, found.leaves, found.people
-    (1, 1, 2, 2)
-    """
+    """Return leaves and people by size of the group."""
     bins = []
     for low, high in _BINS:
         inside = (size >= low) & (size <= (high or size.max(initial=0)))

@@ -24,9 +24,8 @@ import numpy.typing as npt
 from treeaudit.arrays import Flag, Float, Int
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.people.checks.bootstrap_counts import draws_in_order
-from treeaudit.people.checks.leaf_values import changed_target, values_fit
-from treeaudit.people.coding.codes import class_apart, own_classes
+from treeaudit.people.checks.leaf_values import changed_target, draws_in_order, values_fit
+from treeaudit.people.coding.columns import class_apart, own_classes
 from treeaudit.people.records import Records
 
 _FAR, _OF_MOST = 3.5, 0.75
@@ -49,24 +48,7 @@ _FEWEST_LEAVES = 3
 
 
 def unverified_labels(forest: Forest, train: Records) -> str:
-    """Say in one sentence why labels may not be those of the training; empty if they are.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> from treeaudit.people.records import read_records
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...              high=[inf, 1.5, inf], n_records=[13, 6, 7], counts=[[10, 10], [9, 1], [1, 9]])
-    >>> forest = Forest(trees=(stump,), schema=Schema.numeric(1, ["no", "yes"]),
-    ...                 records_are="bootstrap", n_records=20)
-    >>> x, y = [[1]] * 10 + [[2]] * 10, ["no"] * 9 + ["yes"] + ["no"] + ["yes"] * 9
-    >>> unverified_labels(forest, read_records((x, y), forest))
-    ''
-    >>> y = ["no", "yes"] * 10
-    >>> unverified_labels(forest, read_records((x, y), forest, origin="a.csv"))[:46]
-    'the labels of a.csv could not be verified: not'
-    """
+    """Say in one sentence why labels may not be those of the training; empty if they are."""
     if train.targets is not None:
         return _numbers_not_held(forest, train, train.targets)
     apart = own_classes(forest)
@@ -230,11 +212,7 @@ def beyond_chance(evidence: Float, labels: Int) -> tuple[float, float]:
 
 
 def _rank_correlation(one: Float, other: Float) -> float:
-    """Return by how many deviations two numbers rise together more than by chance.
-
-    By their ranks, or by scores that tell the largest apart (the smallest if the other numbers are
-    skewed to that side): the larger of the two.
-    """
+    """Return by how many deviations two numbers rise together more than by chance."""
     ranks = [_midranks(one), _midranks(other)]
     if np.mean(other) < np.median(other):
         tails = [np.log(rank) for rank in ranks]

@@ -93,10 +93,7 @@ def _once_each(seen: Keys, persons: Int) -> Keys:
 
 
 def _members(seen: Keys, asked: Keys, rng: np.random.Generator) -> tuple[int, Index, float, float]:
-    """Return how many rows are like training rows, which are too many, and how many are alone.
-
-    The last is how many members may be left among the others at the most.
-    """
+    """Return how many rows are like training rows, which are too many, and how many are alone."""
     times = _times_in(seen, asked)
     n, inside = len(asked), int((times > 0).sum())
     nobody = np.zeros(0, dtype=np.intp)

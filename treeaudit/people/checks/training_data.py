@@ -1,27 +1,39 @@
 """Is this the training data? The counts of the file have to fit the people of the table.
 
 A table that does not fit is an error, never a guess: every number that is verified on it would be
-about other people.
+about other people. `check_noise` refutes a ledger that claims noise on exact counts.
+
+Under the law that a ledger states, a count equals the number of its people with at most the
+chance of the likeliest single value of the noise, whatever is done to it afterwards (clipped at 0,
+drawn towards other counts, scaled). Counts of disjoint groups have noise of their own. So as many
+right counts as there are have at most the chance of a binomial tail, which Chernoff bounds.
+A model with the noise that it states is accused with a chance of at most 1e-9.
 """
 
+import math
+import re
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Wide
+from treeaudit.arrays import Flag, Float, Wide
+from treeaudit.dp.claims import FOUND_OUT, unbounded_because
+from treeaudit.dp.ledger import Ledger, Query
+from treeaudit.dp.mechanisms import GAUSSIAN
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of, sentence
-from treeaudit.people.checks.bootstrap_counts import (
+from treeaudit.people.checks.leaf_values import (
     bootstrap_labels,
     draws_in_order,
     no_room,
+    other_value,
     wrong_counts,
 )
-from treeaudit.people.checks.leaf_values import other_value
-from treeaudit.people.coding.codes import class_apart, own_classes
+from treeaudit.people.coding.columns import class_apart, own_classes
 from treeaudit.people.records import Records
 from treeaudit.readers.sklearn.ensembles import children
 from treeaudit.readers.sklearn.model_ref import ModelRef
@@ -44,8 +56,6 @@ def verify(forest: Forest, train: Records) -> str:
     each class if the counts are people, and the mean of their numbers if its value is one. If a
     tree has seen a sample of them, no leaf may hold more people than end there, and none of labels
     that nobody there has; if seeds draw the rows again, its counts have to be those of the sample.
-
-    The result says why nothing could be compared, in one sentence; empty if it fits.
     """
     if forest.counts_are == "noisy":
         return f"{train.origin} could not be verified: the counts of the file are noisy"
@@ -195,11 +205,7 @@ def _counts_weightless(forest: Forest) -> bool:
 
 
 def _weights_hint(forest: Forest, train: Records) -> str:
-    """Return how sample weights may explain the misfit; empty if they do not.
-
-    A table that lacks people looks the same as rows that weighed more: it stays refused.
-    Rows of weight 0 are counted neither by those libraries nor by scikit-learn's trees.
-    """
+    """Return how sample weights may explain the misfit; empty if they do not."""
     library = forest.source.library
     if library not in (*_SUMS, "scikit-learn") or _counts_weightless(forest):
         return ""
@@ -260,3 +266,78 @@ def _boosting(forest: Forest) -> ModelRef | None:
         inner = [one for one in children(found) if one is not None]
         found = inner[0] if len(inner) == 1 else None
     return None
+
+
+_LEVEL = 1e-9
+_OWN_TREE = re.compile(r"leaf counts of tree (\d{1,6})\Z", re.ASCII)
+
+
+def check_noise(forest: Forest, train: Records) -> Forest:
+    """Return a private model with the reason that its counts have not the noise that it states."""
+    if forest.counts_are != "noisy" or forest.schema.classes is None or train.labels is None:
+        return forest
+    if unbounded_because(forest) is not None or chance_of_exact(forest, train) >= _LEVEL:
+        return forest
+    privacy = forest.privacy or {}
+    reason = FOUND_OUT[-1]
+    return replace(
+        forest,
+        privacy={**privacy, "not_private": True, "reasons": [*privacy["reasons"], reason]},
+        warnings=(*forest.warnings, f"not private: {reason}"),
+    )
+
+
+def chance_of_exact(forest: Forest, train: Records) -> float:
+    """Return a bound of the chance that noise leaves as many counts right as are right."""
+    queries = Ledger.from_plain(forest.privacy or {}).queries
+    peak = max(map(_peak, queries)) if forest.noise is None else math.tanh(forest.noise.rate / 2)
+    # Trees without a row of their own, as those that private trees taught, count other people.
+    own = [int(found[1]) for query in queries if (found := _OWN_TREE.search(query.name))]
+    trees = forest.trees[: max(own, default=forest.n_trees)]
+    deepest = max(int(tree.depths.max()) for tree in trees)
+    hits, n = np.zeros(deepest + 1, np.int64), np.zeros(deepest + 1, np.int64)
+    for i, tree in enumerate(trees):
+        if tree.counts is None:
+            continue
+        counts = np.asarray(tree.counts, dtype=np.float64)
+        people = _with_sums(tree, train.in_tree(i, tree.n_nodes, counts.shape[1]))
+        # A count of nobody is right wherever noise below 0 is clipped.
+        compared = people > 0
+        right = compared & (np.abs(counts - people) <= 1e-9 * people)
+        for depth in range(deepest + 1):
+            nodes = (tree.depths == depth) | (tree.is_leaf & (tree.depths < depth))
+            hits[depth] += np.count_nonzero(right[nodes])
+            n[depth] += np.count_nonzero(compared[nodes])
+    least = min(map(_tail, hits.tolist(), n.tolist(), [peak] * len(n)))
+    return min(1.0, least * len(n))
+
+
+def _peak(query: Query) -> float:
+    """Return the chance of the likeliest noise of a count; 0 of what is no count."""
+    used = query.as_used
+    if query.mechanism == "discrete Laplace":
+        return math.tanh(float(used.epsilon / query.sensitivity) / 2)
+    if query.mechanism == GAUSSIAN and used.rho:
+        variance = float(query.sensitivity**2 / (2 * used.rho))
+        return min(1.0, 1 / math.sqrt(2 * math.pi * variance))
+    return 0.0
+
+
+def _with_sums(tree: Tree, people: Wide) -> Float:
+    """Return how many people end in each node or below it; parents stand before children."""
+    sums = np.array(people, dtype=np.float64)
+    for depth in range(int(tree.depths.max()), 0, -1):
+        nodes = np.flatnonzero(tree.depths == depth)
+        np.add.at(sums, tree.parent[nodes], sums[nodes])
+    return sums
+
+
+def _tail(hits: int, n: int, chance: float) -> float:
+    """Return Chernoff's bound of the chance of so many hits among n, each by a chance at most."""
+    if not n or hits <= n * chance:
+        return 1.0
+    share = hits / n
+    apart = share * math.log(share / chance)
+    if share < 1:
+        apart += (1 - share) * math.log((1 - share) / (1 - chance))
+    return math.exp(-n * apart)

@@ -12,24 +12,19 @@ from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
 from treeaudit.model.words import label_text
-from treeaudit.people.coding.codes import (
-    Indicators,
-    Met,
-    category_codes,
-    indicate,
-    indicators_by_place,
-    label_codes,
-    own_classes,
-)
 from treeaudit.people.coding.columns import (
     as_called,
     blanks_in,
+    category_codes,
     has_no_label,
+    label_codes,
     made_by,
+    own_classes,
     places_of,
     target_among,
     width_of,
 )
+from treeaudit.people.input.cell_parsing import code_of, respelled
 from treeaudit.people.input.columns import Column, names_of, numbers_of
 
 _NUMBERED = (
@@ -37,6 +32,117 @@ _NUMBERED = (
     "from 0 as they are sorted, or the pickle of the classifier, which names them"
 )
 _NUMBERS = ("LightGBM", "XGBoost", "CatBoost")
+
+
+_NOTHING = ("nan", "<NA>", "NaT")
+"""What ``dummy_na=True`` calls missing values, by the kind of the column."""
+_TOLD = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Met:
+    """Whether values of a column have an indicator."""
+
+    some: bool
+    others: tuple[str, ...]
+    known: tuple[str, ...]
+
+    def __add__(self, other: "Met") -> "Met":
+        """Join what is known of two parts of a column."""
+        others = sorted({*self.others, *other.others})[:_TOLD]
+        return Met(some=self.some or other.some, others=tuple(others), known=self.known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Indicators:
+    """The features that indicate values of one column."""
+
+    layers: tuple[Mapping[str, int], ...]
+    nothing: int | None
+
+
+def indicators_by_place(
+    source: Sequence[int], indicates: Sequence[str | None]
+) -> dict[int, Indicators]:
+    """Return what indicates values of each column, by its place."""
+    of_column: dict[int, list[tuple[str, int]]] = {}
+    for i, (place, value) in enumerate(zip(source, indicates, strict=True)):
+        if value is not None:
+            of_column.setdefault(place, []).append((value, i))
+    return {place: _indicators(mine) for place, mine in of_column.items()}
+
+
+def _indicators(mine: Sequence[tuple[str, int]]) -> Indicators:
+    value, last = mine[-1]
+    # Values are sorted, and missing ones stand behind them: else "nan" is the text.
+    nothing = last if value in _NOTHING else None
+    if nothing is not None and any(other == value for other, _ in mine[:-1]):
+        mine = mine[:-1]
+    layers: list[dict[str, int]] = []
+    for value, i in mine:
+        free = next((layer for layer in layers if value not in layer), None)
+        if free is None:
+            layers.append(free := {})
+        free[value] = i
+    return Indicators(layers=tuple(layers), nothing=nothing)
+
+
+def indicate(
+    values: npt.NDArray[np.floating[Any]],
+    codes: Wide,
+    names: Sequence[str | None],
+    indicators: Indicators,
+) -> Met:
+    """Set the indicators of each row's value, and tell whether any row's value has one."""
+    some = False
+    for layer in indicators.layers:
+        code = code_of(layer)
+        some |= _set(values, codes, [None if name is None else code(name) for name in names])
+    if indicators.nothing is not None:
+        nothing = indicators.nothing
+        _set(values, codes, [nothing if name is None else None for name in names], nothing)
+    held = [] if some else [names[code] for code in np.unique(codes[codes >= 0]).tolist()]
+    others = sorted({name for name in held if name is not None})
+    return Met(some=some, others=tuple(others[:_TOLD]), known=tuple(indicators.layers[0]))
+
+
+def _set(
+    values: npt.NDArray[np.floating[Any]],
+    codes: Wide,
+    features: Sequence[int | None],
+    nothing: int | None = None,
+) -> bool:
+    """Set for each row the feature of its name, or of no name; tell whether any was set."""
+    at = np.array([-1 if i is None else i for i in (*features, nothing)])[codes]
+    rows = np.flatnonzero(at >= 0)
+    values[rows, at[rows]] = 1
+    return len(rows) > 0
+
+
+def merge_met(one: Mapping[str, Met], other: Mapping[str, Met]) -> dict[str, Met]:
+    """Return what is known of the columns of two parts of a table."""
+    both = one.keys() & other.keys()
+    return {**one, **other, **{name: one[name] + other[name] for name in both}}
+
+
+def check_met(met: Mapping[str, Met], origin: str) -> None:
+    """Refuse a table where no row has any of a column's indicators: it was coded otherwise."""
+    for column, found in met.items():
+        if found.some or not found.others:
+            continue
+        plain = {_plain(known) for known in found.known}
+        if len(found.others) < _TOLD and not plain & set(map(_plain, found.others)):
+            continue
+        more = ", …" if len(found.known) > 6 else ""
+        raise DataError(
+            f"{origin}: no value of {column!r}, such as {found.others[0][:40]!r}, is one of those "
+            f"that the model's columns {column}_… stand for ({', '.join(found.known[:6])}{more}); "
+            "write them as before training"
+        )
+
+
+def _plain(value: str) -> str:
+    return respelled(value.strip()).casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

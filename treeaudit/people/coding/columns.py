@@ -1,12 +1,20 @@
-"""Which column of a table is what of a model: found by the names alone, before rows are read."""
+"""Which column of a table is what of a model, and which code a category or label has.
+
+Columns are recognised by their names alone, before rows are read.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
+
+from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError, near
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Feature, Schema
+from treeaudit.model.schema import Feature, Label, Schema
+from treeaudit.people.input.cell_parsing import also_as_numbers, code_of
+from treeaudit.people.input.columns import SHOWN
 
 _MADE = re.compile(
     r"the steps before the tree \((.*?)\) do not tell what its columns are"
@@ -21,13 +29,7 @@ _EARLIER = re.compile(r"output [0-9]+")
 
 
 def has_no_label(forest: Forest) -> bool:
-    """Tell whether no column of a table is what a model learned to predict, whatever it holds.
-
-    Isolation forests and embeddings learn from none; where trees have labels of their own each,
-    no column holds them all.
-    """
-    from treeaudit.people.coding.codes import counts_others
-
+    """Tell whether no column of a table is what a model learned to predict, whatever it holds."""
     return forest.answers in ("path", "leaf") or counts_others(forest)
 
 
@@ -85,21 +87,7 @@ def blanks_in(forest: Forest) -> bool:
 
 
 def as_called(names: Sequence[str], forest: Forest) -> list[str]:
-    """Return the names of the columns of a table as the model has them.
-
-    Names that the model does not have as they stand, and that it can mean but one way, become
-    those that its library made of them.
-
-    Examples
-    --------
-    >>> from treeaudit.model.source import Source
-    >>> from treeaudit.model.tree import Tree
-    >>> one = Tree(parent=[-1], feature=[-1], low=[-float("inf")], high=[float("inf")])
-    >>> schema, made = Schema.numeric(["Family_Size", "job_Sales"]), Source(library="LightGBM")
-    >>> forest = Forest(trees=(one,), schema=schema, source=made)
-    >>> as_called(["Family Size", "job", "a b"], forest)
-    ['Family_Size', 'job', 'a b']
-    """
+    """Return the names of the columns of a table as the model has them."""
     if not forest.schema.named or not blanks_in(forest):
         return list(names)
     features = set(forest.schema.names)
@@ -123,10 +111,7 @@ def as_called(names: Sequence[str], forest: Forest) -> list[str]:
 
 
 def made_by(forest: Forest) -> str:
-    """Return the steps that made the columns of a model, if how is not told; its reader says so.
-
-    Such columns are called x0, x1 and so on, and are none of the data.
-    """
+    """Return the steps that made the columns of a model, if how is not told; its reader says so."""
     told = (found[1] or found[2] for one in forest.warnings if (found := _MADE.match(one)))
     return next(told, "")
 
@@ -138,13 +123,7 @@ def places_of(
     made: str = "",
     forest: Forest | None = None,
 ) -> list[tuple[int, str | None]]:
-    """Return for every feature the place of its column, and the value that it indicates, if any.
-
-    Examples
-    --------
-    >>> places_of(["job", "age"], Schema.numeric(["age", "job_Tech"]), "people.csv")
-    [(1, None), (0, 'Tech')]
-    """
+    """Return for every feature the place of its column, and the value that it indicates, if any."""
     if made:
         _check_made(names, schema, origin, made)
     # An array names no columns either: they are in the model's order.
@@ -266,3 +245,107 @@ def _begun(name: str, names: Sequence[str]) -> list[str]:
     plain = _plain(name).strip()
     begun = [n for n in names if plain.startswith(f"{n.strip()}_") and len(plain) > len(n) + 1]
     return [max(begun, key=len)] if begun else []
+
+
+_OTHER = "(any other value)"
+_HASH = re.compile(r"hash [0-9]+")
+
+
+def category_codes(
+    codes: Wide,
+    names: Sequence[str | None],
+    feature: Feature,
+    origin: str,
+    first: int = 0,
+    *,
+    hashed: bool = False,
+) -> Float:
+    """Return the code of the category of each row, NaN for none."""
+    categories = feature.categories or ()
+    known = {name.strip(): code for code, name in enumerate(categories)}
+    if len(known) < len(set(categories)):
+        same = next(name for name in categories if name.strip() != name)
+        raise DataError(
+            f"{origin}: the model knows {same!r} and {same.strip()!r} in {feature.name!r}, which "
+            "differ in blanks alone, so that people cannot be told apart; leave the people out"
+        )
+    code = code_of(also_as_numbers(known))
+    # In a file an empty text and nothing look the same; a category "nan" is as good as others.
+    nothing = float(known.get((feature.fill or "").strip(), np.nan))
+    unnamed = hashed and any(map(_HASH.fullmatch, known))
+    other = known.get(_OTHER) if hashed and not unnamed else None
+    told = [nothing if name is None else code(name) for name in names]
+    wanted = [other if at is None else at for at in told]
+    lost = np.flatnonzero(np.isin(codes, [i for i, at in enumerate(wanted) if at is None]))
+    if len(lost) and unnamed:
+        raise DataError(
+            f"{origin}: the file holds only hashes of the categories of {feature.name!r}, so that "
+            "nobody can be placed in its leaves; save the model with save_model(..., pool=...), "
+            "which names them, or leave the people out"
+        )
+    if len(lost) and not feature.ignores_unknown:
+        name = str(names[codes[lost[0]]])[:SHOWN]
+        raise DataError(
+            f"{origin}, row {first + int(lost[0]) + 1}: the model does not know {name!r} "
+            f"in {feature.name!r}{near(name, list(known))}"
+        )
+    found = [np.nan if at is None else at for at in wanted]
+    return np.array([*found, nothing], dtype=np.float64)[codes]
+
+
+_REST = ("another", "its own")
+
+
+def own_classes(forest: Forest) -> tuple[str, ...]:
+    """Return the class that each member of a one-vs-rest knows apart; empty for other models."""
+    each = forest.tree_classes or ()
+    if forest.schema.classes != _REST or not all(a == f"not {b}" for a, b in each):
+        return ()
+    return tuple(dict.fromkeys(str(own) for _, own in each))
+
+
+def counts_others(forest: Forest) -> bool:
+    """Tell whether trees count labels of their own that no column of labels holds for all."""
+    classes, each = set(map(str, forest.schema.classes or ())), forest.tree_classes
+    if each is None or own_classes(forest):
+        return False
+    return all(class_apart(told) is None and not classes & set(map(str, told)) for told in each)
+
+
+def class_apart(told: tuple[Label, ...]) -> int | None:
+    """Return which class a tree tells from all others; None for other trees."""
+    for k, label in enumerate(told if len(told) > 2 else ()):
+        others = {str(one) for i, one in enumerate(told) if i not in (k, 0 if k else 1)}
+        if told[0 if k else 1] == f"not {label}" and others == {"(none)"}:
+            return k
+    return None
+
+
+def label_codes(
+    codes: Wide,
+    names: list[str | None],
+    known: Mapping[str, int],
+    where: str,
+    first: int,
+    other: int | None = None,
+    step: str = "",
+) -> Int:
+    """Return the code of the label of each row."""
+    code = code_of(known)
+    wanted = [None if name is None else code(name) for name in names]
+    if other is not None:
+        told = zip(names, wanted, strict=True)
+        wanted = [other if name and at is None else at for name, at in told]
+    found = np.array([*(-2 if at is None else at for at in wanted), -2], dtype=np.int32)[codes]
+    if not len(found) or found.min() > -2:
+        return found
+    lost = np.flatnonzero([*(name is None for name in names), True])
+    empty = np.flatnonzero(np.isin(codes, [*lost, -1]))
+    if len(empty):
+        raise DataError(f"{where}, row {first + int(empty[0]) + 1} has no value")
+    row = int(np.argmin(found))
+    label = str(names[codes[row]])[:SHOWN]
+    raise DataError(
+        f"{where}, row {first + row + 1}: the model has no label {label!r}; "
+        f"it knows {', '.join(list(known)[:6])}{step}"
+    )

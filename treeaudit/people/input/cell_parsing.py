@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 
 
 def tried(read: Callable[[Any], Any], cell: object) -> Any:  # noqa: ANN401  # what is read
-    """Return what is read of a cell; None where that fails, whatever stands in its way.
-
-    Examples
-    --------
-    >>> tried(str, 7), tried(str, 10**5000)
-    ('7', None)
-    """
+    """Return what is read of a cell; None where that fails, whatever stands in its way."""
     try:
         return read(cell)
     except Exception:  # noqa: BLE001  # cells may be objects of any class
@@ -35,14 +29,7 @@ def tried(read: Callable[[Any], Any], cell: object) -> Any:  # noqa: ANN401  # w
 
 
 def read_apart(n: int, read: Callable[[int, int], Iterable[Any]]) -> list[Any]:
-    """Return n cells of which parts are read at once; None for one that cannot be read.
-
-    Examples
-    --------
-    >>> cells = [4, 2, 0, 1]
-    >>> read_apart(4, lambda first, end: [4 // cell for cell in cells[first:end]])
-    [1, 2, None, 4]
-    """
+    """Return n cells of which parts are read at once; None for one that cannot be read."""
     return [cell for part in _parts(0, n, read) for cell in part]
 
 
@@ -64,13 +51,7 @@ def _parts(
 
 
 def in_array(cells: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return an array of one dimension that holds each cell as it is, lists too.
-
-    Examples
-    --------
-    >>> in_array([[1, 2], [3, 4]]).shape
-    (2,)
-    """
+    """Return an array of one dimension that holds each cell as it is, lists too."""
     held = np.empty(len(cells), dtype=object)
     for i, cell in enumerate(cells):
         held[i] = cell
@@ -78,26 +59,12 @@ def in_array(cells: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def cells_in(column: "pd.Series[Any]") -> list[Any]:
-    """Return the cells of a column of any type, each as if it stood alone.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> cells_in(pd.Series([True, None], dtype="boolean"))
-    [True, <NA>]
-    """
+    """Return the cells of a column of any type, each as if it stood alone."""
     return read_apart(len(column), lambda first, end: column.iloc[first:end].astype(object))
 
 
 def lost_in(column: Any) -> Flag:  # noqa: ANN401  # an array or a Series
-    """Tell which cells are missing, as pandas does: to it a Decimal that signals is an error.
-
-    Examples
-    --------
-    >>> from decimal import Decimal
-    >>> lost_in(np.array([None, 1.0, float("nan"), Decimal("sNaN")], dtype=object)).tolist()
-    [True, False, True, True]
-    """
+    """Tell which cells are missing, as pandas does: to it a Decimal that signals is an error."""
     import pandas as pd
 
     def read(first: int, end: int) -> npt.NDArray[np.bool_]:
@@ -141,13 +108,7 @@ def number_in(cell: object) -> float:
 
 
 def numbers_in(column: "pd.Series[Any] | npt.NDArray[Any]") -> Float:
-    """Return the number in every cell of a column, NaN where there is none.
-
-    Examples
-    --------
-    >>> numbers_in(np.array(["7", 2, "x", None], dtype=object)).tolist()
-    [7.0, 2.0, nan, nan]
-    """
+    """Return the number in every cell of a column, NaN where there is none."""
     import pandas as pd
 
     held = isinstance(column, np.ndarray) and column.dtype == object
@@ -162,13 +123,7 @@ def numbers_in(column: "pd.Series[Any] | npt.NDArray[Any]") -> Float:
 
 
 def respelled(text: str) -> str:
-    """Return how a cell is named where everything in its column is such a number or truth value.
-
-    Examples
-    --------
-    >>> [respelled(text) for text in ("01", "1.0", "TRUE", "1.50", "x", "1e15")]
-    ['1', '1', 'True', '1.5', 'x', '1000000000000000']
-    """
+    """Return how a cell is named where everything in its column is such a number or truth value."""
     plain = text.strip()
     if plain.lower() in _TRUTH:
         return plain.capitalize()
@@ -181,17 +136,7 @@ def respelled(text: str) -> str:
 
 
 def numbers_spelled(texts: Sequence[str]) -> Float | None:
-    """Return the numbers that different texts spell; None where some are codes rather.
-
-    Codes begin with zeros, or two of them spell one number.
-
-    Examples
-    --------
-    >>> numbers_spelled(["1", "2.50"]), numbers_spelled(["1,5", "2"])
-    (array([1. , 2.5]), array([1.5, 2. ]))
-    >>> numbers_spelled(["01", "2"]), numbers_spelled(["250.1", "250.10"]), numbers_spelled(["x"])
-    (None, None, None)
-    """
+    """Return the numbers that different texts spell; None where some are codes rather."""
     if any(text.strip().lower() in _TRUTH or _PADDED.match(text.strip()) for text in texts):
         return None
     points = any("." in text for text in texts)
@@ -204,22 +149,7 @@ def numbers_spelled(texts: Sequence[str]) -> Float | None:
 def code_of(
     known: Mapping[str, int], names: Callable[[Any], str] = label_text
 ) -> Callable[[object], int | None]:
-    """Return what gives the code of a value: as it stands, without blanks, or by its number.
-
-    Where several names spell that number, only their own spelling, or the plain one, is known;
-    and only their own where they differ in the blanks around them alone.
-
-    Examples
-    --------
-    >>> code = code_of({"01": 0, "2.0": 1, "2.5": 2, "2.50": 3})
-    >>> code("01"), code("1"), code("2"), code(2.0), code("2.50"), code("02.5"), code("2.500")
-    (0, 0, 1, 1, 3, 2, 2)
-    >>> code_of({"01": 0, "1.0": 1})("1") is None
-    True
-    >>> code = code_of({" Private": 0, " Self-employed": 1})
-    >>> code(" Private"), code("Private"), code("Self-employed ")
-    (0, 0, 1)
-    """
+    """Return what gives the code of a value: as it stands, without blanks, or by its number."""
     spelled: dict[str, int | None] = {}
     for name, code in known.items():
         for form in dict.fromkeys((name.strip(), respelled(name))):
@@ -237,15 +167,7 @@ def code_of(
 
 
 def also_as_numbers(known: dict[str, int]) -> dict[str, int]:
-    """Return codes by name, of Booleans as 0 and 1 too, and of these as Booleans.
-
-    An array holds them so beside numbers, and so does an encoder of categories.
-
-    Examples
-    --------
-    >>> also_as_numbers({"0": 0, "1": 1})
-    {'0': 0, '1': 1, 'False': 0, 'True': 1}
-    """
+    """Return codes by name, of Booleans as 0 and 1 too, and of these as Booleans."""
     for names in (_TWO, _TWO[::-1]):
         if known and known.keys() <= set(names[0]):
             others = zip(*names, strict=True)
@@ -259,27 +181,14 @@ def no_single(where: str) -> DataError:
 
 
 def check_single(column: "pd.Series[Any]", where: str) -> None:
-    """Refuse a column of lists or structures, as Parquet may hold them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> check_single(pd.Series(["a", None]), "train.csv, column 'job'")
-    """
+    """Refuse a column of lists or structures, as Parquet may hold them."""
     held = str(column.dtype) == "object" or "[pyarrow]" in str(column.dtype)
     if held and any(isinstance(cell, _SEVERAL) for cell in column):
         raise no_single(where)
 
 
 def coded_whole(column: "pd.Series[Any]") -> Wide:
-    """Return a number per row, the same where cells are equal: missing ones, lists, structures too.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> coded_whole(pd.Series([[1, 2], None, [1, 2], {"a": [1]}])).tolist()
-    [0, 1, 0, 2]
-    """
+    """Return a number per row, the same where cells are equal, missing cells and lists too."""
     import pandas as pd
 
     try:

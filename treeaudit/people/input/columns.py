@@ -108,12 +108,6 @@ def frame_of(table: Any) -> "pd.DataFrame":  # noqa: ANN401  # of pyarrow
     """Return a table of Arrow as one of pandas, every cell as if it stood alone.
 
     Whole numbers stay whole beside missing ones: as floats, long ones would be others.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> frame_of(pa.table({"code": [9007199254740993, None]}))["code"].iloc[0]
-    np.int64(9007199254740993)
     """
     try:
         return _read_at_once(table)

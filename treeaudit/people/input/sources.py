@@ -1,11 +1,14 @@
-"""Tables in files, one or many: parts are found without reading a row, and read in batches."""
+"""Tables in files, one or many: parts are found without reading a row, and read in batches.
+
+No file of a folder is left out or read twice without a word.
+"""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path, PurePath, PurePosixPath
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +16,15 @@ import numpy.typing as npt
 from treeaudit.errors import DataError
 from treeaudit.files import check_regular
 from treeaudit.people.input.columns import Column, frame_of
-from treeaudit.people.input.files import (
+from treeaudit.people.input.text_table import (
+    NO_TABLES,
+    PACKED,
+    TextTable,
     column_names,
-    files_of,
     kind_of,
     readable,
-    tables_among,
     text_table,
 )
-from treeaudit.people.input.text_table import PACKED, TextTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,11 +106,7 @@ class _TextPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _StoredPart:
-    """A row group of a Parquet file, or a whole Arrow file, as a fragment of pyarrow.
-
-    ``first`` rows of the file come before it; the folder names the one value of the columns in
-    ``keys``.
-    """
+    """A row group of a Parquet file, or a whole Arrow file, as a fragment of pyarrow."""
 
     file: int
     name: str
@@ -137,25 +136,13 @@ class _StoredPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Source:
-    """A table in files, its columns known and its rows not read.
-
-    Attributes
-    ----------
-    names
-        Of the columns.
-    parts
-        Its rows, each part readable by itself.
-    rows
-        How many, if that is known without reading.
-    large
-        Whether it has more rows than are read into memory.
-    """
+    """A table in files, its columns known and its rows not read."""
 
     origin: str
-    names: tuple[str, ...]
-    parts: tuple[Part, ...]
-    rows: int | None
-    large: bool
+    names: tuple[str, ...]  # Of the columns
+    parts: tuple[Part, ...]  # Its rows, each part readable by itself
+    rows: int | None  # How many, if that is known without reading
+    large: bool  # Whether it has more rows than are read into memory
 
     def frame(self, texts: Sequence[int], numbers: Sequence[int] = ()) -> "pd.DataFrame":
         """Return the whole table."""
@@ -321,3 +308,93 @@ def _check_same(names: Sequence[str], others: Sequence[str], file: str) -> None:
     strange = sorted(set(names) ^ set(others))
     if strange:
         raise DataError(f"{file} and the first file of the table differ in column {strange[0]!r}")
+
+
+_BESIDE = ("readme", "license", "thumbs", "desktop")
+_SIGNS = "*?["
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files of a table; none where it is said elsewhere what is wrong."""
+    if path.is_dir():
+        names = list(_below(str(path)))
+        return [
+            path / name
+            for name in tables_among(names, str(path), lambda name: kind_of(path / name))
+        ]
+    if path.exists():
+        return [] if path.suffix.lower() in NO_TABLES else [path]
+    return _matching(path) if any(sign in str(path) for sign in _SIGNS) else []
+
+
+def tables_among(names: Sequence[str], folder: str, kind: Callable[[str], str]) -> list[str]:
+    """Return the files of a folder that are its table, in their order."""
+    seen = [name for name in sorted(names, key=PurePath) if not _is_beside(PurePath(name).parts)]
+    found = [name for name in seen if kind(name)]
+    if not found:
+        raise DataError(
+            f"{folder} is a folder without tables (CSV, Parquet, Arrow): name the table itself"
+        )
+    strange = next((name for name in seen if name not in set(found)), None)
+    if strange is not None:
+        suffix = PurePath(found[0]).suffix
+        raise DataError(
+            f"{folder} holds tables and {strange!r}, which is none of CSV, Parquet and Arrow: "
+            f"take it out, or give a pattern such as '{folder}/*{suffix}'"
+        )
+    return found
+
+
+def _is_beside(parts: Sequence[str], meant: Collection[str] = ()) -> bool:
+    """Tell whether a file is one that programs and people lay beside the parts of a table."""
+    last = parts[-1].lower()
+    beside = last.split(".")[0] in _BESIDE and parts[-1][0] not in meant
+    return (
+        beside or last.endswith(".crc") or any(_is_hidden(p) and p[0] not in meant for p in parts)
+    )
+
+
+def _is_hidden(part: str) -> bool:
+    # A folder of a partition names a column and its value.
+    return part[0] == "." or (part[0] == "_" and "=" not in part)
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Give all files below a folder, through links too, each once."""
+    seen: set[str] = set()
+    for root, folders, files in os.walk(folder, onerror=_refuse, followlinks=True):
+        inside = [name for name in sorted(folders) if not _is_hidden(name)]
+        folders[:] = []
+        real = os.path.realpath(root)
+        if real in seen:
+            continue
+        seen.add(real)
+        folders += inside
+        for name in sorted(files):
+            path = Path(root) / name
+            if (real := os.path.realpath(path)) not in seen:
+                seen.add(real)
+                yield path.relative_to(folder).as_posix()
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise DataError(f"{error.filename} cannot be read: {error.strerror}") from None
+
+
+def _matching(path: Path) -> list[Path]:
+    """Return the files that a pattern names; hidden ones where it names these."""
+    fixed = next(i for i, part in enumerate(path.parts) if any(sign in part for sign in _SIGNS))
+    meant = {part[0] for part in path.parts[fixed:]}
+    start = Path(path.anchor)
+    every = sorted(start.glob(str(path.relative_to(start))))
+    found = [file for file in every if not _is_beside(file.parts[fixed:], meant)]
+    # A link and what it leads to are one.
+    found = list({file.resolve(): file for file in reversed(found)}.values())[::-1]
+    if not found:
+        raise DataError(f"no file is named like {path}")
+    strange = next((file for file in found if file.suffix.lower() in NO_TABLES), None)
+    if strange is not None:
+        raise DataError(
+            f"{strange.name} is no table (CSV, Parquet, Arrow), and is named like {path}"
+        )
+    return found

@@ -11,8 +11,8 @@ import numpy as np
 from treeaudit.errors import DataError
 from treeaudit.files import TABLE, check_regular
 from treeaudit.people.input.columns import frame_of
-from treeaudit.people.input.files import NO_TABLES, column_names, kind_of, readable, text_table
 from treeaudit.people.input.sources import Source, source_of
+from treeaudit.people.input.text_table import NO_TABLES, column_names, kind_of, readable, text_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Tables as text: commas, semicolons or tabs, compressed or not, within a limit of bytes.
+"""Tables as text, compressed or not, and the kinds of files that hold tables.
 
 Compressed text that ends too early is refused, and so is a row with too few fields.
 """
@@ -6,10 +6,16 @@ Compressed text that ends too early is refused, and so is a row with too few fie
 import csv
 import io
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from lzma import LZMAError
+from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from treeaudit.errors import DataError
 
@@ -56,10 +62,7 @@ def _zipped(file: IO[bytes], name: str) -> IO[bytes]:
 
 
 def check_full(file: io.RawIOBase, names: Sequence[str], between: str, origin: str) -> None:
-    r"""Refuse a table in which a row has fewer fields than there are columns.
-
-    Slower than pandas: for files in which some row has nothing in its last column.
-    """
+    r"""Refuse a table in which a row has fewer fields than there are columns."""
     n = len(names)
     while n and names[n - 1].startswith("Unnamed: "):
         n -= 1
@@ -261,3 +264,82 @@ class _Bounded(io.RawIOBase):
         for file in (self._file, self._packed):
             file.close()
         super().close()
+
+
+PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".ipc", ".feather")
+TEXTS = (".csv", ".tsv", ".txt")
+NO_TABLES = frozenset(
+    ".xlsx .xls .ods .json .sav .dta .sas7bdat .rds .html .pdf "
+    ".pkl .pickle .joblib .skops .ubj .onnx .pmml .zst".split()
+)
+"""Files that people take for tables, or give in the place of one."""
+_KINDS = {
+    **dict.fromkeys(PARQUET, "parquet"),
+    **dict.fromkeys(ARROW, "ipc"),
+    **dict.fromkeys(TEXTS, "text"),
+}
+_UNREADABLE = (
+    *(OSError, ValueError, EOFError, BadZipFile, LZMAError, zlib.error),
+    NotImplementedError,  # of pyarrow, and of pandas about what pyarrow read
+)
+_BEGINS = {b"PAR1": "parquet", b"ARRO": "ipc"}
+
+
+def text_table(path: Path) -> TextTable:
+    """Return a file of text, nothing of which is read yet."""
+    suffix = path.suffix.lower()
+    return TextTable(
+        name=path.name,
+        opened=partial(_opened, path),
+        bytes=path.stat().st_size,
+        suffix=suffix if suffix in PACKED else "",
+    )
+
+
+def kind_of(path: PurePath) -> str:
+    """Return ``text``, or the name that Arrow has for a kind of table; empty for others."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if len(suffixes) > 1 and suffixes[-1] in PACKED:
+        suffixes.pop()
+    last = suffixes[-1] if suffixes else ""
+    if last in _KINDS or last in NO_TABLES or not isinstance(path, Path) or not path.is_file():
+        return _KINDS.get(last, "")
+    with path.open("rb") as file:
+        return _BEGINS.get(file.read(4), "")
+
+
+def column_names(schema: Any) -> list[str]:  # noqa: ANN401  # of pyarrow
+    """Return the columns that pandas makes of a stored table: its index is none of them."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name not in index]
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Say in one sentence why a file cannot be read as a table."""
+    try:
+        yield
+    except DataError:
+        raise
+    except ImportError:
+        raise DataError(
+            f"{name}: reading Parquet needs pyarrow; pip install 'treeaudit[parquet]'"
+        ) from None
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{name} is no text in UTF-8; save the table as CSV (UTF-8) or Parquet"
+        ) from None
+    except _UNREADABLE as error:
+        # An error of pandas, which this module does not import.
+        if type(error).__name__ == "EmptyDataError":
+            raise DataError(f"{name} is empty") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = reason.removeprefix("Error tokenizing data. C error: ")
+        reason = f"{reason[:120]}{'…' * (len(reason) > 120)}".rstrip(".")
+        raise DataError(
+            f"{name} cannot be read as a table: {reason}; save it anew as CSV (UTF-8) or Parquet"
+        ) from None

@@ -140,11 +140,7 @@ def means_from_steps(forest: Forest, node: Int, each: Float | Int | None) -> lis
 
 
 def resampled_steps(forest: Forest, node: Int, each: Float | Int | None, share: float) -> bool:
-    """Tell whether steps are of samples that were drawn once the trees stood.
-
-    Their squared scores are 1 on average. Those of trees that were grown on their samples are about
-    2; with weights or of other people they are far larger.
-    """
+    """Tell whether steps are of samples that were drawn once the trees stood."""
     # A rate that is fitted to the leaves fits them better than it should.
     known = forest.source.library != "XGBoost" or "eta" in forest.source.parameters
     for newton in _by_library(forest, each):
@@ -287,10 +283,7 @@ def _explained(forest: Forest, node: Int, newton: Newton, wanted: Float) -> tupl
 
 
 def _sums_of_samples(each: Float, most: int) -> Float | None:
-    """Return the sums of all samples of people; None if there are none, or too many.
-
-    Of people who add the same, only the number that is drawn matters.
-    """
+    """Return the sums of all samples of people; None if there are none, or too many."""
     if not len(each) or len(each) > most:
         return None
     distinct, n = np.unique(each, axis=0, return_counts=True)
@@ -306,11 +299,7 @@ def _sums_of_samples(each: Float, most: int) -> Float | None:
 def _leaf_sums(
     forest: Forest, node: Int, newton: Newton, wanted: Float, share: float
 ) -> Iterator[Float]:
-    """Yield the sums of the leaves of several people, a column per leaf, tree by tree.
-
-    The rows are the step, gradient and curvature, the sums of their squares and products, and the
-    square of the gradient of one person.
-    """
+    """Yield the sums of the leaves of several people, a column per leaf, tree by tree."""
     for i, _, g, h, step in _passes(forest, node, newton, wanted):
         at, n_nodes = node[:, i], len(step)
         n = np.bincount(at, minlength=n_nodes)

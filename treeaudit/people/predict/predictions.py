@@ -95,20 +95,7 @@ def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> 
 
 
 def predict_numbers(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
-    """Return the mean over the trees of the values of the leaves, shape ``(n_records,)``.
-
-    For a forest that answers with numbers by ``mean``, and lets every record through.
-
-    Examples
-    --------
-    >>> from treeaudit.model.schema import Schema
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...              high=[inf, 1.5, inf], value=[2.0, 1.0, 4.0])
-    >>> model = Forest(trees=(stump,), schema=Schema.numeric(1), counts_are="absent")
-    >>> predict_numbers(model, np.array([[1.0], [2.0]])).tolist()
-    [1.0, 4.0]
-    """
+    """Return the mean over the trees of the values of the leaves, shape ``(n_records,)``."""
     said = [np.zeros((t.n_nodes, 1)) if t.value is None else t.value[:, None] for t in forest.trees]
     most = max(float(np.fmax.reduce(np.abs(each), axis=None)) for each in said)
     if not most > np.finfo(np.float64).max / len(said):
@@ -160,13 +147,6 @@ def node_shares(
     Counts below zero are noise and count as zero; ``weights`` is what one person of each class
     weighs. A node that tells nothing holds all classes alike; one of nobody stands for what a
     repair took out, and answers what is above it.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> noisy = Tree(parent=[-1], feature=[-1], low=[-inf], high=[inf], counts=[[3, -2]])
-    >>> node_shares(noisy, 2).tolist()
-    [[1.0, 0.0]]
     """
     if tree.counts is not None:
         counts = np.maximum(tree.counts[nodes], 0) * (1.0 if weights is None else np.array(weights))
@@ -207,20 +187,7 @@ class Utility:
 
 
 def utility(forest: Forest, records: Records) -> Utility:
-    """Return how useful a model is to the records, which have labels.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from treeaudit import load
-    >>> from treeaudit.people.records import read_records
-    >>> x, y = load_iris(return_X_y=True)
-    >>> forest = load(DecisionTreeClassifier(max_depth=1).fit(x, y))
-    >>> found = utility(forest, read_records((x, y), forest))
-    >>> round(found.accuracy.value, 3), found.coverage.value
-    (0.667, 1.0)
-    """
+    """Return how useful a model is to the records, which have labels."""
     if records.labels is None:
         raise DataError(f"{records.origin} has no labels to compare the answers with")
     shares, answered = class_shares(forest, records)
@@ -279,16 +246,7 @@ _ADDED_UP = ("squared_error", "ls", "least_squares", "regression", "regression_l
 
 
 def column_of_each_tree(forest: Forest) -> Wide | None:
-    """Return which score each tree moves, shape ``(n_trees,)``; None where that is not told.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> leaf = ta.Tree(parent=[-1], feature=[-1], low=[-np.inf], high=[np.inf], value=[0.5])
-    >>> schema = ta.Schema.numeric(1, ["a", "b", "c"])
-    >>> column_of_each_tree(ta.Forest(trees=(leaf,) * 6, schema=schema, answers="sum")).tolist()
-    [0, 1, 2, 0, 1, 2]
-    """
+    """Return which score each tree moves, shape ``(n_trees,)``; None where that is not told."""
     n_classes = len(forest.schema.classes or ())
     stated = forest.source.parameters
     width = max(n_classes, 1) if n_classes != 2 or stated.get("n_outputs") == 2 else 1
@@ -301,10 +259,7 @@ def column_of_each_tree(forest: Forest) -> Wide | None:
 
 
 def start_of(forest: Forest, each: Float | Int) -> Float | None:
-    """Return the scores before the first tree; None where neither file nor people tell them.
-
-    scikit-learn begins with what is most frequent among the people it is trained on.
-    """
+    """Return the scores before the first tree; None where neither file nor people tell them."""
     column, stated = column_of_each_tree(forest), forest.source.parameters
     if column is None or not adds_up(forest):
         return None
@@ -347,10 +302,7 @@ def begins_with(forest: Forest, each: Float | Int) -> Float | None:
 
 
 def rate_apart(forest: Forest) -> float:
-    """Return what the values of a tree are multiplied with before they are added.
-
-    Only GradientBoosting keeps the rate apart.
-    """
+    """Return what the values of a tree are multiplied with before they are added."""
     rate = forest.source.parameters.get("learning_rate", 1.0)
     apart = forest.source.library == "scikit-learn" and "subsample" in forest.source.parameters
     return float(rate) if apart and isinstance(rate, int | float) else 1.0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.boosters import known_parameters
 from treeaudit.readers.catboost.columns import ColumnTable, nested
 from treeaudit.readers.residual.extra_content import (

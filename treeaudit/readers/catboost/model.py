@@ -10,10 +10,9 @@ import numpy as np
 
 from treeaudit.arrays import Float
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
-from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import CountsAre, Forest, LazyTrees
 from treeaudit.model.schema import Label, Schema
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extra, Extras, Kind, Source
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import number_of
 from treeaudit.readers.catboost.columns import ColumnTable, nested

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.boosters import known_parameters
 from treeaudit.readers.limits import Most
 from treeaudit.readers.residual.extra_content import (

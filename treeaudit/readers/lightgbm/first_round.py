@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.model.extras import Extra
 from treeaudit.model.forest import Boosting
+from treeaudit.model.source import Extra
 from treeaudit.model.tree import Tree
 from treeaudit.readers.first_round import DOUBLE, SINGLE, Step, with_people
 from treeaudit.readers.lightgbm.text import Booster

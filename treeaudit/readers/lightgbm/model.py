@@ -13,10 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Forest, LazyTrees, RecordsAre
 from treeaudit.model.schema import Feature, Label, Schema
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extra, Extras, Kind, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import (
     StoredBooster,

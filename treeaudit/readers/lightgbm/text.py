@@ -17,7 +17,7 @@ import numpy as np
 
 from treeaudit.arrays import Flag, Float, Wide
 from treeaudit.errors import ModelTooLargeError, ReadError
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.boosters import check_number, each_tree, whole
 from treeaudit.readers.lightgbm.fields import PARAMETER, unknown_in_text, unread_lines
 from treeaudit.readers.lightgbm.trees import Grown, RawTree

@@ -8,7 +8,7 @@ people may have is reported as records.
 import math
 from collections.abc import Mapping
 
-from treeaudit.model.extras import FEWEST_RECORDS, Extra
+from treeaudit.model.source import FEWEST_RECORDS, Extra
 from treeaudit.readers.limits import Deepest, bare, clean, show
 from treeaudit.readers.onnx.graph import Attribute, Graph, GraphNode, read_node
 from treeaudit.readers.onnx.protobuf import BYTES, Field, Message, varints

@@ -10,10 +10,9 @@ import numpy as np
 
 from treeaudit.arrays import Int
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
-from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.schema import Feature, Label, Schema
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extras, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, Most, bare, listed, show

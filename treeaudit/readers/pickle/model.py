@@ -9,9 +9,8 @@ import numpy as np
 
 from treeaudit.arrays import Array, Flag
 from treeaudit.errors import ReadError
-from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extra, Extras, Source
 from treeaudit.readers.detect import may_be_pickle, name_of
 from treeaudit.readers.dispatch import read_model
 from treeaudit.readers.limits import Limits

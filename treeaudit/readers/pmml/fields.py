@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
-from treeaudit.model.extras import Extra, Kind
+from treeaudit.model.source import Extra, Kind
 from treeaudit.readers.limits import clean
 from treeaudit.readers.residual.extra_content import size_of
 from treeaudit.readers.residual.listing import LONGEST_NOTE, Listing, path_name

@@ -12,10 +12,9 @@ from dataclasses import replace
 
 from treeaudit.arrays import Float
 from treeaudit.errors import DataError, ReadError, UnsupportedModelError
-from treeaudit.model.extras import KINDS, Extra, Extras
 from treeaudit.model.forest import CountsAre, Forest
 from treeaudit.model.schema import Label, Schema
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extra, Extras, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.choice import choose, named
 from treeaudit.readers.limits import Limits, bare, clean, listed, show

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeaudit.model.extras import Extra, Kind
+from treeaudit.model.source import Extra, Kind
 from treeaudit.readers.limits import Deepest, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert

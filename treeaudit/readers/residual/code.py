@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.inert import Global
 from treeaudit.readers.pickle.names import KNOWN, is_standard, judge

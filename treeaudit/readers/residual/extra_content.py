@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from treeaudit.model.extras import Extra, Kind
+from treeaudit.model.source import Extra, Kind
 from treeaudit.readers.limits import clean
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
+from treeaudit.model.source import FEWEST_RECORDS, Extra, Kind
 from treeaudit.readers.limits import clean
 from treeaudit.readers.residual.extra_content import few, masked
 

@@ -6,8 +6,8 @@ from itertools import chain
 from typing import Any
 
 from treeaudit.dp.claims import bounded
-from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Forest
+from treeaudit.model.source import KINDS, Extra, Extras, Kind
 from treeaudit.readers.limits import clean
 from treeaudit.readers.residual.extra_content import extra, few, is_plain, name_in_path
 from treeaudit.readers.residual.seeds import is_seed, row_seed

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from treeaudit.arrays import Array
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.first_round import SINGLE, Step, people_of_class
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert

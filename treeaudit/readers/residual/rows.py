@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from treeaudit.arrays import Array
-from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
+from treeaudit.model.source import FEWEST_RECORDS, Extra, Kind
 from treeaudit.model.words import in_percent
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert

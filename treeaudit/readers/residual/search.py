@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from treeaudit.model.extras import FEWEST_RECORDS, KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Forest
+from treeaudit.model.source import FEWEST_RECORDS, KINDS, Extra, Extras, Kind
 from treeaudit.readers.limits import show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert

@@ -15,7 +15,7 @@ from typing import TypeGuard
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert

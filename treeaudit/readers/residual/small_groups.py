@@ -14,7 +14,7 @@ from itertools import islice
 import numpy as np
 
 from treeaudit.arrays import Float
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.walk import Place

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treeaudit.model.extras import FEWEST_RECORDS, Extra, Kind
 from treeaudit.model.forest import Forest
+from treeaudit.model.source import FEWEST_RECORDS, Extra, Kind
 from treeaudit.readers.limits import bare, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.filling import is_own

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from treeaudit.arrays import Flag, Float, Table, Wide
-from treeaudit.model.extras import KINDS, Extra, Extras, Kind
+from treeaudit.model.source import KINDS, Extra, Extras, Kind
 from treeaudit.model.tree import Tree
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert

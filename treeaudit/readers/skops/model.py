@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
-from treeaudit.model.extras import KINDS, Extras
 from treeaudit.model.forest import Forest
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extras, Source
 from treeaudit.readers.dispatch import read_model
 from treeaudit.readers.json_text import parse_json
 from treeaudit.readers.limits import LIMITS, Limits, Most, show

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from treeaudit.model.extras import Extra
+from treeaudit.model.source import Extra
 from treeaudit.readers.boosters import known_parameters
 from treeaudit.readers.residual.extra_content import (
     ANY,

@@ -15,10 +15,9 @@ import numpy as np
 
 from treeaudit.arrays import Wide
 from treeaudit.errors import ReadError, UnsupportedModelError
-from treeaudit.model.extras import KINDS, Extra, Extras, Kind
 from treeaudit.model.forest import Boosting, Forest, LazyTrees, RecordsAre
 from treeaudit.model.schema import Label
-from treeaudit.model.source import Source
+from treeaudit.model.source import KINDS, Extra, Extras, Kind, Source
 from treeaudit.model.tree import Tree
 from treeaudit.readers.boosters import StoredBooster, booster_in, each_tree, reading, with_wrapper
 from treeaudit.readers.first_round import FIRST_ROUND, SINGLE, counted, labels_of_first_round

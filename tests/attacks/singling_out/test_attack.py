@@ -6,15 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.strategies import forests
 from treeaudit.attacks import Case, Uniqueness, run_attack
-from treeaudit.attacks.case import smallest
-from treeaudit.attacks.singling_out.view import group_sizes
 from treeaudit.defenses import PruneLeaves
 from treeaudit.reports.formats import render
 
@@ -43,12 +40,6 @@ def test_literal_numbers(figure_3) -> None:
     assert [entry.leaves for entry in details.group_sizes] == [1, 3, 0, 0, 0]
 
 
-def test_groups_at_the_edges_of_the_bins() -> None:
-    bins = group_sizes(np.array([1, 2, 4, 5, 9, 10, 49, 50, 500]))
-    assert [entry.leaves for entry in bins] == [1, 2, 2, 2, 2]
-    assert [entry.people for entry in bins] == [1, 6, 14, 59, 550]
-
-
 @given(forests())
 def test_agreement_with_a_count_by_hand(forest) -> None:
     finding = run(forest)
@@ -61,24 +52,6 @@ def test_agreement_with_a_count_by_hand(forest) -> None:
     assert (once.tree, once.worst) == (small.index(max(small)), max(small))
     assert max(small) <= once.low <= once.high <= sum(small)
     assert finding.details.min_leaf == min(sizes)
-
-
-@given(forests(1))
-def test_more_people_per_leaf_never_raise_the_risk(forest) -> None:
-    tree = forest.trees[0]
-    doubled = ta.Tree(
-        parent=tree.parent,
-        feature=tree.feature,
-        low=tree.low,
-        high=tree.high,
-        categories=tree.categories,
-        n_records=tree.n_records * 2,
-        counts=tree.counts * 2,
-    )
-    before, after = run(forest), run(ta.Forest(trees=(doubled,), schema=forest.schema))
-    assert after.leaves <= before.leaves
-    assert after.details.prosecutor_risk <= before.details.prosecutor_risk
-    assert after.details.min_leaf >= before.details.min_leaf
 
 
 def test_a_forest_is_told_tree_by_tree(figure_3) -> None:
@@ -127,15 +100,6 @@ def test_a_model_that_does_not_count_people_is_skipped(figure_3) -> None:
     assert "how many people" in result.reason
 
 
-@given(st.lists(st.integers(0, 6), max_size=40), st.integers(1, 7))
-def test_the_smallest_are_those_that_sorting_finds(values, most) -> None:
-    table = np.array(values, dtype=np.int64)
-    chosen = table % 5 != 4
-    among = np.flatnonzero(chosen)
-    expected = among[np.argsort(table[among], kind="stable")][:most]
-    assert smallest(table, chosen, most).tolist() == expected.tolist()
-
-
 def test_a_leaf_of_one_persons_visits_holds_one_person_and_not_one_record() -> None:
     rng = np.random.default_rng(3)
     rows = np.repeat(rng.normal(size=(30, 3)), 10, axis=0)
@@ -147,3 +111,21 @@ def test_a_leaf_of_one_persons_visits_holds_one_person_and_not_one_record() -> N
     assert " leaves hold one person alone; " in by_person["TA101"].summary
     by_bound = ta.scan(forest, rows_per_person=10)
     assert " leaves hold one person alone; " in by_bound["TA101"].summary
+
+
+@given(forests(1))
+def test_more_people_per_leaf_never_raise_the_risk(forest) -> None:
+    tree = forest.trees[0]
+    doubled = ta.Tree(
+        parent=tree.parent,
+        feature=tree.feature,
+        low=tree.low,
+        high=tree.high,
+        categories=tree.categories,
+        n_records=tree.n_records * 2,
+        counts=tree.counts * 2,
+    )
+    before, after = run(forest), run(ta.Forest(trees=(doubled,), schema=forest.schema))
+    assert after.leaves <= before.leaves
+    assert after.details.prosecutor_risk <= before.details.prosecutor_risk
+    assert after.details.min_leaf >= before.details.min_leaf

@@ -1,13 +1,9 @@
 """TA101's risks: by hand, against simulated populations, laws."""
 
-import dataclasses
-
 import numpy as np
 import pytest
-from hypothesis import given
 
 import treeaudit as ta
-from tests.strategies import forests
 from treeaudit.attacks import Case
 from treeaudit.attacks.singling_out.population import (
     alone_in_both,
@@ -49,24 +45,6 @@ def test_a_sample_of_a_tenth(figure_3) -> None:
 def test_degrees_of_freedom_by_hand(figure_3) -> None:
     """Nine people, three splits, four leaves of two classes: 9 - 6 - 4."""
     assert degrees_of_freedom(figure_3, ta.reconstruct(figure_3).groups) == -1
-
-
-def test_a_bootstrap_tree_saw_a_smaller_part(figure_3) -> None:
-    drawn = dataclasses.replace(figure_3, records_are="bootstrap", n_records=18)
-    assert risks(case_of(drawn, fraction=0.1)).fraction == pytest.approx(0.05)
-
-
-@given(forests())
-def test_the_worst_tree_is_told(forest) -> None:
-    case = case_of(forest, fraction=0.3)
-    found, table = risks(case), case.table
-    shares = [
-        int((table.tree_of(np.arange(len(table.size))) == t).sum())
-        / int(forest.trees[t].n_records[forest.trees[t].leaves].sum())
-        for t in range(forest.n_trees)
-    ]
-    assert found.prosecutor.average == pytest.approx(max(shares))
-    assert found.journalist.average <= found.prosecutor.average
 
 
 def test_others_are_counted_on_unseen_people() -> None:
