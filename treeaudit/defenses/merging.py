@@ -57,14 +57,6 @@ def becoming_leaves(tree: Tree, bad: Flag, by_level: Sequence[Index] | None = No
         A bad root stays: it has no parent.
     by_level
         From `levels`, where it is at hand.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 0, 0],
-    ...              low=[-inf, -inf, 1, 1, 3], high=[inf, 1, inf, 3, inf])
-    >>> becoming_leaves(chain, np.array([False, False, False, True, False])).tolist()
-    [False, False, True, False, False]
     """
     leaf = tree.is_leaf
     cut = np.zeros(tree.n_nodes, dtype=np.bool_)

@@ -20,13 +20,7 @@ STARTS = (1, 2, 5, 10, 50)
 
 
 def level_of(size: npt.ArrayLike, starts: Sequence[int] = STARTS) -> Wide:
-    """Return the level of some sizes; empty leaves count as smallest.
-
-    Examples
-    --------
-    >>> level_of([1, 4, 5, 50]).tolist()
-    [0, 1, 2, 4]
-    """
+    """Return the level of some sizes; empty leaves count as smallest."""
     return np.searchsorted(np.array(starts[1:]), np.asarray(size), side="right").astype(np.int64)
 
 
@@ -90,17 +84,7 @@ class Layout:
 
 
 def measure_subtrees(tree: Tree, k: int, starts: Sequence[int] = STARTS) -> Subtrees:
-    """Add up the leaves below every node, one level of the tree at a time; those below k are small.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
-    ...              high=[inf, 1, inf], n_records=[9, 2, 7])
-    >>> below = measure_subtrees(stump, 5)
-    >>> int(below.n_leaves[0]), int(below.small[0]), int(below.smallest[0])
-    (2, 1, 2)
-    """
+    """Add up the leaves below every node, one level of the tree at a time; those below k are small."""
     size = np.zeros(tree.n_nodes, np.int64) if tree.n_records is None else tree.n_records
     leaf = tree.is_leaf & (size > 0)
     smallest = np.where(leaf, size, np.iinfo(np.int64).max)
@@ -138,16 +122,7 @@ def lay_out(
     most_columns: int = 150,
     most_rows: int = 16,
 ) -> Layout:
-    """Choose what to unfold and give every cell its place.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
-    ...              high=[inf, 1, inf], n_records=[9, 2, 7])
-    >>> [(cell.kind, cell.first, cell.width) for cell in lay_out(stump, 5).cells]
-    [('inner', 0, 2), ('leaf', 0, 1), ('leaf', 1, 1)]
-    """
+    """Choose what to unfold and give every cell its place."""
     below = measure_subtrees(tree, k, starts)
     start, child = tree.children()
     rows = most_rows * (2 if below.n_leaves[0] <= most_columns else 1)

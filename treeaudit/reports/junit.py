@@ -13,18 +13,6 @@ def to_junit(rows: Sequence[Row]) -> str:
 
     A check that could not be made is an error, as nobody may take it for a pass; one that an
     accepted report excuses is skipped only where the verdict is ACCEPTED.
-
-    Examples
-    --------
-    >>> print(to_junit([Row(path="m.pkl", verdict="unread", said="it is damaged")]), end="")
-    <?xml version='1.0' encoding='utf-8'?>
-    <testsuites name="treeaudit" tests="1" failures="0" errors="1" skipped="0">
-     <testsuite name="m.pkl" tests="1" failures="0" errors="1" skipped="0">
-      <testcase classname="m.pkl" name="audited">
-       <error type="unread" message="it is damaged" />
-      </testcase>
-     </testsuite>
-    </testsuites>
     """
     root = Xml.Element("testsuites", name="treeaudit")
     for row in rows:

@@ -48,15 +48,6 @@ def lines(
 
     The top of the scale is the largest number unless told, and the axis even unless told where
     the values stand: then it is logarithmic.
-
-    Examples
-    --------
-    >>> svg = lines([Series(name="<known>", values=[1, 3], texts=["1", "3"])], name="n", axis="r")
-    >>> "&lt;known&gt;: from 1 to 3" in svg, svg.count("<circle")
-    (True, 2)
-    >>> one = Series(name="groups", values=[2, 8, 9], texts=["2", "8", "9"])
-    >>> ">100<" in lines([one], name="n", axis="trees", at=[1, 10, 100])
-    True
     """
     top = _ROW * len(series) + 10
     bottom = top + _HEIGHT
@@ -170,12 +161,6 @@ def whiskers(marks: Sequence[Point], reference: float | None = None) -> Markup:
 
     Strokes keep their width while the drawing is stretched, so that dots stay
     round at any size of the page.
-
-    Examples
-    --------
-    >>> svg = whiskers([Point(kind="unseen", value=0.61, low=0.42, high=0.76)])
-    >>> 'd="M42.0 10H76.0"' in svg, 'd="M61.0 10h0"' in svg
-    (True, True)
     """
     grid = Markup("").join(
         Markup('<path class="gr" d="M{} 0V20"/>').format(x) for x in (0, 25, 50, 75, 100)

@@ -78,13 +78,7 @@ class Rows:
 
 
 def worst_positions(size: Wide, most: int) -> Wide:
-    """Return the positions of the smallest groups, smallest first.
-
-    Examples
-    --------
-    >>> worst_positions(np.array([9, 1, 5, 1]), 3).tolist()
-    [1, 3, 2]
-    """
+    """Return the positions of the smallest groups, smallest first."""
     return np.argsort(size, kind="stable")[:most].astype(np.int64)
 
 

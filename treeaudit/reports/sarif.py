@@ -26,15 +26,7 @@ _SEVERITY = "7.0"
 
 
 def to_sarif(rows: Sequence[Row]) -> str:
-    """Return the results of one run as SARIF text.
-
-    Examples
-    --------
-    >>> log = json.loads(to_sarif([Row(path="a b.pkl", verdict="unread", said="it is damaged")]))
-    >>> (result,) = log["runs"][0]["results"]
-    >>> result["ruleId"], result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    ('not-audited', 'a%20b.pkl')
-    """
+    """Return the results of one run as SARIF text."""
     rules: dict[str, dict[str, Any]] = {}
     results = [_result(row, told, rules) for row in rows for told in _results(row)]
     run = {
@@ -102,13 +94,6 @@ def _fingerprint(rule: str, name: str) -> str:
     """Return what tells one alert from all others, and is the same in the next run.
 
     A name that would have to be cut or shown otherwise than it is stands for itself by its hash.
-
-    Examples
-    --------
-    >>> _fingerprint("min-leaf", "models/a.pkl")
-    'min-leaf:models/a.pkl'
-    >>> _fingerprint("min-leaf", "a" * 500)[:22]
-    'min-leaf:sha256:69206a'
     """
     told = f"{rule}:{name}"
     if told.isprintable() and len(told) <= _LONGEST:

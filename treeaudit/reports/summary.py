@@ -103,17 +103,7 @@ _TAG = re.compile(r"(<[^>]*>)")
 
 
 class Glossary:
-    """What a page has explained so far; called with its texts in their order.
-
-    Examples
-    --------
-    >>> gloss = Glossary()
-    >>> print(gloss("AUC of <a>"))
-    <abbr title="how often a member scores above somebody else">AUC</abbr> \
-(how often a member scores above somebody else) of &lt;a&gt;
-    >>> print(gloss("AUC"))
-    AUC
-    """
+    """What a page has explained so far; called with its texts in their order."""
 
     def __init__(self) -> None:
         self._open = dict(_SPELLED)

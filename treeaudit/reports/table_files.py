@@ -133,18 +133,7 @@ def _arrow(blocks: Iterable[Columns], file: BinaryIO, form: str) -> None:
 
 
 def to_records(table: Table) -> list[dict[str, Any]]:
-    """Return one plain object per leaf, with exact bounds.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> inf = math.inf
-    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 15],
-    ...                 high=[inf, 15, inf], n_records=[3, 1, 2])
-    >>> model = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(["age"]), counts_are="absent")
-    >>> to_records(ta.reconstruct(model))[1]["rule"]
-    [{'feature': 'age', 'low': 15.0, 'high': None}]
-    """
+    """Return one plain object per leaf, with exact bounds."""
     records: list[dict[str, Any]] = []
     for index, here in table.by_tree():
         rules = rules_of(table.forest.trees[index], table.leaf[here])

@@ -43,17 +43,7 @@ class Splits:
 
 
 def splits_of(tree: Tree) -> Splits:
-    """Return the binary splits of a tree.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 3, 3],
-    ...              low=[-inf, 1.5, -inf], high=[inf, inf, 1.5])
-    >>> splits = splits_of(stump)
-    >>> splits.left.tolist(), splits.right.tolist(), splits.threshold.tolist()
-    ([2], [1], [1.5])
-    """
+    """Return the binary splits of a tree."""
     start, child = tree.children()
     fan = np.diff(start)
     if np.any(fan == 1):
@@ -152,13 +142,7 @@ def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None)
 
 
 def impurity_of(shares: Float, criterion: object) -> Float:
-    """Return the impurity of nodes by the shares of their classes, shape ``(n, n_classes)``.
-
-    Examples
-    --------
-    >>> impurity_of(np.array([[0.5, 0.5], [1.0, 0.0]]), "gini").tolist()
-    [0.5, 0.0]
-    """
+    """Return the impurity of nodes by the shares of their classes, shape ``(n, n_classes)``."""
     if criterion not in ("entropy", "log_loss"):
         plain: Float = np.maximum(1 - (shares**2).sum(axis=1), 0)
         return plain
@@ -237,11 +221,6 @@ def path_length(people: npt.ArrayLike) -> Float:
 
     The mean length of an unsuccessful search in a binary search tree, as in Liu,
     Ting and Zhou (2008), Isolation Forest, equation 1.
-
-    Examples
-    --------
-    >>> path_length([0, 1, 2, 256]).round(3).tolist()
-    [0.0, 0.0, 1.0, 10.245]
     """
     n = np.asarray(people, dtype=np.float64)
     length = np.where(n == 2, 1.0, 0.0)

@@ -51,17 +51,6 @@ def to_estimator(forest: Forest) -> Any:  # noqa: ANN401  # scikit-learn has no 
     UnsupportedModelError
         If scikit-learn has no such model, or it cannot be put together from
         what was read; names what can be written.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, y)
-    >>> again = to_estimator(ta.load(tree))
-    >>> bool((again.predict(X) == tree.predict(X)).all()), again.random_state
-    (True, None)
     """
     found = forest.source.stored
     kind = forest.source.estimator
