@@ -84,7 +84,7 @@ class Layout:
 
 
 def measure_subtrees(tree: Tree, k: int, starts: Sequence[int] = STARTS) -> Subtrees:
-    """Add up the leaves below every node, one level of the tree at a time; those below k are small."""
+    """Add up the leaves below every node, level by level; those below k are small."""
     size = np.zeros(tree.n_nodes, np.int64) if tree.n_records is None else tree.n_records
     leaf = tree.is_leaf & (size > 0)
     smallest = np.where(leaf, size, np.iinfo(np.int64).max)

@@ -46,7 +46,7 @@ def dumps(root: object) -> bytes:
 
 
 def type_alone(kind: DType) -> np.dtype[np.generic]:
-    """Return the numpy dtype of a stored type where no array is of it: that of objects holds none."""
+    """Return the numpy dtype of a stored type alone: that of objects holds no array."""
     return np.dtype(object) if kind.is_object else kind.build()
 
 
