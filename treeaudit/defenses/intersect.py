@@ -19,8 +19,7 @@ from treeaudit.defenses.defense import (
     sizes,
 )
 from treeaudit.defenses.keep_trees import chosen
-from treeaudit.defenses.merge_siblings import MergeSiblings
-from treeaudit.defenses.merging import becoming_leaves
+from treeaudit.defenses.merge_siblings import MergeSiblings, becoming_leaves
 from treeaudit.defenses.tree_edits import below, levels
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest

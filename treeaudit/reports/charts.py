@@ -53,26 +53,15 @@ _READABLE = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """What is drawn below one end of the icicle.
-
-    Attributes
-    ----------
-    row
-        Id of its row in the table; empty where there is none.
-    smallest, largest
-        People in its smallest and largest leaf; the same for one leaf.
-    shares
-        Colour and share of its leaves, the most exposed first.
-    one_label
-        Whether everybody in it has the same label.
-    """
+    """What is drawn below one end of the icicle."""
 
     title: str
-    row: str
+    row: str  # Id of its row in the table; empty where there is none
+    # smallest, largest: people in its smallest and largest leaf; the same for one leaf
     smallest: int
     largest: int
-    shares: tuple[tuple[str, float], ...]
-    one_label: bool = False
+    shares: tuple[tuple[str, float], ...]  # Colour and share of its leaves, the most exposed first
+    one_label: bool = False  # Whether everybody in it has the same label
 
 
 def icicle(

@@ -26,37 +26,21 @@ _CODES = {"fail": 1, "unsafe": 2, "unread": 2, "review": 3, "accepted": 4, "pass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A model of a list, or a file that could not be audited.
+    """A model of a list, or a file that could not be audited."""
 
-    Attributes
-    ----------
-    path, inside
-        The file as it was named, and the model in it, where it holds several.
-    verdict
-        One of `VERDICTS`.
-    said
-        Who is exposed, or why it could not be audited, in a sentence.
-    severity
-        The worst of its findings.
-    checks
-        The checks that are no pass: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
-        ``shown``, ``reason``, ``attack``.
-    passed
-        The names of the others.
-    findings
-        What was found: ``id``, ``title``, ``severity``, ``summary``, ``remedy``.
-    about
-        What it is: ``estimator``, ``format``, ``sha256``, ``policy``.
-    """
-
+    # path, inside: the file as it was named, and the model in it, where it holds several
     path: str
-    verdict: str
-    said: str
+    verdict: str  # One of `VERDICTS`
+    said: str  # Who is exposed, or why it could not be audited, in a sentence
     inside: str = ""
-    severity: str = "none"
+    severity: str = "none"  # The worst of its findings
+    # The checks that are no pass: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
+    # ``shown``, ``reason``, ``attack``.
     checks: Sequence[dict[str, Any]] = ()
-    passed: Sequence[str] = ()
+    passed: Sequence[str] = ()  # The names of the others
+    # What was found: ``id``, ``title``, ``severity``, ``summary``, ``remedy``
     findings: Sequence[dict[str, Any]] = ()
+    # What it is: ``estimator``, ``format``, ``sha256``, ``policy``
     about: dict[str, str] | None = None
 
     @property

@@ -26,45 +26,26 @@ def level_of(size: npt.ArrayLike, starts: Sequence[int] = STARTS) -> Wide:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subtrees:
-    """What lies below each node of a tree, arrays of length ``n_nodes``.
+    """What lies below each node of a tree, arrays of length ``n_nodes``."""
 
-    Attributes
-    ----------
-    n_leaves
-        Leaves with people in them; at least 1.
-    small
-        Those among them that are smaller than k.
-    one_label
-        Those among them in which everybody has the same label.
-    smallest, largest
-        People in the smallest and the largest of them.
-    levels
-        Shape ``(n_nodes, n_levels)``: leaves by size.
-    """
-
-    n_leaves: Wide
-    small: Wide
-    one_label: Wide
+    n_leaves: Wide  # Leaves with people in them; at least 1
+    small: Wide  # Those among them that are smaller than k
+    one_label: Wide  # Those among them in which everybody has the same label
+    # smallest, largest: people in the smallest and the largest of them
     smallest: Wide
     largest: Wide
-    levels: Wide
+    levels: Wide  # Shape ``(n_nodes, n_levels)``: leaves by size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One rectangle of the drawing.
-
-    Attributes
-    ----------
-    kind
-        ``inner`` for a question, ``leaf``, or ``fold`` for a subtree that is
-        drawn as one column.
-    """
+    """One rectangle of the drawing."""
 
     node: int
     depth: int
     first: int
     width: int
+    # ``inner`` for a question, ``leaf``, or ``fold`` for a subtree that is drawn as one column.
     kind: str
 
 

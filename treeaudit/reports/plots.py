@@ -21,19 +21,11 @@ _SHADES = ("s0", "s1", "s2", "s3")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One line.
-
-    Attributes
-    ----------
-    values
-        Its heights at 0, 1, 2, … or where told; at least two.
-    texts
-        The same in words, as they may be told.
-    """
+    """One line."""
 
     name: str
-    values: Sequence[float]
-    texts: Sequence[str]
+    values: Sequence[float]  # Its heights at 0, 1, 2, … or where told; at least two
+    texts: Sequence[str]  # The same in words, as they may be told
 
 
 def lines(
@@ -128,19 +120,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of a plot.
-
-    Attributes
-    ----------
-    graph
-        The drawing; nothing where there is no number to draw.
-    cells
-        The same in words, one per heading of the plot; a single one says why
-        there is no number.
-    """
+    """One row of a plot."""
 
     name: str
-    graph: Markup
+    graph: Markup  # The drawing; nothing where there is no number to draw
+    # The same in words, one per heading of the plot; a single one says why there is no number.
     cells: tuple[str, ...]
 
 

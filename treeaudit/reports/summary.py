@@ -14,23 +14,16 @@ from treeaudit.reports.wording import VERDICT, in_bold, in_words, percent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckLine:
-    """One check.
-
-    Attributes
-    ----------
-    attack
-        The id of the result that it was measured on; empty where there is none.
-    reason
-        Why it was not made, or passed unmeasured; empty where the line before says the same.
-    """
+    """One check."""
 
     status: str
     title: str
     bound: str
+    # Why it was not made, or passed unmeasured; empty where the line before says the same
     reason: str
     measured: str
     note: str
-    attack: str
+    attack: str  # The id of the result that it was measured on; empty where there is none
 
 
 def check_lines(report: Report) -> list[CheckLine]:

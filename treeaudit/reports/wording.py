@@ -39,19 +39,12 @@ VERDICT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """Group sizes that share a colour.
+    """Group sizes that share a colour."""
 
-    Attributes
-    ----------
-    low, high
-        People, both inclusive; ``high`` is None where there is no bound.
-    shade
-        Name of the colour: ``r4`` for the most exposed to ``r0``.
-    """
-
+    # low, high: people, both inclusive; ``high`` is None where there is no bound
     low: int
     high: int | None
-    shade: str
+    shade: str  # Name of the colour: ``r4`` for the most exposed to ``r0``
     name: str
 
 

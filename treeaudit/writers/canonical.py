@@ -45,18 +45,10 @@ _NO_TIME = b"\x00\x00\x21\x00"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canonical:
-    """Whether a file equals its own rewriting.
+    """Whether a file equals its own rewriting."""
 
-    Attributes
-    ----------
-    value
-        None where that cannot be told.
-    reason
-        Why it is not, or cannot be told; empty for a canonical file.
-    """
-
-    value: bool | None
-    reason: str = ""
+    value: bool | None  # None where that cannot be told
+    reason: str = ""  # Why it is not, or cannot be told; empty for a canonical file
 
 
 def canonical(forest: Forest) -> Canonical:

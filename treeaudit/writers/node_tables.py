@@ -22,21 +22,13 @@ JSON = "write the version-free form instead (-o model.treeaudit.json)"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Splits:
-    """Binary splits, one entry per inner node.
+    """Binary splits, one entry per inner node."""
 
-    Attributes
-    ----------
-    inner
-        Node numbers.
-    left, right
-        Their children: ``x <= threshold`` goes left.
-    feature, threshold, missing_left
-        The test, and whether missing values pass it.
-    """
-
-    inner: Wide
+    inner: Wide  # Node numbers
+    # left, right: their children: ``x <= threshold`` goes left
     left: Wide
     right: Wide
+    # feature, threshold, missing_left: the test, and whether missing values pass it
     feature: Wide
     threshold: Float
     missing_left: Flag
@@ -84,25 +76,13 @@ _NEXT_TO_NOTHING = 1e-7
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answers:
-    """What the nodes of one tree answer.
+    """What the nodes of one tree answer."""
 
-    Attributes
-    ----------
-    people
-        Shape ``(n_nodes,)``; 0 where the model does not tell.
-    weight
-        Shape ``(n_nodes,)``: weight of these people.
-    value
-        Shape ``(n_nodes, width)``: shares of the classes, or the number.
-    impurity
-        Shape ``(n_nodes,)``: of the shares; NaN for numbers, whose spread would
-        say more about people than a prediction needs, and a spread of 0 that
-        everybody in a leaf has its number.
-    """
-
-    people: Wide
-    weight: Float
-    value: Float
+    people: Wide  # Shape ``(n_nodes,)``; 0 where the model does not tell
+    weight: Float  # Shape ``(n_nodes,)``: weight of these people
+    value: Float  # Shape ``(n_nodes, width)``: shares of the classes, or the number
+    # Shape ``(n_nodes,)``: of the shares; NaN for numbers, whose spread would say more about people
+    # than a prediction needs, and a spread of 0 that everybody in a leaf has its number.
     impurity: Float
 
 
