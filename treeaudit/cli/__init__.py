@@ -20,7 +20,6 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from treeaudit.cli.accept import accept
 from treeaudit.cli.compare import compare, diff
 from treeaudit.cli.console import echo, page
 from treeaudit.cli.defend import defend, print_methods
@@ -32,7 +31,7 @@ from treeaudit.cli.reconstruct import reconstruct
 from treeaudit.cli.release import release
 from treeaudit.cli.scan import demo, scan
 from treeaudit.cli.train import budget, schema, train
-from treeaudit.cli.verify import verify
+from treeaudit.cli.verify import accept, verify
 from treeaudit.errors import ReadError, TreeauditError, UnsafeModelError, near
 from treeaudit.reports.plain_text import plain
 from treeaudit.version import __version__

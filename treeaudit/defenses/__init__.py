@@ -4,11 +4,9 @@ Adding one: its module, its name in `DEFENSES`, its test file.
 """
 
 from treeaudit.defenses.coarsen import Coarsen, RoundCounts
-from treeaudit.defenses.count_anew import CountAnew
+from treeaudit.defenses.count_anew import CountAnew, DrawSteps
 from treeaudit.defenses.defense import Defense, DefenseWords
-from treeaudit.defenses.draw_steps import DrawSteps
-from treeaudit.defenses.intersect import IntersectK
-from treeaudit.defenses.keep_trees import KeepTrees
+from treeaudit.defenses.intersect import IntersectK, KeepTrees
 from treeaudit.defenses.merge_closest import MergeClosest
 from treeaudit.defenses.merge_diverse import MergeDiverse
 from treeaudit.defenses.merge_siblings import MergeClose, MergeDominated, MergeSiblings

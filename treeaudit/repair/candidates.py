@@ -13,7 +13,7 @@ from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.equations import adds_steps
 from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
 from treeaudit.defenses.defense import DefenseWords
-from treeaudit.defenses.keep_trees import chosen
+from treeaudit.defenses.intersect import chosen
 from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
