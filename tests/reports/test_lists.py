@@ -15,8 +15,7 @@ from tests.reports.sarif_schema import SCHEMA
 from treeaudit.findings.baseline import accepted_report
 from treeaudit.reports.fleet import Row, row_of, to_html
 from treeaudit.reports.formats import render
-from treeaudit.reports.junit import to_junit
-from treeaudit.reports.sarif import to_sarif
+from treeaudit.reports.sarif import to_junit, to_sarif
 
 FITS = jsonschema.Draft7Validator(SCHEMA)
 

@@ -38,14 +38,7 @@ def page(text: str, *, err: bool = False) -> None:
 
 
 class Console(_Console):
-    r"""Print text as it stands: no markup, no emoji, and a picture for what steers a terminal.
-
-    Examples
-    --------
-    >>> import sys
-    >>> Console(file=sys.stdout).print("[b]a\x1b[2K")
-    [b]a␛[2K
-    """
+    r"""Print text as it stands: no markup, no emoji, and a picture for what steers a terminal."""
 
     def __init__(self, **given: Any) -> None:  # noqa: ANN401  # as rich has it
         super().__init__(highlight=False, emoji=False, markup=False, **given)

@@ -164,7 +164,7 @@ def _content(
 
         return to_sarif(rows)
     if form == "xml":
-        from treeaudit.reports.junit import to_junit
+        from treeaudit.reports.sarif import to_junit
 
         return to_junit(rows)
     if form == "md":

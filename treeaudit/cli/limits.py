@@ -82,24 +82,12 @@ def restore_limits() -> None:
 
 
 def memory_for(words: Sequence[str]) -> int:
-    """Return how many bytes of memory a command may take, beyond what its libraries reserve.
-
-    Examples
-    --------
-    >>> memory_for(["scan", "nowhere.pkl"]) >> 30
-    4
-    """
+    """Return how many bytes of memory a command may take, beyond what its libraries reserve."""
     return _BASE + _TIMES * (_n_bytes(words) + _max_bytes(words))
 
 
 def seconds_for(words: Sequence[str]) -> int:
-    """Return how many seconds of processor time a command may take; 0 for no limit.
-
-    Examples
-    --------
-    >>> seconds_for(["scan", "nowhere.pkl"]), seconds_for(["train", "people.csv"])
-    (900, 0)
-    """
+    """Return how many seconds of processor time a command may take; 0 for no limit."""
     command = next((word for word in words if not word.startswith("-")), "")
     n_bytes = _n_bytes(words) + _max_bytes(words)
     return _PATIENCE + _SECONDS_PER_MB * n_bytes // 10**6 if command in _READING else 0

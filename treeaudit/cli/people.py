@@ -50,27 +50,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
-    """What is known besides the file, and how long to look.
+    """What is known besides the file, and how long to look."""
 
-    Attributes
-    ----------
-    known
-        Training people whose values and labels are known.
-    test
-        People of the population who were not in the training data.
-    target
-        Column of the labels in these tables.
-    schema
-        Which values the columns can have.
-    seconds
-        The budget.
-    """
-
-    known: Path | None
-    test: Path | None
-    target: str | None
-    schema: Path | None
-    seconds: float
+    known: Path | None  # Training people whose values and labels are known
+    test: Path | None  # People of the population who were not in the training data
+    target: str | None  # Column of the labels in these tables
+    schema: Path | None  # Which values the columns can have
+    seconds: float  # The budget
 
     @property
     def public(self) -> "Schema | None":

@@ -102,7 +102,7 @@ def reconstruct(
         _print_leaf(console, forest, number or 0, leaf)
         return
     if tree:
-        from treeaudit.reports.tree_view import draw
+        from treeaudit.reports.table_files import draw
 
         if (number or 0) >= forest.n_trees:
             raise DataError(f"there is no tree {number}: the model has {forest.n_trees}")

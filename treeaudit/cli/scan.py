@@ -1,10 +1,11 @@
-"""``treeaudit scan PATH…``."""
+"""``treeaudit scan PATH…``, and ``treeaudit demo``, the scan of a bundled example."""
 
 import sys
+import webbrowser
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +13,7 @@ from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page, progress_bar
 from treeaudit.cli.options import protect_inputs
 from treeaudit.errors import DataError
-from treeaudit.files import same_file
+from treeaudit.files import same_file, write_file
 
 if TYPE_CHECKING:
     from treeaudit.findings.report import Report, Reports
@@ -222,3 +223,41 @@ def _show_before_repair(
     if len(reports) > 1:
         print_worst(found, console)
     return found
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to put the model and the report.")] = Path(
+        "treeaudit-demo"
+    ),
+    show: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
+    force: opt.Force = False,
+) -> None:
+    """Train a tree on bundled data, scan it, and write the report.
+
+    569 patients of the Wisconsin breast cancer study, as scikit-learn bundles
+    them: the tree that its example code gives away singles patients out.
+    """
+    import pickle
+
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.tree import DecisionTreeClassifier
+
+    import treeaudit as ta
+    from treeaudit.repair.suggestion import with_fix
+    from treeaudit.reports.terminal import print_report
+
+    data = load_breast_cancer(as_frame=True)
+    diagnosis = data.target.map(dict(enumerate(data.target_names)))
+    tree = DecisionTreeClassifier(random_state=0).fit(data.data, diagnosis)
+    folder.mkdir(parents=True, exist_ok=True)
+    model = write_file(folder / "model.pkl", pickle.dumps(tree), force=force)
+    report = with_fix(ta.scan(model))
+    page = report.save(folder / "report.html", force=force)
+    console = Console()
+    print_report(report, console)
+    console.print()
+    echo(f"model   {model}")
+    echo(f"report  {page}")
+    echo(f"again   treeaudit scan {model}")
+    if show:
+        webbrowser.open(page.resolve().as_uri())

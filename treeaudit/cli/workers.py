@@ -36,21 +36,11 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What became of a file.
+    """What became of a file."""
 
-    Attributes
-    ----------
-    rows
-        A row for each of its models; none where it is no model.
-    reports
-        The JSON reports, where asked for.
-    other
-        What it is where it is no model.
-    """
-
-    rows: tuple[Row, ...] = ()
-    reports: tuple[dict[str, Any], ...] = ()
-    other: str = ""
+    rows: tuple[Row, ...] = ()  # A row for each of its models; none where it is no model
+    reports: tuple[dict[str, Any], ...] = ()  # The JSON reports, where asked for
+    other: str = ""  # What it is where it is no model
 
 
 def answers(

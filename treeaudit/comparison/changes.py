@@ -68,48 +68,29 @@ _COUNTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One thing that both reports may tell.
+    """One thing that both reports may tell."""
 
-    Attributes
-    ----------
-    of
-        ``verdict``, ``check``, ``finding`` or ``model``.
-    id, title
-        What it is called.
-    old, new
-        What the reports say, in words.
-    way
-        Which way it went.
-    """
-
+    # ``verdict``, ``check``, ``finding`` or ``model``
     of: Literal["verdict", "check", "finding", "model"]
+    # id, title: what it is called
     id: str
     title: str
+    # old, new: what the reports say, in words
     old: str
     new: str
-    way: Way
+    way: Way  # Which way it went
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Changes(Rendered):
-    """What changed between two reports.
+    """What changed between two reports."""
 
-    Attributes
-    ----------
-    old, new
-        What they are about: ``name``, ``sha256`` and ``policy`` of each.
-    rows
-        The verdict, the checks, the findings and the counts, in this order.
-    notes
-        Why some of it may not be compared, one sentence each.
-    unlike
-        Names of the checks that fail in both, by numbers that rest on different things.
-    """
-
+    # old, new: what they are about: ``name``, ``sha256`` and ``policy`` of each
     old: Mapping[str, str]
     new: Mapping[str, str]
-    rows: tuple[Change, ...]
-    notes: tuple[str, ...] = ()
+    rows: tuple[Change, ...]  # The verdict, the checks, the findings and the counts, in this order
+    notes: tuple[str, ...] = ()  # Why some of it may not be compared, one sentence each
+    # Names of the checks that fail in both, by numbers that rest on different things
     unlike: tuple[str, ...] = ()
 
     def of(self, *ways: Way) -> tuple[Change, ...]:

@@ -27,27 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """People who are alike in all that is certain of them.
+    """People who are alike in all that is certain of them."""
 
-    Attributes
-    ----------
-    moved
-        ``left``: in the old table alone; ``came``: in the new one alone.
-    people
-        No fewer than so many.
-    certain
-        Whether it holds whoever else moved; otherwise where nobody did but who had to.
-    exact
-        Whether every value that one of the models asks about is certain.
-    says
-        What is certain of them, label included.
-    """
-
-    moved: str
-    people: int
-    certain: bool
-    exact: bool
-    says: str
+    moved: str  # ``left``: in the old table alone; ``came``: in the new one alone
+    people: int  # No fewer than so many
+    certain: bool  # Whether it holds whoever else moved; otherwise where nobody did but who had to
+    exact: bool  # Whether every value that one of the models asks about is certain
+    says: str  # What is certain of them, label included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -93,14 +93,6 @@ def lesser_of(excesses: Sequence[Estimate], columns: int) -> Estimate:
 
     Which of them is the least is not known either, so that the interval reaches down to where
     any of them may be, and no higher than all of them.
-
-    Examples
-    --------
-    >>> wide = Estimate(value=0.1, low=-0.05, high=0.25, n=400)
-    >>> narrow = Estimate(value=0.05, low=0.02, high=0.08, n=400)
-    >>> least = lesser_of([wide, narrow], 1)
-    >>> least.value, round(least.low, 3), round(least.high, 3)
-    (0.05, -0.05, 0.08)
     """
     each = [largest_of(one, columns) for one in excesses]
     return Estimate(
@@ -136,13 +128,7 @@ class Claims:
 
 
 def true_counts(noisy: Float, rate: float, n: int) -> Float:
-    """Return how likely n people are behind each noisy count, all n from 0 being alike before.
-
-    Examples
-    --------
-    >>> true_counts(np.array([1.0]), 1.0, 1).round(4).tolist()
-    [0.5129]
-    """
+    """Return how likely n people are behind each noisy count, all n from 0 being alike before."""
     likely: Float = np.exp(_log_true(np.rint(noisy), rate, n))
     return likely
 
@@ -159,19 +145,7 @@ def _log_true(c: Float, rate: float, n: int) -> Float:
 
 
 def claims_of(table: Table, train: Records | None = None) -> Claims:
-    """Return what a file claims, of the worst tree for each claim.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> inf = np.inf
-    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...                 high=[inf, 1.5, inf], n_records=[9, 1, 8], counts=[[2, 7], [1, 0], [1, 7]])
-    >>> model = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
-    >>> found = claims_of(ta.reconstruct(model))
-    >>> found.smallest, found.alone, found.certain, found.sizes
-    (1, 1, 1, (1, 8))
-    """
+    """Return what a file claims, of the worst tree for each claim."""
     forest, noise = table.forest, table.forest.noise
     rate = None if noise is None else noise.rate
     groups = (table if table.tells_people else claimed(forest)).groups

@@ -3,21 +3,15 @@
 Adding one: its module, its name in `DEFENSES`, its test file.
 """
 
-from treeaudit.defenses.coarsen import Coarsen
-from treeaudit.defenses.count_anew import CountAnew
+from treeaudit.defenses.coarsen import Coarsen, RoundCounts
+from treeaudit.defenses.count_anew import CountAnew, DrawSteps
 from treeaudit.defenses.defense import Defense, DefenseWords
-from treeaudit.defenses.draw_steps import DrawSteps
-from treeaudit.defenses.intersect import IntersectK
-from treeaudit.defenses.keep_trees import KeepTrees
-from treeaudit.defenses.labels_only import LabelsOnly
-from treeaudit.defenses.merge_close import MergeClose
+from treeaudit.defenses.intersect import IntersectK, KeepTrees
 from treeaudit.defenses.merge_closest import MergeClosest
 from treeaudit.defenses.merge_diverse import MergeDiverse
-from treeaudit.defenses.merge_dominated import MergeDominated
-from treeaudit.defenses.merge_siblings import MergeSiblings
+from treeaudit.defenses.merge_siblings import MergeClose, MergeDominated, MergeSiblings
 from treeaudit.defenses.prune_leaves import PruneLeaves
-from treeaudit.defenses.round_counts import RoundCounts
-from treeaudit.defenses.strip import Strip, without_extras
+from treeaudit.defenses.strip import LabelsOnly, Strip, without_extras
 
 __all__ = [
     "DEFENSES",

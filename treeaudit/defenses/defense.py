@@ -215,14 +215,7 @@ class Parameter:
 
 
 def parameters(defense: type[Defense]) -> dict[str, Parameter]:
-    """Return the parameters of a defense by name.
-
-    Examples
-    --------
-    >>> from treeaudit.defenses import MergeClose
-    >>> [(name, one.default, one.asks) for name, one in parameters(MergeClose).items()]
-    [('t', 0.5, 'a number from 0 to 1')]
-    """
+    """Return the parameters of a defense by name."""
     hints = get_type_hints(defense, include_extras=True)
     help_texts = _attribute_texts(getdoc(defense) or "")
     parameters_found = {}

@@ -21,7 +21,7 @@ from treeaudit.defenses.defense import (
     people_in,
     tree_by_tree,
 )
-from treeaudit.defenses.merging import Merging, merged
+from treeaudit.defenses.merge_siblings import Merging, merged
 from treeaudit.defenses.tree_edits import levels, recount, summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest

@@ -95,18 +95,7 @@ def _answered_above(tree: Tree, stand_in: Flag) -> Tree:
 
 
 def rejecting(forest: Forest) -> Forest:
-    """Return the model that leaves records unanswered where a stand-in answered.
-
-    Examples
-    --------
-    >>> import numpy as np, treeaudit as ta
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
-    ...              high=[inf, 1, inf], n_records=[5, 5, 0])
-    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1), counts_are="absent")
-    >>> rejecting(forest).trees[0].n_nodes
-    2
-    """
+    """Return the model that leaves records unanswered where a stand-in answered."""
     return tree_by_tree(forest, lambda tree, _: _answering(tree))
 
 

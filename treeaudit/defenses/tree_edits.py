@@ -16,16 +16,7 @@ from treeaudit.model.tree import CategorySets, Tree
 
 
 def levels(tree: Tree) -> list[Index]:
-    """Return the nodes of each depth, the root first.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 0, 0],
-    ...              low=[-inf, -inf, 1, 1, 3], high=[inf, 1, inf, 3, inf])
-    >>> [level.tolist() for level in levels(chain)]
-    [[0], [1, 2], [3, 4]]
-    """
+    """Return the nodes of each depth, the root first."""
     depth = tree.depths
     order = np.argsort(depth, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
@@ -157,16 +148,7 @@ def _states_means(tree: Tree, value: Float) -> bool:
 
 
 def compact(tree: Tree, kept: Flag) -> Tree:
-    """Return the tree of some nodes, numbered anew; parents of kept nodes are kept.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> chain = Tree(parent=[-1, 0, 0, 2, 2], feature=[-1, 0, 0, 0, 0],
-    ...              low=[-inf, -inf, 1, 1, 3], high=[inf, 1, inf, 3, inf])
-    >>> compact(chain, np.array([True, False, True, False, True])).parent.tolist()
-    [-1, 0, 1]
-    """
+    """Return the tree of some nodes, numbered anew; parents of kept nodes are kept."""
     if kept.all():
         return tree
     number = np.cumsum(kept) - 1

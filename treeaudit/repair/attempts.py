@@ -126,16 +126,6 @@ def training_accuracy(forest: Forest) -> float | None:
     Read off the class counts; the mean over the trees of a forest, each taken
     alone. None where there are no class counts, and of a boosting, whose first tree
     alone may tell some and answers nothing by itself.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
-    ...              high=[inf, 1, inf], counts=[[3, 3], [3, 1], [0, 2]])
-    >>> forest = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
-    >>> round(training_accuracy(forest), 3)
-    0.833
     """
     if forest.answers == "sum":
         return None

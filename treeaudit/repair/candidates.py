@@ -13,7 +13,7 @@ from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.equations import adds_steps
 from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
 from treeaudit.defenses.defense import DefenseWords
-from treeaudit.defenses.keep_trees import chosen
+from treeaudit.defenses.intersect import chosen
 from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
@@ -30,13 +30,7 @@ _MOST_NUMBERS = 400_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenTrees(Defense):
-    """Keep some trees of a forest.
-
-    Attributes
-    ----------
-    kept
-        Their positions, ascending: what is written finds them where they stood.
-    """
+    """Keep some trees of a forest."""
 
     id = "chosen-trees"
     title = "Fewer trees, chosen"
@@ -46,6 +40,7 @@ class ChosenTrees(Defense):
         leaves="each tree that stays, as it is",
         reference="Caruana et al. (2004), Ensemble selection from libraries of models",
     )
+    # Their positions, ascending: what is written finds them where they stood
     kept: tuple[int, ...] = (0,)
 
     @property
@@ -95,11 +90,6 @@ class MendFirst(Defense):
     All people start from one number, so that the leaves of these trees tell their labels. A tree
     that no merging mends answers everybody alike: what is left of it is how frequent a label is,
     and how many people are in each leaf.
-
-    Attributes
-    ----------
-    merging
-        What is done to each tree; with none, all of them answer everybody alike.
     """
 
     id = "mend-first"
@@ -111,6 +101,7 @@ class MendFirst(Defense):
         leaves="the rules, how many people each leaf holds, and the steps of later rounds",
         reference="Friedman (2001), Greedy function approximation: the first step",
     )
+    # What is done to each tree; with none, all of them answer everybody alike
     merging: tuple[MergeDiverse, ...] = ()
 
     @property

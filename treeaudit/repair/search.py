@@ -290,24 +290,12 @@ class _Search:
 
 
 def _neighbors(trees: list[int], n: int) -> list[int]:
-    """Return the next smaller and the next larger number of trees.
-
-    Examples
-    --------
-    >>> _neighbors([1, 2, 4], 2)
-    [1, 4]
-    """
+    """Return the next smaller and the next larger number of trees."""
     return [*[one for one in trees if one < n][-1:], *[one for one in trees if one > n][:1]]
 
 
 def _fewer(trees: int) -> list[int]:
-    """Return numbers of trees up to all, a geometric row.
-
-    Examples
-    --------
-    >>> _fewer(100)
-    [1, 2, 4, 7, 11, 16, 23, 34, 49, 70, 100]
-    """
+    """Return numbers of trees up to all, a geometric row."""
     numbers = {trees}
     while trees > 1:
         trees = int(trees * _FEWER)

@@ -42,16 +42,6 @@ def with_fix(
 
     That is to write the file again, where its leftovers alone are in the way,
     and else a repair.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> tree = DecisionTreeClassifier(random_state=0).fit(*load_breast_cancer(return_X_y=True))
-    >>> fix = with_fix(ta.scan(tree)).fix
-    >>> fix.steps[0], fix.passed
-    ('leaves of fewer than 5 people merged into their parents', True)
     """
     if report.verdict in ("pass", "accepted"):
         return report

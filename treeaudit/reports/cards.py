@@ -131,42 +131,27 @@ class _Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """An attack as the page shows it.
-
-    Attributes
-    ----------
-    gist
-        What was found in one line.
-    number, unit, summary
-        The number that matters, what it counts, and the sentence about it.
-    control
-        What the claims were held against, or what is needed to do so.
-    plots
-        Further shares on a common scale.
-    proofs
-        The worst leaves.
-    clear, skipped
-        Whether nothing was found, and why it was not run.
-    clear_title
-        The title where it stands among those that found nothing, with how far they looked.
-    """
+    """An attack as the page shows it."""
 
     id: str
     title: str
     words: Words
     word: str = "SKIPPED"
     tone: str = "skip"
-    gist: str = ""
+    gist: str = ""  # What was found in one line
+    # number, unit, summary: the number that matters, what it counts, and the sentence about it
     number: str = ""
     unit: str = ""
     summary: str = ""
     facts: tuple[tuple[str, str], ...] = ()
-    control: str = ""
+    control: str = ""  # What the claims were held against, or what is needed to do so
     held: tuple[Drawing, ...] = ()
-    plots: tuple[Drawing, ...] = ()
-    proofs: tuple[_Proof, ...] = ()
+    plots: tuple[Drawing, ...] = ()  # Further shares on a common scale
+    proofs: tuple[_Proof, ...] = ()  # The worst leaves
     charts: tuple[Chart, ...] = ()
+    # clear, skipped: whether nothing was found, and why it was not run
     clear: bool = False
+    # The title where it stands among those that found nothing, with how far they looked
     clear_title: str = ""
     skipped: str = ""
 

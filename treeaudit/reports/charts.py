@@ -53,26 +53,15 @@ _READABLE = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """What is drawn below one end of the icicle.
-
-    Attributes
-    ----------
-    row
-        Id of its row in the table; empty where there is none.
-    smallest, largest
-        People in its smallest and largest leaf; the same for one leaf.
-    shares
-        Colour and share of its leaves, the most exposed first.
-    one_label
-        Whether everybody in it has the same label.
-    """
+    """What is drawn below one end of the icicle."""
 
     title: str
-    row: str
+    row: str  # Id of its row in the table; empty where there is none
+    # smallest, largest: people in its smallest and largest leaf; the same for one leaf
     smallest: int
     largest: int
-    shares: tuple[tuple[str, float], ...]
-    one_label: bool = False
+    shares: tuple[tuple[str, float], ...]  # Colour and share of its leaves, the most exposed first
+    one_label: bool = False  # Whether everybody in it has the same label
 
 
 def icicle(
@@ -84,20 +73,7 @@ def icicle(
     name: str,
     description: str,
 ) -> Markup:
-    """Draw a tree above the sizes of its groups, one column per end.
-
-    Examples
-    --------
-    >>> from treeaudit.reports.icicle import Subtrees, lay_out
-    >>> from treeaudit.model.tree import Tree
-    >>> inf = math.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
-    ...              high=[inf, 1, inf], n_records=[9, 2, 7])
-    >>> ends = [Column(title="2 people", row="", smallest=2, largest=2, shares=(("r3", 1),))] * 2
-    >>> svg = icicle(lay_out(stump, 5), ends, {0: ("<b>", "")}, k=5, name="tree", description="")
-    >>> "&lt;b&gt;" in svg and "<b>" not in svg
-    True
-    """
+    """Draw a tree above the sizes of its groups, one column per end."""
     step = (_WIDTH - _GUTTER) / layout.columns
     height = min(28.0, max(11.0, 250 / layout.rows))
     floor = 4 + layout.rows * height
@@ -231,14 +207,7 @@ def _short(n: int) -> str:
 
 
 def strip(shares: Sequence[tuple[str, float]]) -> Markup:
-    """Draw shares side by side; for a bar, give one share below 1.
-
-    Examples
-    --------
-    >>> print(strip([("r4", 0.25)]))
-    <svg class="strip" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">\
-<rect class="r4" x="0.00" width="25.00" height="10"/></svg>
-    """
+    """Draw shares side by side; for a bar, give one share below 1."""
     x = 0.0
     parts = []
     for shade, share in shares:

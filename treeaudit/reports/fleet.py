@@ -26,37 +26,21 @@ _CODES = {"fail": 1, "unsafe": 2, "unread": 2, "review": 3, "accepted": 4, "pass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A model of a list, or a file that could not be audited.
+    """A model of a list, or a file that could not be audited."""
 
-    Attributes
-    ----------
-    path, inside
-        The file as it was named, and the model in it, where it holds several.
-    verdict
-        One of `VERDICTS`.
-    said
-        Who is exposed, or why it could not be audited, in a sentence.
-    severity
-        The worst of its findings.
-    checks
-        The checks that are no pass: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
-        ``shown``, ``reason``, ``attack``.
-    passed
-        The names of the others.
-    findings
-        What was found: ``id``, ``title``, ``severity``, ``summary``, ``remedy``.
-    about
-        What it is: ``estimator``, ``format``, ``sha256``, ``policy``.
-    """
-
+    # path, inside: the file as it was named, and the model in it, where it holds several
     path: str
-    verdict: str
-    said: str
+    verdict: str  # One of `VERDICTS`
+    said: str  # Who is exposed, or why it could not be audited, in a sentence
     inside: str = ""
-    severity: str = "none"
+    severity: str = "none"  # The worst of its findings
+    # The checks that are no pass: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
+    # ``shown``, ``reason``, ``attack``.
     checks: Sequence[dict[str, Any]] = ()
-    passed: Sequence[str] = ()
+    passed: Sequence[str] = ()  # The names of the others
+    # What was found: ``id``, ``title``, ``severity``, ``summary``, ``remedy``
     findings: Sequence[dict[str, Any]] = ()
+    # What it is: ``estimator``, ``format``, ``sha256``, ``policy``
     about: dict[str, str] | None = None
 
     @property
@@ -66,18 +50,7 @@ class Row:
 
 
 def row_of(report: Report, *, release_safe: bool = False) -> Row:
-    """Return what a list tells of a report.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    >>> row = row_of(ta.scan(tree.fit(*load_breast_cancer(return_X_y=True))), release_safe=True)
-    >>> row.verdict, row.severity, row.checks[0]["status"], row.checks[0]["shown"]
-    ('fail', 'none', 'fail', 'about 30%')
-    """
+    """Return what a list tells of a report."""
     if release_safe:
         report = that_may_leave(report)
     source = report.forest.source
@@ -132,13 +105,7 @@ def _check(check: Check) -> dict[str, Any]:
 
 
 def failed_row(path: str, error: BaseException | str) -> Row:
-    """Return the line of a file that could not be audited.
-
-    Examples
-    --------
-    >>> failed_row("m.pkl", UnsafeModelError("it calls os.system")).verdict
-    'unsafe'
-    """
+    """Return the line of a file that could not be audited."""
     said = str(error)
     if isinstance(error, OSError):
         said = f"it could not be read: {(error.strerror or said).lower()}"
@@ -149,14 +116,7 @@ def failed_row(path: str, error: BaseException | str) -> Row:
 
 
 def worst_first(rows: Iterable[Row]) -> list[Row]:
-    """Return rows by verdict, severity, how many checks failed, and name.
-
-    Examples
-    --------
-    >>> rows = [Row(path=p, verdict=v, said="") for p, v in (("a", "pass"), ("b", "fail"))]
-    >>> [row.path for row in worst_first(rows)]
-    ['b', 'a']
-    """
+    """Return rows by verdict, severity, how many checks failed, and name."""
 
     def key(row: Row) -> tuple[int, int, int, str]:
         failed = sum(check["status"] == "fail" for check in row.checks)
@@ -166,13 +126,7 @@ def worst_first(rows: Iterable[Row]) -> list[Row]:
 
 
 def exit_code(rows: Iterable[Row]) -> int:
-    """Return the code of the worst: that of its verdict, 2 of what was not audited.
-
-    Examples
-    --------
-    >>> exit_code([Row(path="m.pkl", verdict=one, said="") for one in ("review", "unread")])
-    2
-    """
+    """Return the code of the worst: that of its verdict, 2 of what was not audited."""
     return _CODES[min((row.verdict for row in rows), key=VERDICTS.index, default="pass")]
 
 
@@ -191,14 +145,7 @@ def to_html(
     release_safe: bool = False,
     created: datetime.date | None = None,
 ) -> str:
-    """Return the page.
-
-    Examples
-    --------
-    >>> page = to_html([Row(path="<b>.pkl", verdict="unread", said="it is damaged")])
-    >>> "&lt;b&gt;.pkl" in page, "<b>.pkl" in page, "NOT AUDITED" in page
-    (True, False, True)
-    """
+    """Return the page."""
     ordered = worst_first(rows)
     word, tone = _look_of(ordered[0])
     shown = [
@@ -268,26 +215,14 @@ def line(row: Row) -> "Text":
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """Return how many there are of each verdict, the worst first.
-
-    Examples
-    --------
-    >>> counted([Row(path=p, verdict=v, said="") for p, v in (("a", "pass"), ("b", "unread"))])
-    '2 models: 1 could not be audited, 1 pass'
-    """
+    """Return how many there are of each verdict, the worst first."""
     found = Counter(row.verdict for row in rows)
     each = [f"{found[verdict]:,} {_WORDS[verdict]}" for verdict in VERDICTS if verdict in found]
     return f"{len(rows):,} {'model' if len(rows) == 1 else 'models'}: {', '.join(each)}"
 
 
 def others(aside: Sequence[tuple[str, str]]) -> str:
-    """Name the first of what is no model.
-
-    Examples
-    --------
-    >>> others([("data/people.csv", "a text file")])
-    '1 other was not audited: data/people.csv (a text file)'
-    """
+    """Name the first of what is no model."""
     if not aside:
         return ""
     named = ", ".join(f"{plain(path, 120)} ({plain(what, 80)})" for path, what in aside[:_FEW])
@@ -297,17 +232,7 @@ def others(aside: Sequence[tuple[str, str]]) -> str:
 
 
 def to_markdown(rows: Sequence[Row]) -> str:
-    """Return the worst in Markdown, for pull requests.
-
-    Examples
-    --------
-    >>> print(to_markdown([Row(path="a|b.pkl", verdict="unread", said="it is damaged")]), end="")
-    ### 1 model: 1 could not be audited
-    <BLANKLINE>
-    | verdict | model | who is exposed |
-    |---|---|---|
-    | NOT AUDITED | a&#124;b.pkl | it is damaged |
-    """
+    """Return the worst in Markdown, for pull requests."""
     from treeaudit.reports.markdown import escaped
 
     lines = [

@@ -79,8 +79,7 @@ def _safe_markdown(report: Report) -> str:
 def listed(reports: Sequence[Report], form: str, *, release_safe: bool = False) -> str:
     """Return reports as SARIF or JUnit XML."""
     from treeaudit.reports.fleet import row_of
-    from treeaudit.reports.junit import to_junit
-    from treeaudit.reports.sarif import to_sarif
+    from treeaudit.reports.sarif import to_junit, to_sarif
 
     rows = [row_of(one, release_safe=release_safe) for one in reports]
     return to_sarif(rows) if form == "sarif" else to_junit(rows)
@@ -109,13 +108,7 @@ FORMATS = {
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
-    """Return the format that a path asks for.
-
-    Examples
-    --------
-    >>> suffix_of("audit/report.HTML")
-    'html'
-    """
+    """Return the format that a path asks for."""
     return known_suffix(path, FORMATS, "the report")
 
 

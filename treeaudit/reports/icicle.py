@@ -20,57 +20,32 @@ STARTS = (1, 2, 5, 10, 50)
 
 
 def level_of(size: npt.ArrayLike, starts: Sequence[int] = STARTS) -> Wide:
-    """Return the level of some sizes; empty leaves count as smallest.
-
-    Examples
-    --------
-    >>> level_of([1, 4, 5, 50]).tolist()
-    [0, 1, 2, 4]
-    """
+    """Return the level of some sizes; empty leaves count as smallest."""
     return np.searchsorted(np.array(starts[1:]), np.asarray(size), side="right").astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Subtrees:
-    """What lies below each node of a tree, arrays of length ``n_nodes``.
+    """What lies below each node of a tree, arrays of length ``n_nodes``."""
 
-    Attributes
-    ----------
-    n_leaves
-        Leaves with people in them; at least 1.
-    small
-        Those among them that are smaller than k.
-    one_label
-        Those among them in which everybody has the same label.
-    smallest, largest
-        People in the smallest and the largest of them.
-    levels
-        Shape ``(n_nodes, n_levels)``: leaves by size.
-    """
-
-    n_leaves: Wide
-    small: Wide
-    one_label: Wide
+    n_leaves: Wide  # Leaves with people in them; at least 1
+    small: Wide  # Those among them that are smaller than k
+    one_label: Wide  # Those among them in which everybody has the same label
+    # smallest, largest: people in the smallest and the largest of them
     smallest: Wide
     largest: Wide
-    levels: Wide
+    levels: Wide  # Shape ``(n_nodes, n_levels)``: leaves by size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One rectangle of the drawing.
-
-    Attributes
-    ----------
-    kind
-        ``inner`` for a question, ``leaf``, or ``fold`` for a subtree that is
-        drawn as one column.
-    """
+    """One rectangle of the drawing."""
 
     node: int
     depth: int
     first: int
     width: int
+    # ``inner`` for a question, ``leaf``, or ``fold`` for a subtree that is drawn as one column.
     kind: str
 
 
@@ -90,17 +65,7 @@ class Layout:
 
 
 def measure_subtrees(tree: Tree, k: int, starts: Sequence[int] = STARTS) -> Subtrees:
-    """Add up the leaves below every node, one level of the tree at a time; those below k are small.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
-    ...              high=[inf, 1, inf], n_records=[9, 2, 7])
-    >>> below = measure_subtrees(stump, 5)
-    >>> int(below.n_leaves[0]), int(below.small[0]), int(below.smallest[0])
-    (2, 1, 2)
-    """
+    """Add up the leaves below every node, level by level; those below k are small."""
     size = np.zeros(tree.n_nodes, np.int64) if tree.n_records is None else tree.n_records
     leaf = tree.is_leaf & (size > 0)
     smallest = np.where(leaf, size, np.iinfo(np.int64).max)
@@ -138,16 +103,7 @@ def lay_out(
     most_columns: int = 150,
     most_rows: int = 16,
 ) -> Layout:
-    """Choose what to unfold and give every cell its place.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1],
-    ...              high=[inf, 1, inf], n_records=[9, 2, 7])
-    >>> [(cell.kind, cell.first, cell.width) for cell in lay_out(stump, 5).cells]
-    [('inner', 0, 2), ('leaf', 0, 1), ('leaf', 1, 1)]
-    """
+    """Choose what to unfold and give every cell its place."""
     below = measure_subtrees(tree, k, starts)
     start, child = tree.children()
     rows = most_rows * (2 if below.n_leaves[0] <= most_columns else 1)

@@ -30,17 +30,7 @@ _MARK = {"fail": "✕", "accepted": "!", "pass": "✓", "skipped": "–"}
 
 
 def to_markdown(report: Report) -> str:
-    """Return the report as Markdown.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> stump = ta.Tree(parent=[-1], feature=[-1], low=[0], high=[0], n_records=[9],
-    ...                 counts=[[4, 5]])
-    >>> model = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(1, ["no", "yes"]))
-    >>> to_markdown(ta.scan(model)).splitlines()[0]
-    '### – REVIEW · LOW RISK: model in memory'
-    """
+    """Return the report as Markdown."""
     checks = check_lines(report)
     open_ = [line for line in checks if line.status != "pass"]
     every = cards(report, frozenset())
@@ -63,13 +53,7 @@ def to_markdown(report: Report) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return text that Markdown shows as it stands, in one line.
-
-    Examples
-    --------
-    >>> escaped("<b> *x* @you a|b")
-    '&#60;b&#62; &#42;x&#42; &#64;<!-- -->you a&#124;b'
-    """
+    r"""Return text that Markdown shows as it stands, in one line."""
     shown = _SPECIAL.sub(lambda found: f"&#{ord(found.group())};", plain(text, 800))
     return shown.replace("@", "&#64;<!-- -->")
 

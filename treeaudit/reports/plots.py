@@ -21,19 +21,11 @@ _SHADES = ("s0", "s1", "s2", "s3")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One line.
-
-    Attributes
-    ----------
-    values
-        Its heights at 0, 1, 2, … or where told; at least two.
-    texts
-        The same in words, as they may be told.
-    """
+    """One line."""
 
     name: str
-    values: Sequence[float]
-    texts: Sequence[str]
+    values: Sequence[float]  # Its heights at 0, 1, 2, … or where told; at least two
+    texts: Sequence[str]  # The same in words, as they may be told
 
 
 def lines(
@@ -48,15 +40,6 @@ def lines(
 
     The top of the scale is the largest number unless told, and the axis even unless told where
     the values stand: then it is logarithmic.
-
-    Examples
-    --------
-    >>> svg = lines([Series(name="<known>", values=[1, 3], texts=["1", "3"])], name="n", axis="r")
-    >>> "&lt;known&gt;: from 1 to 3" in svg, svg.count("<circle")
-    (True, 2)
-    >>> one = Series(name="groups", values=[2, 8, 9], texts=["2", "8", "9"])
-    >>> ">100<" in lines([one], name="n", axis="trees", at=[1, 10, 100])
-    True
     """
     top = _ROW * len(series) + 10
     bottom = top + _HEIGHT
@@ -137,19 +120,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row of a plot.
-
-    Attributes
-    ----------
-    graph
-        The drawing; nothing where there is no number to draw.
-    cells
-        The same in words, one per heading of the plot; a single one says why
-        there is no number.
-    """
+    """One row of a plot."""
 
     name: str
-    graph: Markup
+    graph: Markup  # The drawing; nothing where there is no number to draw
+    # The same in words, one per heading of the plot; a single one says why there is no number.
     cells: tuple[str, ...]
 
 
@@ -170,12 +145,6 @@ def whiskers(marks: Sequence[Point], reference: float | None = None) -> Markup:
 
     Strokes keep their width while the drawing is stretched, so that dots stay
     round at any size of the page.
-
-    Examples
-    --------
-    >>> svg = whiskers([Point(kind="unseen", value=0.61, low=0.42, high=0.76)])
-    >>> 'd="M42.0 10H76.0"' in svg, 'd="M61.0 10h0"' in svg
-    (True, True)
     """
     grid = Markup("").join(
         Markup('<path class="gr" d="M{} 0V20"/>').format(x) for x in (0, 25, 50, 75, 100)

@@ -29,18 +29,7 @@ def bounded_by(forest: Forest) -> str:
 
 
 def claim(forest: Forest) -> str:
-    """Return what a model says of its privacy, which an audit does not test; or nothing.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> from treeaudit.model.tree import Tree
-    >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
-    >>> private = {"epsilon": 0.5, "neighbours": "add-remove", "variant": "sound"}
-    >>> model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private)
-    >>> claim(model)[:79]
-    'not bounded: the ledger does not name its unit, a record or a person: train the'
-    """
+    """Return what a model says of its privacy, which an audit does not test; or nothing."""
     privacy = forest.privacy
     if privacy is None:
         return ""
@@ -79,21 +68,7 @@ def counting(report: Report) -> str:
 
 
 def spent(forest: Forest) -> list[tuple[str, str]]:
-    """Return what each question of the ledger costs, and what was asked; nothing if damaged.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> from fractions import Fraction
-    >>> from treeaudit.dp import Ledger, Query
-    >>> from treeaudit.model.tree import Tree
-    >>> tree = Tree(parent=[-1], feature=[-1], low=[0], high=[0])
-    >>> counts = Query(name="counts", mechanism="discrete Laplace", epsilon=Fraction(1, 2),
-    ...                sensitivity=Fraction(1), composition="sequential", asked=2)
-    >>> private = Ledger(queries=(counts,), budget=Fraction(1)).to_plain()
-    >>> spent(ta.Forest(trees=(tree,), schema=ta.Schema.numeric(1), privacy=private))
-    [('1', 'counts (discrete Laplace)')]
-    """
+    """Return what each question of the ledger costs, and what was asked; nothing if damaged."""
     if forest.privacy is None:
         return []
     try:

@@ -92,24 +92,12 @@ def _untold(check: Check) -> Check:
 
 
 def about(people: int, k: int) -> int:
-    """Return a number of people as it is told: the nearest multiple of twice ``k``.
-
-    Examples
-    --------
-    >>> [about(n, 5) for n in (0, 4, 6, 1_888)]
-    [0, 0, 10, 1890]
-    """
+    """Return a number of people as it is told: the nearest multiple of twice ``k``."""
     return (people + k) // (2 * k) * 2 * k
 
 
 def share_of(share: float, people: int, k: int) -> tuple[float, float] | None:
-    """Return a share as it is told and its step; None where it would tell of too few.
-
-    Examples
-    --------
-    >>> share_of(0.61, 100, 5), share_of(0.61, 40, 5), share_of(0.61, 10, 5)
-    ((0.6, 0.2), (0.5, 0.5), None)
-    """
+    """Return a share as it is told and its step; None where it would tell of too few."""
     # There may be k fewer people than are told.
     step = next((step for step in _STEPS if step * (people - k) >= 2 * k), None)
     return None if step is None else (round(round(share / step) * step, 2), step)
@@ -165,18 +153,7 @@ def _check(check: Check, people: int | None, k: int) -> dict[str, Any]:
 
 
 def released(report: Report, form: str) -> str:
-    """Return the statement as ``json`` or text.
-
-    Examples
-    --------
-    >>> import numpy as np, treeaudit as ta
-    >>> inf = np.inf
-    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 1.5],
-    ...                 high=[inf, 1.5, inf], n_records=[9, 1, 8], counts=[[2, 7], [1, 0], [1, 7]])
-    >>> report = ta.scan(ta.Forest(trees=(stump,), schema=ta.Schema.numeric(["age"], ["n", "y"])))
-    >>> "single out" in released(report, "txt"), "about 10 people" in released(report, "txt")
-    (False, True)
-    """
+    """Return the statement as ``json`` or text."""
     page = page_of(report)
     said = page["said"]
     if form == "json":

@@ -26,65 +26,39 @@ MOST_CLASSES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One leaf.
+    """One leaf."""
 
-    Attributes
-    ----------
-    id
-        Its anchor in the page.
-    people, shade
-        Its people in words, and the colour of that size.
-    labels
-        One text per column of labels.
-    conditions
-        One text per column of features, ``*`` where the tree says nothing.
-    others
-        The conditions that have no column.
-    small, one_label
-        Whether it is below k, and whether everybody has the same label.
-    """
-
-    id: str
+    id: str  # Its anchor in the page
     tree: int
     leaf: int
+    # people, shade: its people in words, and the colour of that size
     people: str
     shade: str
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # One text per column of labels
+    # One text per column of features, ``*`` where the tree says nothing
     conditions: tuple[str, ...]
-    others: str
+    others: str  # The conditions that have no column
+    # small, one_label: whether it is below k, and whether everybody has the same label
     small: bool
     one_label: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The rows of a page, and what was left out.
-
-    Attributes
-    ----------
-    total
-        Groups in the model.
-    has_others, has_estimates
-        Whether some conditions have no column, and whether some counts of
-        labels are not people.
-    """
+    """The rows of a page, and what was left out."""
 
     rows: tuple[Row, ...]
-    total: int
+    total: int  # Groups in the model
     label_names: tuple[str, ...]
     feature_names: tuple[str, ...]
+    # has_others, has_estimates: whether some conditions have no column, and whether some counts of
+    # labels are not people.
     has_others: bool
     has_estimates: bool
 
 
 def worst_positions(size: Wide, most: int) -> Wide:
-    """Return the positions of the smallest groups, smallest first.
-
-    Examples
-    --------
-    >>> worst_positions(np.array([9, 1, 5, 1]), 3).tolist()
-    [1, 3, 2]
-    """
+    """Return the positions of the smallest groups, smallest first."""
     return np.argsort(size, kind="stable")[:most].astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, for code scanning: a result for every check that is no pass."""
+"""What tools of continuous integration read: SARIF 2.1.0 and JUnit XML."""
 
 import hashlib
 import json
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
+from xml.etree import ElementTree as Xml
 
 from treeaudit.reports.fleet import Row
 from treeaudit.reports.plain_text import plain
@@ -26,15 +27,7 @@ _SEVERITY = "7.0"
 
 
 def to_sarif(rows: Sequence[Row]) -> str:
-    """Return the results of one run as SARIF text.
-
-    Examples
-    --------
-    >>> log = json.loads(to_sarif([Row(path="a b.pkl", verdict="unread", said="it is damaged")]))
-    >>> (result,) = log["runs"][0]["results"]
-    >>> result["ruleId"], result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    ('not-audited', 'a%20b.pkl')
-    """
+    """Return the results of one run as SARIF text."""
     rules: dict[str, dict[str, Any]] = {}
     results = [_result(row, told, rules) for row in rows for told in _results(row)]
     run = {
@@ -102,13 +95,6 @@ def _fingerprint(rule: str, name: str) -> str:
     """Return what tells one alert from all others, and is the same in the next run.
 
     A name that would have to be cut or shown otherwise than it is stands for itself by its hash.
-
-    Examples
-    --------
-    >>> _fingerprint("min-leaf", "models/a.pkl")
-    'min-leaf:models/a.pkl'
-    >>> _fingerprint("min-leaf", "a" * 500)[:22]
-    'min-leaf:sha256:69206a'
     """
     told = f"{rule}:{name}"
     if told.isprintable() and len(told) <= _LONGEST:
@@ -137,3 +123,56 @@ def _uri(path: str) -> str:
     if whole.is_relative_to(Path.cwd()):
         return quote(os.fsencode(whole.relative_to(Path.cwd()).as_posix()))
     return "file://" + quote(os.fsencode(f"/{PurePath(whole).as_posix()}".replace("//", "/")))
+
+
+def to_junit(rows: Sequence[Row]) -> str:
+    """Return the results as XML text.
+
+    A check that could not be made is an error, as nobody may take it for a pass; one that an
+    accepted report excuses is skipped only where the verdict is ACCEPTED.
+    """
+    root = Xml.Element("testsuites", name="treeaudit")
+    for row in rows:
+        suite = Xml.SubElement(root, "testsuite", name=_text(row.name))
+        if row.about is None:
+            _case(suite, row, "audited", "error", {"type": row.verdict, "message": row.said})
+        elif not (row.checks or row.passed):
+            _case(suite, row, "audited", "skipped", {"message": "this policy makes no checks"})
+        for name in row.passed:
+            _case(suite, row, name, "", {})
+        for check in row.checks:
+            kind, told = _outcome(check, row)
+            _case(suite, row, check["name"], kind, told)
+        _sum_up(suite, [suite])
+    _sum_up(root, list(root))
+    Xml.indent(root, " ")
+    text: bytes = Xml.tostring(root, "utf-8", xml_declaration=True)
+    return text.decode() + "\n"
+
+
+def _outcome(check: dict[str, Any], row: Row) -> tuple[str, dict[str, str]]:
+    words = ": ".join(filter(None, (check["title"], check["shown"] or check["reason"])))
+    told = {"type": check["attack"] or check["name"], "message": f"{words} ({check['bound']})"}
+    if check["accepted"]:
+        kind = "skipped" if row.verdict == "accepted" else "error"
+        return kind, {"message": f"accepted before: {told['message']}"}
+    return "failure" if check["status"] == "fail" else "error", told
+
+
+def _case(suite: Xml.Element, row: Row, name: str, kind: str, told: dict[str, str]) -> None:
+    case = Xml.SubElement(suite, "testcase", classname=_text(row.name), name=name)
+    if kind:
+        one = Xml.SubElement(case, kind, {key: _text(text) for key, text in told.items()})
+        one.text = _text(row.said) if kind == "failure" else None
+
+
+def _sum_up(element: Xml.Element, suites: Sequence[Xml.Element]) -> None:
+    cases = [case for suite in suites for case in suite]
+    element.set("tests", str(len(cases)))
+    for kind, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        element.set(kind, str(sum(case.find(tag) is not None for case in cases)))
+
+
+def _text(text: str) -> str:
+    """Return text that XML can hold, whatever a model calls things."""
+    return plain(text, 1000)

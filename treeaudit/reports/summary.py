@@ -14,23 +14,16 @@ from treeaudit.reports.wording import VERDICT, in_bold, in_words, percent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckLine:
-    """One check.
-
-    Attributes
-    ----------
-    attack
-        The id of the result that it was measured on; empty where there is none.
-    reason
-        Why it was not made, or passed unmeasured; empty where the line before says the same.
-    """
+    """One check."""
 
     status: str
     title: str
     bound: str
+    # Why it was not made, or passed unmeasured; empty where the line before says the same
     reason: str
     measured: str
     note: str
-    attack: str
+    attack: str  # The id of the result that it was measured on; empty where there is none
 
 
 def check_lines(report: Report) -> list[CheckLine]:
@@ -103,17 +96,7 @@ _TAG = re.compile(r"(<[^>]*>)")
 
 
 class Glossary:
-    """What a page has explained so far; called with its texts in their order.
-
-    Examples
-    --------
-    >>> gloss = Glossary()
-    >>> print(gloss("AUC of <a>"))
-    <abbr title="how often a member scores above somebody else">AUC</abbr> \
-(how often a member scores above somebody else) of &lt;a&gt;
-    >>> print(gloss("AUC"))
-    AUC
-    """
+    """What a page has explained so far; called with its texts in their order."""
 
     def __init__(self) -> None:
         self._open = dict(_SPELLED)

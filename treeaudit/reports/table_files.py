@@ -1,4 +1,7 @@
-"""The reconstructed table as a file, block by block: CSV, Parquet, Arrow; JSON at once."""
+"""The reconstructed table as a file, and one tree as a drawing for the terminal.
+
+CSV, Parquet and Arrow are written block by block, JSON at once.
+"""
 
 import json
 import math
@@ -14,9 +17,11 @@ import numpy as np
 from treeaudit.arrays import Wide
 from treeaudit.errors import DataError
 from treeaudit.files import suffix_of, write_file, writing
-from treeaudit.model.rules import Rules, rules_of
-from treeaudit.model.words import label_text
-from treeaudit.reports.plain_text import cell
+from treeaudit.model.rules import Rules, edges_into, rules_of
+from treeaudit.model.schema import Schema
+from treeaudit.model.tree import Tree
+from treeaudit.model.words import conditions, label_text, number_of
+from treeaudit.reports.plain_text import cell, plain
 from treeaudit.table.frame import Column, Columns
 from treeaudit.table.table import Table
 
@@ -133,18 +138,7 @@ def _arrow(blocks: Iterable[Columns], file: BinaryIO, form: str) -> None:
 
 
 def to_records(table: Table) -> list[dict[str, Any]]:
-    """Return one plain object per leaf, with exact bounds.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> inf = math.inf
-    >>> stump = ta.Tree(parent=[-1, 0, 0], feature=[-1, 0, 0], low=[-inf, -inf, 15],
-    ...                 high=[inf, 15, inf], n_records=[3, 1, 2])
-    >>> model = ta.Forest(trees=(stump,), schema=ta.Schema.numeric(["age"]), counts_are="absent")
-    >>> to_records(ta.reconstruct(model))[1]["rule"]
-    [{'feature': 'age', 'low': 15.0, 'high': None}]
-    """
+    """Return one plain object per leaf, with exact bounds."""
     records: list[dict[str, Any]] = []
     for index, here in table.by_tree():
         rules = rules_of(table.forest.trees[index], table.leaf[here])
@@ -191,3 +185,61 @@ def _leaf_records(table: Table, tree: int, rows: Wide) -> list[dict[str, Any]]:
         for record, number in zip(records, value.tolist(), strict=True):
             record["value"] = number
     return records
+
+
+if TYPE_CHECKING:
+    from rich.tree import Tree as Drawing
+
+
+def draw(tree: Tree, schema: Schema, *, k: int = 5, most: int = 400) -> "Drawing":
+    """Return a drawing of a tree, the condition into every node as its text.
+
+    Leaves with fewer than k people are marked; what lies deeper than the first nodes is counted.
+    """
+    from rich.text import Text
+    from rich.tree import Tree as Drawing
+
+    leaf = tree.is_leaf
+    start, child = tree.children()
+    below = _leaves_below(tree)
+    texts = ["everybody", *conditions(edges_into(tree, range(1, tree.n_nodes)), schema)]
+    root = Drawing(Text.assemble((texts[0], "bold"), _people(tree, 0)), guide_style="dim")
+    todo = [(0, root)]
+    drawn = 1
+    while todo:
+        node, branch = todo.pop(0)
+        for inner in child[start[node] : start[node + 1]].tolist():
+            if drawn >= most:
+                branch.add(Text(f"… {below[inner]:,} leaves more", style="dim"))
+                continue
+            drawn += 1
+            text = Text.assemble(plain(texts[inner], 160), _people(tree, inner))
+            if leaf[inner]:
+                text.append(_label(tree, schema, inner), style="bold")
+                if tree.n_records is not None and tree.n_records[inner] < k:
+                    text.append(f"  below {k}", style="bold red")
+            todo.append((inner, branch.add(text)))
+    return root
+
+
+def _leaves_below(tree: Tree) -> list[int]:
+    count: list[int] = tree.is_leaf.astype(int).tolist()
+    for node, parent in zip(
+        range(tree.n_nodes - 1, 0, -1), tree.parent[:0:-1].tolist(), strict=True
+    ):
+        count[parent] += count[node]
+    return count
+
+
+def _people(tree: Tree, node: int) -> tuple[str, str]:
+    if tree.n_records is None:
+        return "", "dim"
+    return f"  {number_of(int(tree.n_records[node]), 'person', 'people')}", "dim"
+
+
+def _label(tree: Tree, schema: Schema, node: int) -> str:
+    if tree.counts is not None and schema.classes is not None:
+        return f"  {plain(label_text(schema.classes[int(tree.counts[node].argmax())]), 60)}"
+    if tree.value is not None:
+        return f"  {tree.value[node]:.6g}"
+    return ""

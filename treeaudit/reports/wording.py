@@ -39,19 +39,12 @@ VERDICT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """Group sizes that share a colour.
+    """Group sizes that share a colour."""
 
-    Attributes
-    ----------
-    low, high
-        People, both inclusive; ``high`` is None where there is no bound.
-    shade
-        Name of the colour: ``r4`` for the most exposed to ``r0``.
-    """
-
+    # low, high: people, both inclusive; ``high`` is None where there is no bound
     low: int
     high: int | None
-    shade: str
+    shade: str  # Name of the colour: ``r4`` for the most exposed to ``r0``
     name: str
 
 
@@ -66,37 +59,19 @@ LEVELS = (
 
 
 def percent(ratio: float, *beside: float) -> str:
-    """Return a share in percent that never rounds to nobody, to everybody, or onto a threshold.
-
-    Examples
-    --------
-    >>> percent(1), percent(0.058), percent(0.9999), percent(0.00001)
-    ('100%', '5.8%', '99.99%', '0.001%')
-    """
+    """Return a share in percent that never rounds to nobody, to everybody, or onto a threshold."""
     return f"{ratio:.0%}" if ratio in (0, 1) else in_percent(ratio, 1, *beside)
 
 
 def rate(share: Estimate) -> str:
-    """Return a share of people in percent, with a decimal where that tells something.
-
-    Examples
-    --------
-    >>> rate(Estimate(value=0.9951, low=0.9951, high=0.9951, n=900))
-    '99.5%'
-    """
+    """Return a share of people in percent, with a decimal where that tells something."""
     text = f"{share.value:.0%}"
     edge = text in ("0%", "100%") or share.value < 0.1 or share.value > 0.9
     return percent(share.value) if edge or share.n >= 1_000 else text
 
 
 def interval(share: Estimate) -> str:
-    """Return the 95 % interval of a share; nothing where it is counted.
-
-    Examples
-    --------
-    >>> interval(Estimate(value=0.61, low=0.42, high=0.76, n=28))
-    '42–76%'
-    """
+    """Return the 95 % interval of a share; nothing where it is counted."""
     if share.low == share.high:
         return ""
     places = 1 if share.high - share.low < 0.05 else 0
@@ -104,14 +79,7 @@ def interval(share: Estimate) -> str:
 
 
 def in_words(part: object) -> str:
-    """Return a phrase, or what stands in one, as text.
-
-    Examples
-    --------
-    >>> from treeaudit.findings.details import say
-    >>> in_words(say("{} of {}", People.alone(3), People(1_888)))
-    '3 of 1,888 people'
-    """
+    """Return a phrase, or what stands in one, as text."""
     match part:
         case Phrase():
             return part.template.format(*map(in_words, part.parts))

@@ -45,18 +45,10 @@ _NO_TIME = b"\x00\x00\x21\x00"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canonical:
-    """Whether a file equals its own rewriting.
+    """Whether a file equals its own rewriting."""
 
-    Attributes
-    ----------
-    value
-        None where that cannot be told.
-    reason
-        Why it is not, or cannot be told; empty for a canonical file.
-    """
-
-    value: bool | None
-    reason: str = ""
+    value: bool | None  # None where that cannot be told
+    reason: str = ""  # Why it is not, or cannot be told; empty for a canonical file
 
 
 def canonical(forest: Forest) -> Canonical:
@@ -70,18 +62,6 @@ def canonical(forest: Forest) -> Canonical:
     Canonical
         With value None where the format has no writer, the model was put together in memory, or
         the file was changed since it was read.
-
-    Examples
-    --------
-    >>> import pickle, tempfile, treeaudit as ta
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> path = tempfile.mkdtemp() + "/model.pkl"
-    >>> with open(path, "wb") as file:
-    ...     pickle.dump(DecisionTreeClassifier().fit(*load_iris(return_X_y=True)), file)
-    >>> clean = ta.save(ta.release(path), path.replace("model", "clean"))
-    >>> [canonical(ta.load(one)).value for one in (path, clean)]
-    [False, True]
     """
     source = forest.source
     if source.path is None:

@@ -49,13 +49,7 @@ REMOVED = object()
 
 
 def is_seed(name: str) -> bool:
-    """Tell whether a parameter of this name is a seed.
-
-    Examples
-    --------
-    >>> [is_seed(name) for name in ("random_state", "tree__random_state", "bagging_seed", "depth")]
-    [True, True, True, False]
-    """
+    """Tell whether a parameter of this name is a seed."""
     return name.endswith(("random_state", "seed"))
 
 

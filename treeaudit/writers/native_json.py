@@ -21,14 +21,6 @@ def to_json(forest: Forest) -> str:
     A child that was taken out is missing here too: records that would reach it
     are not answered. Boosted trees are kept, but not what their library adds to them.
     A parameter that is no finite number is null, as JSON has no other word for it.
-
-    Examples
-    --------
-    >>> import treeaudit as ta
-    >>> tree = ta.Tree(parent=[-1], feature=[-1], low=[-math.inf], high=[math.inf], n_records=[3])
-    >>> model = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(["age"]), counts_are="absent")
-    >>> '"n_records":[3]' in to_json(model)
-    True
     """
     form = to_dict(forest)
     try:

@@ -22,38 +22,20 @@ JSON = "write the version-free form instead (-o model.treeaudit.json)"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Splits:
-    """Binary splits, one entry per inner node.
+    """Binary splits, one entry per inner node."""
 
-    Attributes
-    ----------
-    inner
-        Node numbers.
-    left, right
-        Their children: ``x <= threshold`` goes left.
-    feature, threshold, missing_left
-        The test, and whether missing values pass it.
-    """
-
-    inner: Wide
+    inner: Wide  # Node numbers
+    # left, right: their children: ``x <= threshold`` goes left
     left: Wide
     right: Wide
+    # feature, threshold, missing_left: the test, and whether missing values pass it
     feature: Wide
     threshold: Float
     missing_left: Flag
 
 
 def splits_of(tree: Tree) -> Splits:
-    """Return the binary splits of a tree.
-
-    Examples
-    --------
-    >>> inf = np.inf
-    >>> stump = Tree(parent=[-1, 0, 0], feature=[-1, 3, 3],
-    ...              low=[-inf, 1.5, -inf], high=[inf, inf, 1.5])
-    >>> splits = splits_of(stump)
-    >>> splits.left.tolist(), splits.right.tolist(), splits.threshold.tolist()
-    ([2], [1], [1.5])
-    """
+    """Return the binary splits of a tree."""
     start, child = tree.children()
     fan = np.diff(start)
     if np.any(fan == 1):
@@ -94,25 +76,13 @@ _NEXT_TO_NOTHING = 1e-7
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answers:
-    """What the nodes of one tree answer.
+    """What the nodes of one tree answer."""
 
-    Attributes
-    ----------
-    people
-        Shape ``(n_nodes,)``; 0 where the model does not tell.
-    weight
-        Shape ``(n_nodes,)``: weight of these people.
-    value
-        Shape ``(n_nodes, width)``: shares of the classes, or the number.
-    impurity
-        Shape ``(n_nodes,)``: of the shares; NaN for numbers, whose spread would
-        say more about people than a prediction needs, and a spread of 0 that
-        everybody in a leaf has its number.
-    """
-
-    people: Wide
-    weight: Float
-    value: Float
+    people: Wide  # Shape ``(n_nodes,)``; 0 where the model does not tell
+    weight: Float  # Shape ``(n_nodes,)``: weight of these people
+    value: Float  # Shape ``(n_nodes, width)``: shares of the classes, or the number
+    # Shape ``(n_nodes,)``: of the shares; NaN for numbers, whose spread would say more about people
+    # than a prediction needs, and a spread of 0 that everybody in a leaf has its number.
     impurity: Float
 
 
@@ -152,13 +122,7 @@ def answers_of(tree: Tree, forest: Forest, index: int, criterion: object = None)
 
 
 def impurity_of(shares: Float, criterion: object) -> Float:
-    """Return the impurity of nodes by the shares of their classes, shape ``(n, n_classes)``.
-
-    Examples
-    --------
-    >>> impurity_of(np.array([[0.5, 0.5], [1.0, 0.0]]), "gini").tolist()
-    [0.5, 0.0]
-    """
+    """Return the impurity of nodes by the shares of their classes, shape ``(n, n_classes)``."""
     if criterion not in ("entropy", "log_loss"):
         plain: Float = np.maximum(1 - (shares**2).sum(axis=1), 0)
         return plain
@@ -237,11 +201,6 @@ def path_length(people: npt.ArrayLike) -> Float:
 
     The mean length of an unsuccessful search in a binary search tree, as in Liu,
     Ting and Zhou (2008), Isolation Forest, equation 1.
-
-    Examples
-    --------
-    >>> path_length([0, 1, 2, 256]).round(3).tolist()
-    [0.0, 0.0, 1.0, 10.245]
     """
     n = np.asarray(people, dtype=np.float64)
     length = np.where(n == 2, 1.0, 0.0)

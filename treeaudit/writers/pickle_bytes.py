@@ -39,40 +39,19 @@ _MOST_PARTS = 50_000_000
 
 
 def dumps(root: object) -> bytes:
-    """Return the pickle of inert data.
-
-    Examples
-    --------
-    >>> import pickle
-    >>> pickle.loads(dumps({"a": [1, -2.5, None, ("x", True)]}))
-    {'a': [1, -2.5, None, ('x', True)]}
-    >>> pickle.loads(dumps(np.arange(3))).tolist()
-    [0, 1, 2]
-    """
+    """Return the pickle of inert data."""
     writer = _Writer()
     writer.save(root)
     return HEAD + b"".join(writer.out) + b"."
 
 
 def type_alone(kind: DType) -> np.dtype[np.generic]:
-    """Return the numpy dtype of a stored type where no array is of it: that of objects holds none.
-
-    Examples
-    --------
-    >>> type_alone(DType("O8"))
-    dtype('O')
-    """
+    """Return the numpy dtype of a stored type alone: that of objects holds no array."""
     return np.dtype(object) if kind.is_object else kind.build()
 
 
 def in_order(array: Array) -> Array:
-    """Return an array in the one form that its values have.
-
-    Examples
-    --------
-    >>> in_order(np.array(["a", "b"], dtype=">U9")).dtype.str
-    '<U1'
-    """
+    """Return an array in the one form that its values have."""
     kind = array.dtype.kind
     if kind in "SU":
         array = np.array(array.tolist(), dtype=kind).reshape(array.shape)

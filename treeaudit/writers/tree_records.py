@@ -107,23 +107,14 @@ _QUESTIONS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
-    """The nodes of a repaired tree in terms of the table that it was read from.
+    """The nodes of a repaired tree in terms of the table that it was read from."""
 
-    Attributes
-    ----------
-    place
-        Shape ``(n_nodes,)``: number of each node in the tree as it was read.
-    inner, left, right
-        Shape ``(n_inner,)``: nodes of the repaired tree.
-    threshold
-        Shape ``(n_inner,)`` where the questions were changed, None where they are those of the
-        table.
-    """
-
-    place: Wide
+    place: Wide  # Shape ``(n_nodes,)``: number of each node in the tree as it was read
+    # inner, left, right: shape ``(n_inner,)``: nodes of the repaired tree
     inner: Wide
     left: Wide
     right: Wide
+    # Shape ``(n_inner,)`` where the questions were changed, None where they are those of the table.
     threshold: Float | None = None
 
 

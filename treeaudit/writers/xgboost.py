@@ -28,14 +28,7 @@ _MARKS = {"i1": "i", "u1": "U", "i2": "I", "i4": "l", "i8": "L", "f4": "d", "f8"
 
 
 def to_ubjson(value: object) -> bytes:
-    """Return the UBJSON of objects, lists, numeric arrays, texts and numbers.
-
-    Examples
-    --------
-    >>> from treeaudit.readers.xgboost.ubjson import parse
-    >>> parse(to_ubjson({"a": [1, None, "x"], "b": {"c": 300}}))
-    {'a': [1, None, 'x'], 'b': {'c': 300}}
-    """
+    """Return the UBJSON of objects, lists, numeric arrays, texts and numbers."""
     out: list[bytes] = []
     _put(value, out)
     return b"".join(out)
