@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -214,3 +215,54 @@ def test_the_order_of_the_trees_does_not_matter() -> None:
     one, two = run_attack(Attributes(), case), run_attack(Attributes(), again)
     assert one.details.given_away == two.details.given_away
     assert one.people == two.people
+
+
+def test_a_column_among_many_has_to_be_more_certain() -> None:
+    """Every column that is tested may seem to be given away by chance: five percent for all.
+
+    Members of the rare class all have 1 in the first column, where unseen people
+    of that class have it in three of ten cases: enough to be sure of one column,
+    not of one among twelve. The other columns tell nobody from anybody.
+    """
+    n_columns, rare = 12, 15
+    chain = range(1, n_columns)
+    parent, feature = [-1], [-1]
+    low, high = [-np.inf], [np.inf]
+    counts = [[200 - rare, rare]]
+    for column in chain:  # nobody has more than 1 in these
+        inner = 0 if column == 1 else len(parent) - 2
+        parent += [inner, inner]
+        feature += [column, column]
+        low, high = [*low, -np.inf, 1.0], [*high, 1.0, np.inf]
+        counts += [[200 - rare, rare], [0, 0]]
+    inner = len(parent) - 2
+    tree = ta.Tree(
+        parent=[*parent, inner, inner],
+        feature=[*feature, 0, 0],
+        low=[*low, -np.inf, 0.5],
+        high=[*high, 0.5, np.inf],
+        n_records=[*(sum(row) for row in counts), 167, 33],
+        counts=[*counts, [167, 0], [18, rare]],
+    )
+    forest = ta.Forest(trees=(tree,), schema=ta.Schema.numeric(n_columns, ["common", "rare"]))
+
+    def people(n: int, n_rare: int, ones_rare: int, ones_common: int):
+        values, label = np.zeros((n, n_columns)), np.repeat([1, 0], [n_rare, n - n_rare])
+        values[:ones_rare, 0] = 1
+        values[n_rare : n_rare + ones_common, 0] = 1
+        return records_of(forest, values, label)
+
+    case = Case(
+        forest=forest,
+        table=ta.reconstruct(forest).groups,
+        train=people(200, rare, rare, 18),
+        test=people(4_000, 300, 90, 360),
+    )
+    alone = run_attack(Attributes(most_columns=1), case)
+    among = run_attack(Attributes(), case)
+    assert (len(alone.details.columns), len(among.details.columns)) == (1, n_columns)
+    assert list(alone.details.given_away) == ["x0"]
+    assert list(among.details.given_away) == []
+    one, same = alone.details.columns[0], among.details.columns[0]
+    assert replace(one, given_away=False) == same
+    assert one.excess_low > 0

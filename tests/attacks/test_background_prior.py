@@ -149,3 +149,15 @@ def test_indicator_columns_and_a_real_model() -> None:
     for people in ({}, {"train": frame}):
         found = finding(full, prior=prior, target="income", **people)
         assert found.details.prior.column == "job"
+
+
+def test_a_tree_that_makes_no_guess_adds_nothing_to_what_is_claimed(hospital) -> None:
+    """The second tree leaves Umeko in doubt: the claim stays the 95 % of the first."""
+    (tree,) = hospital.trees
+    root = ta.Tree(
+        parent=[-1], feature=[-1], low=[-INF], high=[INF], n_records=[7], counts=[[5, 2]]
+    )
+    forest = ta.Forest(trees=(tree, root), schema=hospital.schema)
+    control = finding(forest, prior=PRIOR, train=PEOPLE).controls[-1]
+    assert control.claim.value == pytest.approx(0.95)
+    assert control.verified.n == 1

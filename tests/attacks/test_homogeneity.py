@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -186,3 +188,22 @@ def test_renaming_the_labels_changes_nothing(forest) -> None:
     for name, value in plain_data(before.details).items():
         same = plain_data(after.details)[name]
         assert same == value or math.isclose(same, value, abs_tol=1e-9)
+
+
+def test_draws_of_a_vote_are_no_people() -> None:
+    x, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(3, max_depth=3, random_state=0)
+    policy = ta.Policy(name="one", values={"min-entropy-l": 1.0})
+    for members, measured, verdict in (
+        ([("tree", DecisionTreeClassifier(max_depth=3)), ("forest", forest)], "draws", "review"),
+        ([("tree", DecisionTreeClassifier(max_depth=3, random_state=0))], "people", "pass"),
+    ):
+        report = ta.scan(VotingClassifier(members).fit(x, y), policy=policy)
+        assert report["TA102"].details.measured_on == measured
+        assert report.verdict == verdict
+
+
+def test_the_smallest_leaves_of_one_label_are_shown_first() -> None:
+    """Who is alone is exposed; a large leaf of one label is often a fact of the population."""
+    finding = run(leaves([[9, 0], [1, 0], [555, 0], [0, 3], [4, 4]]))
+    assert [leaf.people for leaf in finding.evidence] == [1, 3, 9, 555]

@@ -208,3 +208,8 @@ def test_the_hash_is_of_the_file_that_was_scanned(cancer_file, tmp_path) -> None
     from treeaudit.readers.open import open_file
 
     assert open_file(packed).digest() == hashlib.sha256(packed.read_bytes()).hexdigest()
+
+
+def test_the_target_names_the_label_without_tables(figure_3) -> None:
+    (leaf, *_) = ta.scan(figure_3, target="vote", attacks=["TA102"])["TA102"].evidence
+    assert leaf.says.startswith("vote = ")

@@ -30,7 +30,7 @@ DEFECTS = {
             "benchmarks/paper/test_reasons.py::test_adult_was_mixed_up_at_depth_4_as_loan_was",
         ],
         "A model of the population decides where people at hand were counted": [
-            "attacks/test_population.py::test_a_policy_takes_the_count_before_the_model",
+            "attacks/singling_out/test_population.py::test_a_policy_takes_the_count_before_the_model",
         ],
         "A group of exactly k people of a label is small": [
             "attacks/test_homogeneity.py::test_a_cell_of_exactly_k_people_is_not_small",
@@ -70,14 +70,14 @@ DEFECTS = {
     },
     "forests and boosting": {
         "A forest of large leaves is clear, whatever all trees tell together": [
-            "attacks/test_uniqueness.py::test_a_clear_forest_is_said_to_be_judged_tree_by_tree",
+            "attacks/singling_out/test_attack.py::test_a_clear_forest_is_said_to_be_judged_tree_by_tree",
             "attacks/composition/test_attack.py::test_random_labels_of_large_leaves_do_not_pass",
         ],
         "Nobody is told how many people all trees together set apart": [
             "attacks/composition/test_units.py::test_who_is_apart_from_everybody_is_told",
         ],
         "More people are told of than there are: a person counts in every tree": [
-            "attacks/test_uniqueness.py::test_agreement_with_a_count_by_hand",
+            "attacks/singling_out/test_attack.py::test_agreement_with_a_count_by_hand",
             "route/test_route.py::test_every_number_again",
         ],
         "A share of a tree stands beside one of everybody as if of the same people": [

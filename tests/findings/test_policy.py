@@ -518,3 +518,19 @@ def test_every_check_can_be_made_where_everything_is_given() -> None:
 def test_no_number_is_rounded_onto_its_bound(name, measured, threshold, shown, bound) -> None:
     rule = CHECKS[name].rule
     assert (rule.show(measured, threshold), rule.asked(threshold)) == (shown, bound)
+
+
+def test_bounds_over_all_trees_are_told_and_judged_by_their_upper_end(figure_3) -> None:
+    policy = ta.Policy(name="mine", values={"max-unique-people": 40})
+    (check,), _ = judge(policy, [finding("TA101", unique_in_any_tree=BOUNDS)], figure_3)
+    assert (check.measured, check.status) == (42, "fail")
+    assert check.shown == "at least 7 (tree 3 alone: 5), at most 42"
+    share = ta.Policy(name="mine", values={"max-certain-share": 0.01})
+    found = finding("TA102", certain_share=0.6, homogeneous_in_any_tree=BOUNDS)
+    (check,), _ = judge(share, [found], figure_3)
+    of_all = BOUNDS.high / BOUNDS.among
+    assert check.measured == max(0.6, of_all)
+    # Of a tree of draws and of everybody: two shares of different people.
+    assert check.shown == (
+        f"60.0% of the people in tree 3, at most {of_all:.1%} of all people in some tree"
+    )

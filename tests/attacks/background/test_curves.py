@@ -101,3 +101,17 @@ def test_vectors_come_from_every_leaf_whose_counts_are_people(forest) -> None:
     assert found.leaves.tolist() == expected.leaves.tolist()
     assert np.array_equal(found.counts, expected.counts[:, :width])
     assert not expected.counts[:, width:].any()
+
+
+@given(small, st.integers(0, 6))
+def test_random_people_against_every_choice(counts, known) -> None:
+    people = [label for label, n in enumerate(counts) for _ in range(n)]
+    certain, tried = 0, 0
+    for target in range(len(people)):
+        others = [i for i in range(len(people)) if i != target]
+        for taken in itertools.combinations(others, min(known, len(others))):
+            left = {people[i] for i in range(len(people)) if i not in taken}
+            # The best choice of others discloses people of the most frequent label only.
+            certain += len(left) == 1 and people[target] == counts.index(max(counts))
+            tried += 1
+    assert share_certain_by_random([counts], known)[0] == pytest.approx(certain / tried)
