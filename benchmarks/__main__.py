@@ -40,10 +40,7 @@ class Section(NamedTuple):
 
 SECTIONS: tuple[Section, ...] = (
     Section("costs", ("--size", "full"), ("--size", "short"), ("--size", "quick")),
-    Section("command"),
     Section("reading", short=("--only", "pickle"), quick=("--only", "pickle, tree", "--runs", "1")),
-    Section("scale", ("--size", "full"), ("--size", "quick")),
-    Section("people", short=("--quick",), quick=("--quick", "--runs", "1")),
     Section("coverage", short=()),
     Section("paper_tables", data=True),
     Section("defended", ("--rows", "2000"), data=True),

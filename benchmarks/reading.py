@@ -161,7 +161,7 @@ def _line(name: str, path: Path, costs: dict[str, float | None]) -> str:
 def _bound(name: str, costs: dict[str, float | None]) -> str:
     """Return what we promise beside the loader of a library, and whether it is a miss."""
     library, _, form = name.partition(" ")
-    most = {"XGBoost": 4, "LightGBM": 4, "CatBoost": 4, "pickle,": 2}.get(library)
+    most = {"XGBoost": 4, "LightGBM": 4, "CatBoost": 4, "pickle,": 4}.get(library)
     if most is None or name == "LightGBM JSON" or form == "forest":
         return ""
     now, floor = costs["now"], costs["floor"]
