@@ -72,9 +72,8 @@ def _choose(document: Document, models: list[tuple[str, Model]], select: str | N
     if chosen is None:
         kinds = [model.kind for model in document.models]
         kinds += [other for model in document.models for other in model.others]
-        raise UnsupportedModelError(
-            f"the PMML file holds no trees, but {listed(kinds) or 'no model'}"
-        )
+        others = f", but {listed(kinds)}" if kinds else " and no other model"
+        raise UnsupportedModelError(f"the PMML file holds no trees{others}")
     return chosen
 
 
