@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks.private_trees_data import coded, read_table
-from treeaudit.dp.sampling import OperatingSystem
+from treeaudit.dp.subsampling import OperatingSystem
 from treeaudit.model.routing import walk_of
 from treeaudit.trainers.random_trees import random_trees
 

@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.private_trees_data import Table, coded, read_table
 from benchmarks.private_trees_lead import INDEX
 from treeaudit.arrays import Float, Wide
-from treeaudit.dp.sampling import OperatingSystem
+from treeaudit.dp.subsampling import OperatingSystem
 from treeaudit.model.routing import walk_of
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers import splits

@@ -7,8 +7,8 @@ import pytest
 
 from treeaudit.dp import curator as module
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.sampling import Seeded
 from treeaudit.dp.scores import GINI
+from treeaudit.dp.subsampling import Seeded
 from treeaudit.errors import PrivacyError
 
 

@@ -12,7 +12,7 @@ from treeaudit.dp import mechanisms
 from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.mechanisms import IMPOSSIBLE, exponential_mechanism, permute_and_flip
-from treeaudit.dp.sampling import OperatingSystem, Seeded, below
+from treeaudit.dp.subsampling import OperatingSystem, Seeded, below
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.splits import NORM
 

@@ -15,7 +15,7 @@ from treeaudit.dp import mechanisms as module
 from treeaudit.dp.accounting import epsilon_at, of_epsilon, pure_epsilon, rho_at
 from treeaudit.dp.curator import ConcentratedCurator
 from treeaudit.dp.mechanisms import discrete_gaussian, fine_variance
-from treeaudit.dp.sampling import OperatingSystem, Seeded
+from treeaudit.dp.subsampling import OperatingSystem, Seeded
 from treeaudit.errors import PrivacyError
 
 N = 50_000

@@ -13,7 +13,7 @@ from treeaudit.dp.mechanisms import (
     exponential_mechanism,
     permute_and_flip,
 )
-from treeaudit.dp.sampling import OperatingSystem, Seeded
+from treeaudit.dp.subsampling import OperatingSystem, Seeded
 from treeaudit.trainers.smooth_sensitivity_forest import smooth_label
 
 N = 100_000

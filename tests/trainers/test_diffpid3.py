@@ -13,8 +13,8 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.sampling import Seeded
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX
+from treeaudit.dp.subsampling import Seeded
 from treeaudit.errors import DataError
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers import diffpid3_points as points

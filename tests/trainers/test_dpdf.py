@@ -9,8 +9,8 @@ import pytest
 from tests.dp.laws import exponential_mechanism_law
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.mechanisms import discrete_laplace
-from treeaudit.dp.sampling import Seeded
 from treeaudit.dp.scores import GINI, UNIT
+from treeaudit.dp.subsampling import Seeded
 from treeaudit.errors import PrivacyWarning
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.dpdf import (

@@ -12,8 +12,8 @@ from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import curator as curator_module
 from treeaudit.dp.accounting import FINEST_CHOICE, FINEST_COUNT, dyadic
 from treeaudit.dp.mechanisms import IMPOSSIBLE
-from treeaudit.dp.sampling import Seeded
 from treeaudit.dp.scores import UNIT
+from treeaudit.dp.subsampling import Seeded
 from treeaudit.model.schema import Feature, Schema
 from treeaudit.trainers.histograms import Codes
 from treeaudit.trainers.private_tree import PrivateTreeClassifier

@@ -9,8 +9,8 @@ import pytest
 from tests.dp.laws import permute_and_flip_law, privacy_loss
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.sampling import OperatingSystem, Seeded, below
 from treeaudit.dp.scores import UNIT
+from treeaudit.dp.subsampling import OperatingSystem, Seeded, below
 from treeaudit.trainers import growth as growth_module
 from treeaudit.trainers.histograms import Cells, Codes
 from treeaudit.trainers.splits import NORM, SCORES, available, one_each, score_level

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeaudit.dp.sampling import OperatingSystem, Seeded
+from treeaudit.dp.subsampling import OperatingSystem, Seeded
 from treeaudit.errors import DataError
 from treeaudit.model.routing import walk_of
 from treeaudit.model.schema import Feature, Schema

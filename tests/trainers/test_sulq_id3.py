@@ -7,7 +7,7 @@ import pytest
 
 from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
-from treeaudit.dp.sampling import OperatingSystem
+from treeaudit.dp.subsampling import OperatingSystem
 from treeaudit.errors import PrivacyWarning
 from treeaudit.trainers.sulq_id3 import (
     SulqID3Classifier,

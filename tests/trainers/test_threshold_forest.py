@@ -11,7 +11,7 @@ from tests.trainers.people import SCHEMA, people, proved
 from treeaudit.dp import Budget
 from treeaudit.dp.claims import bounded, unbounded_because
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.sampling import loose_threshold_delta, threshold_delta
+from treeaudit.dp.subsampling import loose_threshold_delta, threshold_delta
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.threshold_forest import ThresholdForestClassifier
 

@@ -24,10 +24,10 @@ from tests.dp.exact import (
     sample_law,
 )
 from treeaudit.dp import curator as curator_module
-from treeaudit.dp import sampling
+from treeaudit.dp import subsampling
 from treeaudit.dp.curator import ConcentratedCurator, Curator
 from treeaudit.dp.mechanisms import IMPOSSIBLE
-from treeaudit.dp.sampling import Seeded
+from treeaudit.dp.subsampling import Seeded
 from treeaudit.trainers import (
     diffpid3,
     private_search,
@@ -192,9 +192,9 @@ def told_by(transcript: Transcript, seed: int, times: Any):
             (ConcentratedCurator, "count", counted(ConcentratedCurator)),
             (curator_module, "discrete_gaussian", transcript.gaussian),
             (Curator, "sample", sampled),
-            # Once in every tree: how often else, `treeaudit.dp.sampling.poisson_epsilon` pays for.
-            (sampling, "poisson", lambda _, n: times(n)),
-            (sampling, "tree_of_each", tree_of_record),
+            # Once in every tree; how often else, `poisson_epsilon` pays for.
+            (subsampling, "poisson", lambda _, n: times(n)),
+            (subsampling, "tree_of_each", tree_of_record),
             (curator_module, "discrete_laplace", transcript.laplace),
             (curator_module, "permute_and_flip", choosing("permute-and-flip")),
             (curator_module, "exponential_mechanism", choosing("exponential mechanism")),

@@ -8,7 +8,7 @@ from typing import Any
 from treeaudit.dp.accounting import rational, rho_at
 from treeaudit.dp.ledger import Ledger, Query, factor
 from treeaudit.dp.mechanisms import GAUSSIAN
-from treeaudit.dp.sampling import BOOTSTRAP
+from treeaudit.dp.subsampling import BOOTSTRAP
 from treeaudit.errors import DataError, PrivacyError
 from treeaudit.model.forest import Forest
 

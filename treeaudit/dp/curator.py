@@ -21,7 +21,7 @@ from treeaudit.dp.mechanisms import (
     fine_variance,
     permute_and_flip,
 )
-from treeaudit.dp.sampling import Entropy, OperatingSystem, least_threshold, thinned
+from treeaudit.dp.subsampling import Entropy, OperatingSystem, least_threshold, thinned
 from treeaudit.errors import PrivacyError
 
 THRESHOLD = "sampling and threshold"
@@ -169,7 +169,7 @@ class Curator:
         """Return counts in a random sample of the people, those below a threshold as 0.
 
         No noise is added. Parts are disjoint, and so are their cells. The answer is
-        (epsilon, delta)-differentially private (`treeaudit.dp.sampling.threshold_delta`).
+        (epsilon, delta)-differentially private (`treeaudit.dp.subsampling.threshold_delta`).
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Index, Wide
-from treeaudit.dp.sampling import Entropy, below
+from treeaudit.dp.subsampling import Entropy, below
 
 IMPOSSIBLE = -(1 << 61)
 """The score of a candidate that is never chosen, whatever the rate; it must not depend on data."""
@@ -131,7 +131,7 @@ def discrete_laplace(rate: Fraction, n: int, entropy: Entropy) -> Wide:
 
     Examples
     --------
-    >>> from treeaudit.dp.sampling import OperatingSystem
+    >>> from treeaudit.dp.subsampling import OperatingSystem
     >>> discrete_laplace(Fraction(1000), 3, OperatingSystem()).tolist()
     [0, 0, 0]
     """
@@ -186,7 +186,7 @@ def permute_and_flip(scores: npt.ArrayLike, rate: Fraction, entropy: Entropy) ->
 
     Examples
     --------
-    >>> from treeaudit.dp.sampling import OperatingSystem
+    >>> from treeaudit.dp.subsampling import OperatingSystem
     >>> permute_and_flip([[0, 900], [900, 0]], Fraction(1), OperatingSystem()).tolist()
     [1, 0]
     """
@@ -234,7 +234,7 @@ def exponential_mechanism(
 
     Examples
     --------
-    >>> from treeaudit.dp.sampling import OperatingSystem
+    >>> from treeaudit.dp.subsampling import OperatingSystem
     >>> exponential_mechanism([[0, 900], [900, 0]], Fraction(1), OperatingSystem()).tolist()
     [1, 0]
     """

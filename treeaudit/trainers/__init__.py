@@ -24,7 +24,7 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.txt``
   (sequential). It halves the rate under ``replace-one``, keeps the ledger and
   refuses to go over epsilon in the sound variant. ``curator.note(...)`` writes
   down what is asked by a mechanism as printed. ``curator.entropy`` is the
-  source for everything else that is random: `treeaudit.dp.sampling.below`,
+  source for everything else that is random: `treeaudit.dp.subsampling.below`,
   ``unit``, ``permutation``. Never numpy's generators.
 * Scores are whole numbers: ``GINI.of(counts)`` and its ``sensitivity(n_most)``, with ``UNIT``
   of them to a person, in `treeaudit.dp.scores`. ``epsilon`` is a `Fraction`; divide it, never
@@ -44,7 +44,7 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.txt``
   with `note_unspent` (``growth``): its claim is what it would spend at worst.
 * ``random_trees`` grows trees that look at nothing, routes the records down them, and
   asks for the counts of their leaves.
-* A record that is drawn by chance (`treeaudit.dp.sampling`): into one tree (`tree_of_each`),
+* A record that is drawn by chance (`treeaudit.dp.subsampling`): into one tree (`tree_of_each`),
   several times (`poisson`), into a sample whose small counts are left out (`Curator.sample`).
 * ``listed``, its line of Table I: the command line, the README and the benchmark follow.
 

@@ -16,10 +16,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from treeaudit.dp import sampling
+from treeaudit.dp import subsampling
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.sampling import below
+from treeaudit.dp.subsampling import below
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.growth import Choices, grow_by_choice, note_unspent
@@ -84,7 +84,7 @@ class BootstrapForestClassifier(PrivateClassifier):
         if self.variant == "published":
             return epsilon / int(self.n_estimators)
         units = factor(self.neighbours, self.rows_per_person)
-        return units * sampling.poisson_epsilon(epsilon / (units * int(self.n_estimators)))
+        return units * subsampling.poisson_epsilon(epsilon / (units * int(self.n_estimators)))
 
     def _least(self, rows: TrainingRows, epsilon: Fraction) -> Fraction:
         return self._of_a_tree(epsilon) / (2 * int(self.max_depth) - 1)
@@ -107,13 +107,13 @@ class BootstrapForestClassifier(PrivateClassifier):
                 drawn = below(curator.entropy, max(1, len(rows)), len(rows))
                 times = np.bincount(drawn, minlength=len(rows))
             else:
-                times = sampling.poisson(curator.entropy, len(rows))
+                times = subsampling.poisson(curator.entropy, len(rows))
             name = f"tree {number + 1}: "
             trees.append(grow_by_choice(rows, cells.drawn(times), curator, choices, name))
         note_unspent(curator, n_trees * tree_costs)
         if not published:
             beyond = epsilon - n_trees * tree_costs
-            curator.note("records drawn again", sampling.BOOTSTRAP, beyond, Fraction(1), 1)
+            curator.note("records drawn again", subsampling.BOOTSTRAP, beyond, Fraction(1), 1)
         return Grown(
             trees=tuple(trees),
             counts_reason=f"discrete Laplace noise for an epsilon of {float(choices.epsilon):g}",

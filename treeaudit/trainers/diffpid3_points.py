@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Float, Index, Int, Wide
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.sampling import below
 from treeaudit.dp.scores import UNIT, Score
+from treeaudit.dp.subsampling import below
 from treeaudit.model.schema import Feature
 
 N_POINTS = 1 << 16

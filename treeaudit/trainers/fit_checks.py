@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from treeaudit.arrays import Array, Float
 from treeaudit.dp.budget import Budget
 from treeaudit.dp.ledger import Ledger, Query
-from treeaudit.dp.sampling import Entropy, OperatingSystem, Seeded
+from treeaudit.dp.subsampling import Entropy, OperatingSystem, Seeded
 from treeaudit.errors import PrivacyError, PrivacyWarning
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

@@ -18,10 +18,10 @@ from typing import ClassVar
 import numpy as np
 
 from treeaudit.arrays import Float, Wide
-from treeaudit.dp import sampling
+from treeaudit.dp import subsampling
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.sampling import unit
 from treeaudit.dp.scores import MAX
+from treeaudit.dp.subsampling import unit
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier
@@ -107,10 +107,10 @@ class MidpointForestClassifier(PrivateClassifier):
         )
         cells = code_rows(rows, public_codes(rows.schema, int(self.n_bins)))
         trees = []
-        mine = sampling.tree_of_each(curator.entropy, n_trees, len(rows))
+        mine = subsampling.tree_of_each(curator.entropy, n_trees, len(rows))
         for number in range(n_trees):
             if published:
-                times = sampling.poisson(curator.entropy, len(rows))
+                times = subsampling.poisson(curator.entropy, len(rows))
                 own, part, name = replace(cells, weight=times), rows, f"tree {number + 1}: "
             else:
                 part, name = rows.part(mine == number), ""

@@ -17,7 +17,7 @@ from treeaudit.dp.budget import Budget
 from treeaudit.dp.claims import NOT_ASKED
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger
-from treeaudit.dp.sampling import below
+from treeaudit.dp.subsampling import below
 from treeaudit.model.schema import Schema
 from treeaudit.people.predict.predictions import predict_shares
 from treeaudit.trainers.answers import PrivateClassifier

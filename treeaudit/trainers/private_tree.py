@@ -25,7 +25,7 @@ from treeaudit.arrays import Float, Wide
 from treeaudit.dp.accounting import FINEST_CHOICE, dyadic, rational
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.sampling import below
+from treeaudit.dp.subsampling import below
 from treeaudit.errors import PrivacyError
 from treeaudit.model.forest import Noise
 from treeaudit.trainers.answers import PrivateClassifier

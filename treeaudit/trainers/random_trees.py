@@ -18,7 +18,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Index, Int, Wide
 from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.sampling import Entropy, below, permutation, unit
+from treeaudit.dp.subsampling import Entropy, below, permutation, unit
 from treeaudit.errors import DataError
 from treeaudit.model.routing import Walk, in_chunks, walk_of
 from treeaudit.model.schema import Schema

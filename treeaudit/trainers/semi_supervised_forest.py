@@ -16,7 +16,7 @@ import numpy as np
 
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.sampling import Entropy, below, unit
+from treeaudit.dp.subsampling import Entropy, below, unit
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema

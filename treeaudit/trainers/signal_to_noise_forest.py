@@ -20,7 +20,7 @@ import numpy as np
 from treeaudit.arrays import Flag, Float, Int, Wide, sum_of_row
 from treeaudit.defenses.tree_edits import compact
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.sampling import permutation
+from treeaudit.dp.subsampling import permutation
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier

@@ -24,7 +24,7 @@ from treeaudit.arrays import Flag, Float, Int, Wide
 from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.mechanisms import exponential_mechanism
-from treeaudit.dp.sampling import Entropy, below, permutation
+from treeaudit.dp.subsampling import Entropy, below, permutation
 from treeaudit.model.routing import walk_of
 from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Wide, sum_of_row
 from treeaudit.dp.mechanisms import IMPOSSIBLE
-from treeaudit.dp.sampling import Entropy, below
 from treeaudit.dp.scores import GINI, INFORMATION_GAIN, MAX, UNIT, Score
+from treeaudit.dp.subsampling import Entropy, below
 from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.trainers.histograms import Codes
 

@@ -21,7 +21,7 @@ import numpy as np
 from treeaudit.arrays import Float, Wide
 from treeaudit.defenses.tree_edits import summed
 from treeaudit.dp.curator import Curator
-from treeaudit.dp.sampling import Entropy, unit
+from treeaudit.dp.subsampling import Entropy, unit
 from treeaudit.model.forest import Noise
 from treeaudit.model.schema import Schema
 from treeaudit.trainers.answers import PrivateClassifier

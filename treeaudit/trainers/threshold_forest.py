@@ -16,7 +16,7 @@ import numpy as np
 from treeaudit.dp.accounting import FINEST_COUNT, dyadic
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import factor
-from treeaudit.dp.sampling import least_threshold, loose_threshold_delta
+from treeaudit.dp.subsampling import least_threshold, loose_threshold_delta
 from treeaudit.errors import PrivacyError
 from treeaudit.trainers.answers import PrivateClassifier
 from treeaudit.trainers.fit_checks import WITH_DELTA, check_delta, check_share
@@ -46,7 +46,7 @@ class ThresholdForestClassifier(PrivateClassifier):
     Trees ask at random, from the public schema alone. Per tree a fresh sample keeps every record
     with chance beta, and every count of a (leaf, label) cell below k is told as 0. One record is
     in one cell, whose sampled count has the law Bin(N, beta) or Bin(N - 1, beta): exact in
-    `treeaudit.dp.sampling.threshold_delta`. tau trees with samples of their own cost tau
+    `treeaudit.dp.subsampling.threshold_delta`. tau trees with samples of their own cost tau
     times (epsilon / tau, delta / tau) (sequential composition). A threshold on the people of a
     leaf, whatever their labels, would not do: a label of one person shows with chance beta.
     Where f records are protected, each is at epsilon / f and at most delta exp(-epsilon) / f

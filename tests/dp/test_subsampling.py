@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chisquare
 
-from treeaudit.dp import sampling
+from treeaudit.dp import subsampling
 from treeaudit.dp.curator import Curator
 from treeaudit.dp.ledger import Ledger
-from treeaudit.dp.sampling import (
+from treeaudit.dp.subsampling import (
     OperatingSystem,
     Seeded,
     below,
@@ -171,7 +171,7 @@ class _Given:
 
 @pytest.mark.parametrize("k", range(6))
 def test_levels_of_62_bits_tell_how_often_a_record_is_taken(k) -> None:
-    level = int(sampling._LEVELS[k])
+    level = int(subsampling._LEVELS[k])
     for drawn, times in ((level - 1, k), (level, k + 1)):
         given = _Given(drawn.to_bytes(8, "little"))
         assert poisson(given, 1).tolist() == [times]
