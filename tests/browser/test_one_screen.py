@@ -9,11 +9,12 @@ import pandas as pd
 import pytest
 
 import treeaudit as ta
+from tests.strategies import one_in
 from treeaudit.repair.suggestion import with_fix
 from treeaudit.reports.formats import render
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.sampled]
 GOLDEN = Path(__file__).parent.parent / "golden" / "reports"
 PAGES = sorted(p.name for p in GOLDEN.glob("*.html") if not p.name.startswith("compare"))
 OPEN = [name for name in PAGES if ".release-safe." not in name]
@@ -37,7 +38,7 @@ def _model(name: str, x, y):
     }[name].fit(x, y)
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=one_in(2, MODELS))
 def pages(request, adult, tmp_path_factory) -> list[Path]:
     """The page of the file alone, with people at hand, and its release-safe copy."""
     columns, income = adult
@@ -125,7 +126,8 @@ def _odd(kind: str):
 
 
 @pytest.mark.parametrize(
-    "kind", ["300 columns", "100 classes", "names of 40 words", "1,000 trees", "numbers"]
+    "kind",
+    one_in(2, ["300 columns", "100 classes", "names of 40 words", "1,000 trees", "numbers"]),
 )
 def test_odd_models_are_told_in_two_sheets(browser, tmp_path, kind) -> None:
     model, train, test = _odd(kind)
