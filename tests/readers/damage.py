@@ -1,15 +1,26 @@
 """Read damaged bytes, and see that a reader never goes wrong."""
 
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
-from treeaudit.errors import ReadError
+from tests.outcome import refusal
+from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
 from treeaudit.readers.open import Content
 
-__all__ = ["sentence_or_model"]
+__all__ = ["refused", "sentence_or_model"]
+
+
+def refused(folder: Path, data: bytes, kind: type[ReadError] = UnsupportedModelError) -> str:
+    """Read a file of these bytes; return the sentence of the error, of exactly this kind."""
+    path = folder / "model"
+    path.write_bytes(data)
+    error = refusal(path)
+    assert type(error) is kind, error
+    return str(error)
 
 
 def sentence_or_model(reader: ModuleType, data: bytes) -> ReadError | None:

@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.hostile.test_sandbox import read_apart
 from tests.libraries import library
 from tests.outcome import read_whole, refusal
+from tests.readers.damage import refused
 from treeaudit import (
     Forest,
     ModelTooLargeError,
@@ -258,11 +259,9 @@ UNSAFE = {
 
 @pytest.mark.parametrize("name", UNSAFE)
 def test_names_that_run_code_are_unsafe(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "model.skops"
     bad = UNSAFE[name]
     whole = node("ListNode", "builtins", "list", content=bad) if isinstance(bad, list) else bad
-    path.write_bytes(with_attribute(whole))
-    assert type(refusal(path)) is UnsafeModelError
+    refused(tmp_path, with_attribute(whole), UnsafeModelError)
 
 
 NOT_READ: dict[str, Any] = {
@@ -273,11 +272,7 @@ NOT_READ: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", NOT_READ)
 def test_code_of_other_libraries_is_not_read(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "model.skops"
-    path.write_bytes(with_attribute(NOT_READ[name]))
-    error = refusal(path)
-    assert type(error) is UnsupportedModelError
-    assert "treeaudit does not read" in str(error)
+    assert "treeaudit does not read" in refused(tmp_path, with_attribute(NOT_READ[name]))
 
 
 DAMAGED: dict[str, Any] = {
@@ -446,9 +441,7 @@ def test_a_size_that_lies_is_found(tmp_path: Path) -> None:
     data = bytearray(packed(schema, files, zipfile.ZIP_DEFLATED))
     at = data.index(b"PK\x01\x02")
     data[at + 24 : at + 28] = (5).to_bytes(4, "little")
-    path = tmp_path / "model.skops"
-    path.write_bytes(data)
-    assert type(refusal(path)) is ReadError
+    refused(tmp_path, data, ReadError)
 
 
 def test_files_cut_short(tmp_path: Path) -> None:
