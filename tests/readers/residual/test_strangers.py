@@ -50,7 +50,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import refusal
-from tests.readers.damage import refused
+from tests.readers.damage import pickled, refused
 from treeaudit import UnsafeModelError, UnsupportedModelError, load
 
 try:
@@ -163,8 +163,7 @@ def test_a_bound_method_is_no_attack(method: str, tmp_path: Path) -> None:
 def test_a_model_behind_a_bound_method_is_a_model_of_the_file(tmp_path: Path) -> None:
     model, other = (DecisionTreeClassifier(max_depth=n).fit(X, Y) for n in (1, 2))
     model.backup_ = other.score
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(model))
+    path = pickled(tmp_path, model)
     assert {left.kind for left in load(path).extras} == {"unseen"}
 
 
@@ -464,16 +463,14 @@ def test_a_model_in_a_class_of_the_author_is_audited(protocol: int, tmp_path: Pa
 def test_two_models_in_a_class_of_the_author_are_named(tmp_path: Path) -> None:
     wrapper = Wrapper(DecisionTreeClassifier(max_depth=1).fit(X, Y))
     wrapper.other = DecisionTreeClassifier(max_depth=2).fit(X, Y)
-    path = tmp_path / "model"
-    path.write_bytes(pickle.dumps(wrapper))
+    path = pickled(tmp_path, wrapper)
     with pytest.raises(UnsupportedModelError, match=r"2 models \(model_, other\)"):
         load(path)
 
 
 def test_a_pipeline_with_a_function_of_the_author_is_audited(tmp_path: Path) -> None:
     model = make_pipeline(FunctionTransformer(shortened), DecisionTreeClassifier(max_depth=2))
-    path = tmp_path / "model"
-    path.write_bytes(pickle.dumps(model.fit(X, Y)))
+    path = pickled(tmp_path, model.fit(X, Y))
     names = [one.where for one in load(path).extras if one.kind == "calls"]
     assert names == [f"{__name__}.shortened"]
 
@@ -520,8 +517,7 @@ def test_an_objective_of_ones_own_is_named_as_code(library, tmp_path) -> None:
     x = np.random.default_rng(0).normal(size=(300, 3))
     labels = (x[:, 0] > 0).astype(int)
     model = kind(n_estimators=3, n_jobs=1, objective=own_objective).fit(x, labels)
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(model))
+    path = pickled(tmp_path, model)
     assert "calls" in {one.kind for one in load(path).extras}
     booster = model.booster_ if library == "lightgbm" else model.get_booster()
     document = tmp_path / ("model.txt" if library == "lightgbm" else "model.json")
@@ -536,8 +532,7 @@ def test_the_boosters_of_a_cross_validation_are_named(tmp_path) -> None:
     asked = {"objective": "binary", "verbose": -1, "num_threads": 1}
     rows = lgb.Dataset(x, (x[:, 0] > 0).astype(int))
     made = lgb.cv(asked, rows, 3, nfold=3, return_cvbooster=True)["cvbooster"]
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(made))
+    path = pickled(tmp_path, made)
     with pytest.raises(UnsupportedModelError, match="save the models in its boosters one at a"):
         load(path)
     path.write_bytes(pickle.dumps(made.boosters[0]))
