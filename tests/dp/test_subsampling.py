@@ -44,17 +44,8 @@ def test_large_bounds_reach_the_top() -> None:
 
 
 def test_words_below_the_bound_are_taken_as_they_come() -> None:
-    class Fixed:
-        def __init__(self, *chunks: bytes) -> None:
-            self.chunks = list(chunks)
-
-        def read(self, n: int) -> bytes:
-            chunk = self.chunks.pop(0)
-            assert len(chunk) == n
-            return chunk
-
     # Bound 5 needs three bits: 7 is refused, and drawn again.
-    assert below(Fixed(bytes([1, 7, 4]), bytes([0])), 5, 3).tolist() == [1, 0, 4]
+    assert below(_Given(bytes([1, 7, 4]), bytes([0])), 5, 3).tolist() == [1, 0, 4]
 
 
 def test_the_operating_system_is_asked_each_time(monkeypatch) -> None:

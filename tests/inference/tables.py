@@ -7,9 +7,19 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from treeaudit.model.forest import Forest
+from treeaudit.model.tree import Tree
 from treeaudit.readers import load
 
+INF = np.inf
 KINDS = ("binary", "ordinal", "mixed")
+
+
+def stump(feature: int, *counts: list[float], **more) -> Tree:
+    """Return a tree that asks whether a feature is above a half."""
+    return Tree(
+        parent=[-1, 0, 0], feature=[-1, feature, feature], low=[-INF, -INF, 0.5],
+        high=[INF, 0.5, INF], counts=[np.sum(counts, axis=0), *counts], **more,
+    )  # fmt: skip
 
 
 def trained(seed: int, most_people: int = 60) -> tuple[Forest, np.ndarray, np.ndarray]:

@@ -8,21 +8,17 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 
+from tests.inference.tables import stump
 from treeaudit.errors import DataError
 from treeaudit.inference import boosted
 from treeaudit.inference.boosted import infer_boosted
-from treeaudit.inference.boosted_bounds import (
-    enclose,
-    fulfils,
-    nearest_solution,
-)
+from treeaudit.inference.boosted_bounds import enclose, fulfils, nearest_solution
 from treeaudit.inference.boosted_equations import Equations, equations_of
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, Variable
 from treeaudit.inference.scope import OutOfBudgetError
 from treeaudit.model.forest import Boosting, Forest
-from treeaudit.model.tree import Tree
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
 
@@ -31,18 +27,6 @@ INF = np.inf
 
 def never() -> bool:
     return False
-
-
-def stump(column: int, n, value, counts) -> Tree:
-    return Tree(
-        parent=[-1, 0, 0],
-        feature=[-1, column, column],
-        low=[-INF, -INF, 0.5],
-        high=[INF, 0.5, INF],
-        n_records=[sum(n), *n],
-        value=[0.0, *value],
-        counts=[np.sum(counts, axis=0), *counts],
-    )
 
 
 def by_hand() -> Equations:
@@ -58,8 +42,8 @@ def by_hand() -> Equations:
     gradient = [0.5 + p + 2 * (p - 1), -0.5 + (p - 1)]
     value = [-g / m for g, m in zip(gradient, mass, strict=True)]
     trees = (
-        stump(0, [2, 4], [0.0, 1.0], [[1, 1], [1, 3]]),
-        stump(1, [4, 2], value, [[4, 4], [2, 2]]),
+        stump(0, [1, 1], [1, 3], n_records=[6, 2, 4], value=[0.0, 0.0, 1.0]),
+        stump(1, [4, 4], [2, 2], n_records=[6, 4, 2], value=[0.0, *value]),
     )
     masses = ([1.5, 0.5, 1.0], [sum(mass), *mass])
     boosting = Boosting(
@@ -97,28 +81,22 @@ def test_two_rounds_by_hand() -> None:
     assert bounds.low.tolist() == bounds.high.tolist() == people.tolist()
 
 
+def part(whole: Equations, kept: np.ndarray) -> Equations:
+    names = "middle width target tolerance people informative".split()
+    return replace(whole, **{name: getattr(whole, name)[kept] for name in names})
+
+
 def test_bounds_hold_every_table_that_fits() -> None:
     equations = by_hand()
     # Without the numbers of the second tree but its people there are several tables.
     kept = np.flatnonzero(~equations.informative)
-    some = Equations(
-        middle=equations.middle[kept],
-        width=equations.width[kept],
-        target=equations.target[kept],
-        tolerance=equations.tolerance[kept],
-        people=equations.people[kept],
-        most=equations.most,
-        n_people=equations.n_people,
-        informative=equations.informative[kept],
-    )
+    some = part(equations, kept)
     every = [np.array(x, float) for x in product(*(range(int(m) + 1) for m in some.most))]
     fitting = [x for x in every if fulfils(some, x)]
     assert len(fitting) > 1
     for x in fitting:
         bounds, _ = enclose(some, x, never)
-        assert all(
-            (bounds.low <= other).all() and (other <= bounds.high).all() for other in fitting
-        )
+        assert all((bounds.low <= y).all() and (y <= bounds.high).all() for y in fitting)
 
 
 def trained(seed: int) -> tuple[Forest, np.ndarray, np.ndarray]:
@@ -131,37 +109,41 @@ def trained(seed: int) -> tuple[Forest, np.ndarray, np.ndarray]:
     labels = (score > np.median(score)).astype(int)
     rounds, depth = int(rng.integers(2, 30)), int(rng.integers(2, 6))
     rate, smallest = float(rng.choice([0.05, 0.1, 0.3, 1])), int(rng.integers(1, 8))
-    if seed % 2:
-        model = GradientBoostingClassifier(
-            n_estimators=rounds, max_depth=depth, learning_rate=rate, min_samples_leaf=smallest,
-            random_state=seed,
-        )  # fmt: skip
-    else:
-        model = HistGradientBoostingClassifier(
-            max_iter=rounds, max_depth=depth, learning_rate=rate, min_samples_leaf=smallest,
-            l2_regularization=float(rng.choice([0, 1])), random_state=seed,
-        )  # fmt: skip
+    library = "gradients" if seed % 2 else "histograms"
+    model = booster(library, seed, rng, rate, rounds, smallest, depth)
     return load(model.fit(values, labels)), values, labels
 
 
+def booster(library: str, seed: int, rng, rate: float, rounds: int, few=5, depth=None):
+    """Return a model that is not yet fitted."""
+    given = {"learning_rate": rate, "n_estimators": rounds}
+    if library == "xgboost":
+        return pytest.importorskip(library).XGBClassifier(
+            max_depth=5, n_jobs=1, min_child_weight=1, reg_lambda=float(rng.choice([0.5, 1, 5])),
+            tree_method=["hist", "exact"][seed % 2], **given,
+        )  # fmt: skip
+    if library == "lightgbm":
+        return pytest.importorskip(library).LGBMClassifier(
+            min_child_samples=5, verbose=-1, n_jobs=1, reg_lambda=float(rng.choice([0, 1])), **given
+        )
+    if library == "histograms":
+        return HistGradientBoostingClassifier(
+            max_iter=rounds, max_depth=depth, learning_rate=rate, min_samples_leaf=few,
+            l2_regularization=float(rng.choice([0, 1])), random_state=seed,
+        )  # fmt: skip
+    return GradientBoostingClassifier(
+        max_depth=depth or 4, min_samples_leaf=few, random_state=seed, **given
+    )
+
+
 def of_library(seed: int, library: str) -> tuple[Forest, np.ndarray, np.ndarray]:
-    module = pytest.importorskip(library)
     rng = np.random.default_rng(seed)
     n = int(rng.integers(60, 200))
     values = rng.integers(0, [2, 2, 2, 3, 4], (n, 5)).astype(float)
     labels = (values @ rng.normal(0, 1, 5) + rng.normal(0, 1, n) > 1).astype(int)
     labels[:2] = 0, 1
     rate = float(rng.choice([0.1, 0.3]))
-    if library == "xgboost":
-        model = module.XGBClassifier(
-            n_estimators=15, max_depth=5, learning_rate=rate, min_child_weight=1, n_jobs=1,
-            reg_lambda=float(rng.choice([0.5, 1, 5])), tree_method=["hist", "exact"][seed % 2],
-        )  # fmt: skip
-    else:
-        model = module.LGBMClassifier(
-            n_estimators=15, learning_rate=rate, min_child_samples=5, verbose=-1, n_jobs=1,
-            reg_lambda=float(rng.choice([0, 1])),
-        )  # fmt: skip
+    model = booster(library, seed, rng, rate, 15)
     return load(model.fit(values, labels)), values, labels
 
 
@@ -175,27 +157,31 @@ def of_several(seed: int, library: str) -> tuple[Forest, np.ndarray, np.ndarray]
     labels[:k] = range(k)
     rate, rounds = float(rng.choice([0.1, 0.3])), int(rng.integers(5, 25))
     few = int(rng.integers(1, 8))
-    if library == "xgboost":
-        model = pytest.importorskip(library).XGBClassifier(
-            n_estimators=rounds, max_depth=5, learning_rate=rate, n_jobs=1,
-            reg_lambda=float(rng.choice([0.5, 1, 5])), tree_method=["hist", "exact"][seed % 2],
-        )  # fmt: skip
-    elif library == "lightgbm":
-        model = pytest.importorskip(library).LGBMClassifier(
-            n_estimators=rounds, learning_rate=rate, min_child_samples=5, verbose=-1, n_jobs=1,
-            reg_lambda=float(rng.choice([0, 1])),
-        )  # fmt: skip
-    elif library == "histograms":
-        model = HistGradientBoostingClassifier(
-            max_iter=rounds, learning_rate=rate, min_samples_leaf=few, random_state=seed,
-            l2_regularization=float(rng.choice([0, 1])),
-        )  # fmt: skip
-    else:
-        model = GradientBoostingClassifier(
-            n_estimators=rounds, max_depth=4, learning_rate=rate, min_samples_leaf=few,
-            random_state=seed,
-        )  # fmt: skip
+    model = booster(library, seed, rng, rate, rounds, few)
     return load(model.fit(values, labels)), values, labels
+
+
+def counted(forest: Forest, cells: Cells, values, labels, n_classes: int) -> np.ndarray:
+    """Return how many people of each class are in each cell."""
+    at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
+    leaf = forest.apply(values)[:, : len(cells.leaf)]
+    people = np.zeros(n_classes * len(cells))
+    cell = np.array([at[tuple(one)] for one in leaf.tolist()], dtype=int)
+    np.add.at(people, n_classes * cell + labels, 1)
+    return people
+
+
+@pytest.fixture
+def seen(monkeypatch) -> list[tuple[Cells, Equations]]:
+    """The cells and the equations of every inference."""
+    told = []
+
+    def noted(cells, trees, boosting):
+        told.append((cells, equations_of(cells, trees, boosting)))
+        return told[-1][1]
+
+    monkeypatch.setattr(boosted, "equations_of", noted)
+    return told
 
 
 def check_noise(forest: Forest, values: np.ndarray, labels: np.ndarray, *, known: int = 0) -> int:
@@ -213,11 +199,7 @@ def check_noise(forest: Forest, values: np.ndarray, labels: np.ndarray, *, known
             raise
         return 0
     values, labels = values[known:], labels[known:]
-    leaf = forest.apply(values)[:, : found.n_trees]
-    cell = {tuple(one): i for i, one in enumerate(found.cells.leaf.T.tolist())}
-    people = np.zeros(found.n_classes * len(found.cells))
-    at = np.array([cell[tuple(one)] for one in leaf.tolist()], dtype=int)
-    np.add.at(people, found.n_classes * at + labels, 1)
+    people = counted(forest, found.cells, values, labels, found.n_classes)
     assert (found.bounds.low <= people).all()
     assert (people <= found.bounds.high).all()
     assert found.n_people == len(labels)
@@ -234,15 +216,8 @@ def check_noise(forest: Forest, values: np.ndarray, labels: np.ndarray, *, known
         ("xgboost", range(100, 106)),
     ],
 )
-def test_the_people_fulfil_every_equation_of_several_classes(library, seeds, monkeypatch) -> None:
+def test_the_people_fulfil_every_equation_of_several_classes(library, seeds, seen) -> None:
     """Far from the edge: what is said to be off by rounding is off by less than half of that."""
-    seen = []
-
-    def noted(cells, trees, boosting):
-        seen.append((cells, equations_of(cells, trees, boosting)))
-        return seen[-1][1]
-
-    monkeypatch.setattr(boosted, "equations_of", noted)
     for seed in seeds:
         forest, values, labels = of_several(seed, library)
         with suppress(DataError, OutOfBudgetError):
@@ -250,14 +225,10 @@ def test_the_people_fulfil_every_equation_of_several_classes(library, seeds, mon
         if not seen:
             continue
         cells, equations = seen.pop()
-        at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
-        leaf = forest.apply(values)[:, : len(cells.leaf)]
-        people = np.zeros(len(equations.most))
-        cell = np.array([at[tuple(one)] for one in leaf.tolist()])
-        np.add.at(people, len(equations.most) // len(cells) * cell + labels, 1)
-        assert fulfils(
-            replace(equations, tolerance=equations.tolerance / 2, width=equations.width / 2), people
-        )
+        n_classes = len(equations.most) // len(cells)
+        people = counted(forest, cells, values, labels, n_classes)
+        half = {"tolerance": equations.tolerance / 2, "width": equations.width / 2}
+        assert fulfils(replace(equations, **half), people)
         swapped = people.reshape(len(cells), -1)[:, ::-1].ravel()
         assert not fulfils(equations, swapped)
 
@@ -270,32 +241,21 @@ def test_no_certificate_of_several_classes_is_wrong(library: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, monkeypatch) -> None:
+def test_bounds_of_several_classes_hold_every_table_that_fits(seed: int, seen) -> None:
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 2, (6, 2)).astype(float)
     values[:2] = [0, 1], [1, 0]
     labels = np.array([0, 1, 2, *rng.integers(0, 3, 3)])
     model = GradientBoostingClassifier(n_estimators=3, max_depth=2, max_features=1, random_state=0)
     forest = load(model.fit(values, labels))
-    seen = []
-
-    def noted(cells, trees, boosting):
-        seen.append((cells, equations_of(cells, trees, boosting)))
-        return seen[-1][1]
-
-    monkeypatch.setattr(boosted, "equations_of", noted)
     with suppress(DataError, OutOfBudgetError):
         infer_boosted(forest)
     cells, whole = seen.pop()
     # Without some of the equations there are several tables.
     kept = np.flatnonzero((rng.random(len(whole.target)) < 0.6) | ~whole.informative)
-    names = "middle width target tolerance people informative".split()
-    some = replace(whole, **{name: getattr(whole, name)[kept] for name in names})
+    some = part(whole, kept)
     every = tables(some.most, 6)
-    at = {tuple(one): i for i, one in enumerate(cells.leaf.T.tolist())}
-    truth = np.zeros(len(some.most))
-    cell = np.array([at[tuple(one)] for one in forest.apply(values).tolist()])
-    np.add.at(truth, 3 * cell + labels, 1)
+    truth = counted(forest, cells, values, labels, 3)
     for equations in (some, whole):
         fitting = [x for x in every if fulfils(equations, x)]
         assert truth.tolist() in [x.tolist() for x in fitting]

@@ -1,19 +1,17 @@
 """No bound is ever wrong: held against the truth, and against all tables that fit."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.inference.tables import every_table, small, trained
+from tests.inference.tables import every_table, small, stump, trained
 from tests.strategies import examples, one_in
 from treeaudit.inference.exact import Solution, infer_exact
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Schema
-from treeaudit.model.tree import Tree
 
 INF = np.inf
 
@@ -57,22 +55,6 @@ def test_the_bounds_hold_all_tables_that_fit(seed) -> None:
     check_all_tables(forest, values, labels, grid)
 
 
-def grid(feature: int, parts: int, values: np.ndarray, labels: np.ndarray) -> Tree:
-    """Return a tree that cuts one column into so many equal parts, one after another."""
-    n = 2 * parts - 1
-    parent, low, high = np.full(n, -1), np.full(n, -INF), np.full(n, INF)
-    for i in range(parts - 1):
-        parent[[2 * i + 1, 2 * i + 2]] = 2 * i
-        high[2 * i + 1] = low[2 * i + 2] = (i + 1) / parts
-    edges = np.where(parent < 0, -1, feature)
-    tree = Tree(parent=parent, feature=edges, low=low, high=high)
-    counts = np.zeros((n, 2))
-    np.add.at(counts, (tree.apply(values), labels), 1)
-    for node in range(n - 1, 0, -1):
-        counts[parent[node]] += counts[node]
-    return replace(tree, counts=counts)
-
-
 @pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize("first", one_in(30, range(0, 3_000, 100)))
@@ -99,13 +81,6 @@ def check_all_tables(
             counts = np.array([table[cell] for cell in cells])
             assert (one.bounds.low <= counts).all()
             assert (counts <= one.bounds.high).all()
-
-
-def stump(feature: int, *counts: list[float]) -> Tree:
-    return Tree(
-        parent=[-1, 0, 0], feature=[-1, feature, feature], low=[-INF, -INF, 0.5],
-        high=[INF, 0.5, INF], counts=[np.sum(counts, axis=0), *counts],
-    )  # fmt: skip
 
 
 def test_two_questions_by_hand() -> None:

@@ -4,23 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.inference.tables import small
+from tests.inference.tables import small, stump
 from tests.strategies import examples
 from treeaudit.inference.exact import infer_exact
 from treeaudit.inference.explanation import Exclusion, Explanation, explain
 from treeaudit.model.forest import Forest
 from treeaudit.model.schema import Feature, Schema
-from treeaudit.model.tree import Tree
-
-INF = np.inf
-
-
-def stump(feature: int, left: tuple[int, int], right: tuple[int, int]) -> Tree:
-    whole = (left[0] + right[0], left[1] + right[1])
-    return Tree(
-        parent=[-1, 0, 0], feature=[-1, feature, feature], low=[-INF, -INF, 0.5],
-        high=[INF, 0.5, INF], counts=[whole, left, right],
-    )  # fmt: skip
 
 
 def test_two_stumps_by_hand() -> None:

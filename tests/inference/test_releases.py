@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from tests.inference.test_bounds import stump
+from tests.inference.tables import stump
 from tests.strategies import examples, one_in
 from treeaudit.errors import DataError
 from treeaudit.inference.releases import MovedPeople, ReleaseDifference, infer_difference

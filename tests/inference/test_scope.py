@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.ensemble import RandomForestClassifier as Forest
 
 import treeaudit as ta
-from tests.inference.tables import trained
+from tests.inference.tables import stump, trained
 from tests.inference.test_bootstrap import trained as drawn
 from tests.inference.test_bounds import holds
 from tests.libraries import library
@@ -91,17 +91,12 @@ def test_a_lightgbm_that_was_trained_further_says_so(rows, tmp_path) -> None:
 
 def halved(*leaves: int) -> ta.Forest:
     """Return one stump a pair of leaves, each on a column of its own, of people of one label."""
-    inf, trees = np.inf, []
-    for i, (left, right) in enumerate(zip(leaves[::2], leaves[1::2], strict=True)):
-        n = [left + right, left, right]
-        trees.append(
-            Tree(
-                parent=[-1, 0, 0], feature=[-1, i, i], low=[-inf, -inf, 0.5], high=[inf, 0.5, inf],
-                counts=np.column_stack([n, [0, 0, 0]]).astype(float), n_records=n,
-            )
-        )  # fmt: skip
+    trees = [
+        stump(i, [left, 0], [right, 0], n_records=[left + right, left, right])
+        for i, (left, right) in enumerate(zip(leaves[::2], leaves[1::2], strict=True))
+    ]
     schema = replace(ta.Schema.numeric(len(trees)), classes=("no", "yes"))
-    return ta.Forest(trees=tuple(trees), schema=schema, n_records=n[0])
+    return ta.Forest(trees=tuple(trees), schema=schema, n_records=sum(leaves[:2]))
 
 
 def test_counts_that_one_number_divides_are_certain_only_if_none_was_rounded() -> None:

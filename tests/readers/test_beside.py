@@ -56,21 +56,6 @@ def test_places_in_xgboost(tmp_path, path) -> None:
     assert "extra" in kinds_of(tmp_path / "m.json")
 
 
-def test_what_training_writes_into_xgboost_is_known(tmp_path) -> None:
-    xgb = pytest.importorskip("xgboost")
-    model = xgb.XGBClassifier(n_estimators=9, max_depth=2, early_stopping_rounds=2)
-    model.fit(X, Y, eval_set=[(X, Y)], verbose=False)
-    model.save_model(tmp_path / "m.json")
-    assert "extra" not in kinds_of(tmp_path / "m.json")
-    booster = model.get_booster()
-    booster.set_attr(rows="33,yes")
-    booster.save_model(tmp_path / "n.json")
-    assert "notes" in kinds_of(tmp_path / "n.json")
-    booster.set_attr(best_score="33,yes" * 9)
-    booster.save_model(tmp_path / "n.json")
-    assert "extra" in kinds_of(tmp_path / "n.json")
-
-
 def test_a_seed_of_drawn_rows_is_told(tmp_path) -> None:
     lgb = pytest.importorskip("lightgbm")
     params = {"objective": "binary", "verbose": -1, "bagging_fraction": 0.5, "bagging_freq": 1}

@@ -12,6 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import treeaudit as ta
 from tests.libraries import library
+from tests.readers.damage import pickled, same_trees
 from tests.readers.sklearn.test_preprocessing import encode, labels, people
 
 pytestmark = pytest.mark.libraries
@@ -33,28 +34,20 @@ def target(_: object) -> np.ndarray:
     return (labels(people()) == "yes").astype(int)
 
 
-def same_trees(forest: ta.Forest, other: ta.Forest) -> bool:
-    return all(
-        np.array_equal(a.parent, b.parent) and np.array_equal(a.high, b.high)
-        for a, b in zip(forest.trees, other.trees, strict=True)
-    )
-
-
 def test_wrappers_give_the_trees_of_the_bare_model(booster, tmp_path) -> None:
     frame = people()[["age", "income"]]
     booster.fit(frame, target(frame))
     bare = ta.load(booster)
     assert bare.schema.names == ["age", "income"]
     for wrapped in ({"model": booster}, [booster], (1, {"deep": booster})):
-        path = tmp_path / "model.pkl"
-        path.write_bytes(pickle.dumps(wrapped))
-        assert same_trees(ta.load(path), bare)
+        path = pickled(tmp_path, wrapped)
+        same_trees(ta.load(path), bare)
 
 
 def test_a_search(booster) -> None:
     frame = people()[["age", "income"]]
     grid = GridSearchCV(booster, {"max_depth": [2]}, cv=2).fit(frame, target(frame))
-    assert same_trees(ta.load(grid), ta.load(grid.best_estimator_))
+    same_trees(ta.load(grid), ta.load(grid.best_estimator_))
 
 
 def test_a_pipeline_is_undone() -> None:
@@ -78,7 +71,7 @@ def test_several_need_a_choice(booster) -> None:
     with pytest.raises(ta.UnsupportedModelError, match="holds 2 models") as refused:
         ta.load(two)
     assert "['a'], ['b']" in str(refused.value)
-    assert same_trees(ta.load(two, select="['b']"), ta.load(booster))
+    same_trees(ta.load(two, select="['b']"), ta.load(booster))
 
 
 def test_unfitted_ones_are_named(booster) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import treeaudit as ta
+from tests.readers.damage import put as put_in
+from tests.readers.damage import same_trees
 from treeaudit.errors import ReadError, UnsupportedModelError
 
 FOLDER = Path(__file__).with_name("boosters_genuine")
@@ -49,22 +51,13 @@ def test_seeds_of_draws_are_named(name) -> None:
     assert bool(stated) == ("0.90" not in name)
 
 
-def same(one, other) -> None:
-    for a, b in zip(one.trees, other.trees, strict=True):
-        for name in ("parent", "feature", "low", "high", "n_records", "value", "counts"):
-            first, second = getattr(a, name), getattr(b, name)
-            assert (first is None) == (second is None)
-            if first is not None:
-                np.testing.assert_allclose(first, second, rtol=1e-6)
-
-
 PAIRS = [(FOLDER / name).with_suffix(".json") for name in FILES if name.endswith(".bin")]
 
 
 @pytest.mark.parametrize("path", [path for path in PAIRS if path.exists()], ids=lambda p: p.stem)
 def test_the_binary_form_is_the_json(path) -> None:
     binary, text = ta.load(path.with_suffix(".bin")), ta.load(path)
-    same(binary, text)
+    same_trees(binary, text, rtol=1e-6)
     assert binary.source.format == "xgboost-binary"
     assert binary.schema == text.schema
     shown = {"objective", "base_score", "n_outputs"}
@@ -79,7 +72,8 @@ def test_the_binary_form_without_a_mark_stores_margins() -> None:
         for name in ("clf-two", "clf-three", "reg-pois", "noted")
     }
     assert scores == pytest.approx(dict.fromkeys(scores, 0.5))
-    same(ta.load(FOLDER / "xgb-0.90-train-names.bin"), ta.load(FOLDER / "xgb-0.90-train-names.pkl"))
+    stored = (ta.load(FOLDER / f"xgb-0.90-train-names.{end}") for end in ("bin", "pkl"))
+    same_trees(*stored, rtol=1e-6)
 
 
 def test_weights_of_dart_are_read_wherever_they_stand() -> None:
@@ -140,11 +134,8 @@ def test_bytes_that_no_version_uses_are_listed(tmp_path) -> None:
 
 
 def planted(name, tmp_path, *path, value="33;ill"):
-    document = at = json.loads((FOLDER / name).read_text())
-    for step in path[:-1]:
-        at = at[step]
-    at[path[-1]] = value
-    (tmp_path / "m.json").write_text(json.dumps(document))
+    document = json.loads((FOLDER / name).read_text())
+    (tmp_path / "m.json").write_text(json.dumps(put_in(document, *path, value)))
     return left_in(tmp_path / "m.json", "extra", "notes")
 
 
@@ -165,6 +156,8 @@ MODEL = ("learner", "gradient_booster", "model")
         (("learner", "attributes"), {"by": "Ann"}, ("notes", "learner.attributes.by", 5)),
         (("learner", "attributes"), {"by": "Ann" * 99}, ("extra", "learner.attributes.by", 299)),
         (("learner", "attributes"), {"best_score": "0.5"}, None),
+        (("learner", "attributes"), {"best_score": "33,yes" * 9},
+         ("extra", "learner.attributes.best_score", 54)),
         ((*MODEL, "iteration_indptr"), [0] * 999,
          ("extra", ".".join((*MODEL, "iteration_indptr")), 7992)),
     ],
@@ -244,10 +237,6 @@ def test_sizes_that_lead_to_other_trees_are_refused(tmp_path) -> None:
     ],
 )  # fmt: skip
 def test_unknown_fields_of_a_lightgbm_dump(tmp_path, path, where) -> None:
-    document = at = json.loads((FOLDER / "lgb-4.0.0-train.json").read_text())
-    for step in path[:-1]:
-        at = at[step]
-    at[path[-1]] = [33, 54]
-    (tmp_path / "m.json").write_text(json.dumps(document))
+    planted("lgb-4.0.0-train.json", tmp_path, *path, value=[33, 54])
     found = [one for one in ta.load(tmp_path / "m.json").extras.found if one.kind == "extra"]
     assert [(one.where, one.n) for one in found] == [(where, 20)]

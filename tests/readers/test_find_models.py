@@ -1,7 +1,6 @@
 """Every model of a file is found, of all libraries together, wherever it hangs."""
 
 import copy
-import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from tests.readers.damage import pickled
 from treeaudit.readers import load_all
 from treeaudit.readers.choice import matching
 
@@ -48,8 +48,7 @@ def stack():
 
 
 def kept(tmp_path, value):
-    path = tmp_path / "m.pkl"
-    path.write_bytes(pickle.dumps(value))
+    path = pickled(tmp_path, value)
     return path
 
 

@@ -15,6 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import refusal
+from tests.readers.damage import pickled, same_trees
 from tests.systems import LINKS
 from treeaudit import (
     Forest,
@@ -37,11 +38,7 @@ class MyTree(DecisionTreeClassifier):
 def _same(a: Forest, b: Forest) -> None:
     assert a.schema == b.schema
     assert a.counts_are == b.counts_are
-    for one, other in zip(a.trees, b.trees, strict=True):
-        for name in ("parent", "feature", "low", "high", "missing", "n_records", "counts"):
-            first, second = getattr(one, name), getattr(other, name)
-            assert (first is None) == (second is None)
-            assert first is None or np.array_equal(first, second)
+    same_trees(a, b)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +142,7 @@ def test_the_limit_of_bytes(compress: int, tmp_path: Path) -> None:
 
 
 def test_an_estimator_in_memory_is_the_same_as_its_file(tmp_path: Path) -> None:
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(MODEL))
+    path = pickled(tmp_path, MODEL)
     stored, live = load(str(path)), load(MODEL)
     _same(stored, live)
     assert live.source.format == "memory"
@@ -175,8 +171,7 @@ def test_other_objects_are_no_models(value: object) -> None:
 
 
 def test_a_subclass_is_read_with_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(MyTree(max_depth=3, random_state=0).fit(X, Y)))
+    path = pickled(tmp_path, MyTree(max_depth=3, random_state=0).fit(X, Y))
     forest = load(path)
     _same(forest, load(MODEL))
     assert "MyTree is a class outside scikit-learn" in forest.warnings[0]

@@ -1,7 +1,6 @@
 """What people train with the settings that they tune explains itself: no false alarm."""
 
 import json
-import pickle
 
 import lightgbm as lgb
 import numpy as np
@@ -11,6 +10,7 @@ import xgboost as xgb
 
 import treeaudit as ta
 from tests.libraries import library
+from tests.readers.damage import pickled
 from treeaudit.reports.formats import render
 
 
@@ -97,8 +97,7 @@ LIGHTGBM_WRAPPED = [
 
 
 def wrapped(tmp_path, model):
-    path = tmp_path / "m.pkl"
-    path.write_bytes(pickle.dumps(model))
+    path = pickled(tmp_path, model)
     return [
         (one.where, one.says)
         for one in ta.load(path).extras.found

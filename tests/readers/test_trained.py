@@ -1,5 +1,6 @@
 """Pickled trainers: read as data, and what stands around them is told."""
 
+import copy
 import functools
 import json
 import pickle
@@ -11,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer, StandardScaler
 
 import treeaudit as ta
+from tests.readers.damage import pickled, put
 from tests.trainers.people import people
 from treeaudit.dp.claims import unbounded_because
 from treeaudit.errors import ReadError, UnsupportedModelError
@@ -107,8 +109,7 @@ def test_the_scores_of_a_search_are_not_private(ages) -> None:
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 def test_a_search_beside_its_winner_keeps_the_scores(ages, tmp_path) -> None:
     search = GridSearchCV(small(), {"max_depth": [1, 2]}, cv=2).fit(*ages)
-    path = tmp_path / "bundle.pkl"
-    path.write_bytes(pickle.dumps({"model": small().fit(*ages), "search": search}))
+    path = pickled(tmp_path, {"model": small().fit(*ages), "search": search})
     forest = ta.load(path, select="model")
     assert "scores of a search" in unbounded_because(forest)
 
@@ -161,8 +162,7 @@ def test_a_pickle_is_small_and_holds_what_the_model_does(ages, tmp_path) -> None
             a, b = getattr(one, name), getattr(other, name)
             assert a.dtype == b.dtype
             assert np.array_equal(a, b)
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(model))
+    path = pickled(tmp_path, model)
     checks = {check.name: check.status for check in ta.scan(path).checks}
     assert checks["max-extra-bytes"] == "pass"
 
@@ -175,30 +175,14 @@ ARRAYS = {
     "none": np.array([]),
     "records": np.zeros(2, dtype=[("a", "f8")]),
 }
-PLACES = [
-    *(
-        (name,)
-        for name in ("format", "version", "schema", "counts_are", "counts_reason", "answers")
-    ),
-    *((name,) for name in ("noise", "records_are", "n_records", "single_precision", "privacy")),
-    *((name,) for name in ("class_weights", "source", "trees")),
-    *(("schema", name) for name in ("features", "classes", "target", "named")),
-    *(("noise", name) for name in ("rate", "counts", "afterwards", "mechanism")),
-    *(("privacy", name) for name in ("epsilon", "used", "queries", "not_private", "unit")),
-    *(("source", name) for name in ("estimator", "library_version", "parameters")),
-    ("schema", "features", 0),
-    ("privacy", "queries", 0),
-    ("source", "parameters", "rows_per_person"),
-    ("trees", 0),
-]
-
-
-def _put(held, at, new):
-    if not at:
-        return new
-    held = dict(held) if isinstance(held, dict) else list(held)
-    held[at[0]] = _put(held[at[0]], at[1:], new)
-    return held
+PLACES = """
+    format version schema counts_are counts_reason answers noise records_are n_records
+    single_precision privacy class_weights source trees schema.features schema.classes
+    schema.target schema.named noise.rate noise.counts noise.afterwards noise.mechanism
+    privacy.epsilon privacy.used privacy.queries privacy.not_private privacy.unit
+    source.estimator source.library_version source.parameters schema.features.0
+    privacy.queries.0 source.parameters.rows_per_person trees.0
+"""
 
 
 @pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS)
@@ -206,8 +190,11 @@ def test_an_array_in_the_place_of_another_part(ages, tmp_path, array) -> None:
     """Each ends in one sentence that says that the model is damaged."""
     model = PrivateForestClassifier(schema=SCHEMA, n_estimators=2).fit(*ages)
     state, path = model.__getstate__(), tmp_path / "model.pkl"
-    for at in (None, *PLACES):
-        form = array if at is None else _put(state["forest_"], at, array)
+    for place in (None, *PLACES.split()):
+        form = array
+        if place is not None:
+            at = [int(part) if part.isdigit() else part for part in place.split(".")]
+            form = put(copy.deepcopy(state["forest_"]), *at, array)
         path.write_bytes(pickle.dumps(_As(model, {**state, "forest_": form})))
         with pytest.raises(ReadError, match="is damaged: "):
             ta.load(path)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.trainers.neighbours import SMALL, worst_of_all_neighbours
+from tests.trainers.neighbours import SMALL
 from tests.trainers.people import SCHEMA, people
 from tests.trainers.transcripts import fitted_alike
 from treeaudit.dp.claims import bounded
@@ -16,14 +16,6 @@ from treeaudit.trainers.bootstrap_forest import BootstrapForestClassifier
 
 X, Y = people(600)
 TABLE = pd.DataFrame({"sex": ["f", "m", "m"], "old": [0.0, 1.0, 1.0]})
-
-
-def test_no_neighbour_of_a_small_table_costs_more_where_nothing_is_drawn_again() -> None:
-    worst = worst_of_all_neighbours(
-        BootstrapForestClassifier, n_estimators=1, max_depth=2, n_bins=2
-    )
-    # Of epsilon 1: ln 2 is for a record that is drawn once.
-    assert 0.6 < worst <= math.log(2)
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
@@ -77,8 +69,3 @@ def test_as_printed_it_costs_more_than_it_says() -> None:
     # beta / (tau (2 d - 1)), table I.
     assert model.privacy_.queries[0].epsilon == Fraction(1, 20 * 9)
     assert model.privacy_.epsilon == 1
-
-
-def test_people_are_told_apart() -> None:
-    model = BootstrapForestClassifier(schema=SCHEMA, epsilon=40.0, n_estimators=5, random_state=0)
-    assert model.fit(X, Y).score(X, Y) > 0.9

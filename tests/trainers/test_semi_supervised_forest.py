@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp import Budget
 from treeaudit.trainers.semi_supervised_forest import SemiSupervisedForestClassifier
@@ -18,13 +17,6 @@ PUBLIC, TRUTH = people(500, seed=9)
 def forest(**parameters) -> SemiSupervisedForestClassifier:
     few = {"n_public_trees": 20, "max_depth": 3}
     return SemiSupervisedForestClassifier(**{"schema": SCHEMA, **few, **parameters})
-
-
-def test_no_neighbour_of_a_small_table_costs_more_than_the_claim() -> None:
-    worst = worst_of_all_neighbours(
-        SemiSupervisedForestClassifier, n_estimators=2, n_public_trees=2, max_depth=2
-    )
-    assert Fraction(9, 10) < worst <= 1
 
 
 def test_only_the_five_private_trees_cost_anything() -> None:

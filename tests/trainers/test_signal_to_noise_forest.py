@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.claims import bounded
 from treeaudit.errors import PrivacyWarning
@@ -18,12 +17,6 @@ X, Y = people(600)
 
 def forest(**parameters) -> SignalToNoiseForestClassifier:
     return SignalToNoiseForestClassifier(schema=SCHEMA, **parameters)
-
-
-@pytest.mark.parametrize("n_records", [None, 1000])
-def test_no_neighbour_of_a_small_table_costs_more_than_the_claim(n_records) -> None:
-    worst = worst_of_all_neighbours(SignalToNoiseForestClassifier, n_records=n_records, max_depth=3)
-    assert Fraction(1, 2) < worst <= 1
 
 
 def test_roots_differ_and_there_are_no_more_than_columns() -> None:

@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.trainers.neighbours import worst_of_all_neighbours
 from tests.trainers.people import SCHEMA, people
 from treeaudit.dp.subsampling import OperatingSystem
 from treeaudit.errors import PrivacyWarning
@@ -17,11 +16,6 @@ from treeaudit.trainers.sulq_id3 import (
 )
 
 X, Y = people(600)
-
-
-def test_no_neighbour_of_a_small_table_costs_more_than_the_claim() -> None:
-    worst = worst_of_all_neighbours(SulqID3Classifier, n_bins=2)
-    assert Fraction(2, 5) < worst <= 1
 
 
 def test_every_column_that_is_left_is_asked_about_once() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fuzz.model_text import mutate
 from tests.libraries import library
-from tests.readers.damage import sentence_or_model
+from tests.readers.damage import put, same_ends, sentence_or_model
 from treeaudit.errors import ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.catboost import model as catboost_model
@@ -71,8 +71,7 @@ def check_leaves(model, forest, x, weights):
     theirs = model.calc_leaf_indexes(x)
     ours = forest.apply(x)
     for i, tree in enumerate(forest.trees):
-        pairs = {(int(a), int(b)) for a, b in zip(ours[:, i], theirs[:, i], strict=True)}
-        assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+        same_ends(ours[:, i], theirs[:, i])
         if weights:
             there = np.bincount(ours[:, i], minlength=tree.n_nodes)
             assert there[tree.leaves].tolist() == tree.n_records[tree.leaves].tolist()
@@ -258,74 +257,66 @@ def _shorter(data):
     return json.dumps(found).encode()
 
 
-def change(data, *path, to):
-    found = json.loads(data)
-    at = found
-    for step in path[:-1]:
-        at = at[step]
-    at[path[-1]] = to
-    return json.dumps(found).encode()
+def change(data, *path):
+    return json.dumps(put(json.loads(data), *path)).encode()
 
 
 TREE = ("oblivious_trees", 0)
 FLOATS = ("features_info", "float_features", 0)
 DAMAGE = {
-    "trees are text": (("oblivious_trees",), "x"),
-    "no trees": (("oblivious_trees",), []),
-    "tree is a number": (TREE, 5),
-    "values are text": ((*TREE, "leaf_values"), ["a", "b"]),
-    "values are lists": ((*TREE, "leaf_values"), [[1.0], [2.0]]),
-    "no values": ((*TREE, "leaf_values"), []),
-    "too few values": ((*TREE, "leaf_values"), [1.0, 2.0, 3.0]),
-    "infinite value": ((*TREE, "leaf_values"), [float("inf")] * 8),
-    "huge value": ((*TREE, "leaf_values"), [10**400] * 8),
-    "true as value": ((*TREE, "leaf_values"), [True] * 8),
-    "too few weights": ((*TREE, "leaf_weights"), [1, 2]),
-    "weights are text": ((*TREE, "leaf_weights"), "many"),
-    "a billion splits": ((*TREE, "splits"), [{}] * 40),
-    "splits are no list": ((*TREE, "splits"), {"a": 1}),
-    "split is null": ((*TREE, "splits", 0), None),
-    "unknown split": ((*TREE, "splits", 0, "split_type"), "Magic"),
-    "feature out of range": ((*TREE, "splits", 0, "float_feature_index"), 99),
-    "feature is text": ((*TREE, "splits", 0, "float_feature_index"), "0"),
-    "feature is a list": ((*TREE, "splits", 0, "float_feature_index"), [0]),
-    "index is a truth value": ((*TREE, "splits", 0, "split_index"), True),
-    "index is a fraction": ((*TREE, "splits", 0, "split_index"), 1.0),
-    "border is text": ((*TREE, "splits", 0, "border"), "1"),
-    "border is not a number": ((*TREE, "splits", 0, "border"), float("nan")),
-    "huge border": ((*TREE, "splits", 0, "border"), 1e300),
-    "no features": (("features_info",), None),
-    "features are a number": (("features_info", "float_features"), 7),
-    "feature index is text": ((*FLOATS, "feature_index"), "x"),
-    "a billion columns": ((*FLOATS, "flat_feature_index"), 10**9),
-    "negative column": ((*FLOATS, "flat_feature_index"), -1),
-    "two features in one column": ((*FLOATS, "flat_feature_index"), 1),
-    "borders are text": ((*FLOATS, "borders"), ["a"]),
-    "class is a list": (("model_info", "class_params", "class_names"), [[0], [1]]),
+    "trees are text": ("oblivious_trees", "x"),
+    "no trees": ("oblivious_trees", []),
+    "tree is a number": (*TREE, 5),
+    "values are text": (*TREE, "leaf_values", ["a", "b"]),
+    "values are lists": (*TREE, "leaf_values", [[1.0], [2.0]]),
+    "no values": (*TREE, "leaf_values", []),
+    "too few values": (*TREE, "leaf_values", [1.0, 2.0, 3.0]),
+    "infinite value": (*TREE, "leaf_values", [float("inf")] * 8),
+    "huge value": (*TREE, "leaf_values", [10**400] * 8),
+    "true as value": (*TREE, "leaf_values", [True] * 8),
+    "too few weights": (*TREE, "leaf_weights", [1, 2]),
+    "weights are text": (*TREE, "leaf_weights", "many"),
+    "a billion splits": (*TREE, "splits", [{}] * 40),
+    "splits are no list": (*TREE, "splits", {"a": 1}),
+    "split is null": (*TREE, "splits", 0, None),
+    "unknown split": (*TREE, "splits", 0, "split_type", "Magic"),
+    "feature out of range": (*TREE, "splits", 0, "float_feature_index", 99),
+    "feature is text": (*TREE, "splits", 0, "float_feature_index", "0"),
+    "feature is a list": (*TREE, "splits", 0, "float_feature_index", [0]),
+    "index is a truth value": (*TREE, "splits", 0, "split_index", True),
+    "index is a fraction": (*TREE, "splits", 0, "split_index", 1.0),
+    "border is text": (*TREE, "splits", 0, "border", "1"),
+    "border is not a number": (*TREE, "splits", 0, "border", float("nan")),
+    "huge border": (*TREE, "splits", 0, "border", 1e300),
+    "no features": ("features_info", None),
+    "features are a number": ("features_info", "float_features", 7),
+    "feature index is text": (*FLOATS, "feature_index", "x"),
+    "a billion columns": (*FLOATS, "flat_feature_index", 10**9),
+    "negative column": (*FLOATS, "flat_feature_index", -1),
+    "two features in one column": (*FLOATS, "flat_feature_index", 1),
+    "borders are text": (*FLOATS, "borders", ["a"]),
+    "class is a list": ("model_info", "class_params", "class_names", [[0], [1]]),
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_damaged(name, small):
-    path, to = DAMAGE[name]
-    error = sentence_or_model(catboost_model, change(small[0], *path, to=to))
-    assert isinstance(error, ReadError), name
+FREE = [
+    ("trees", 0, None),
+    ("trees", 0, "left", None),
+    ("trees", 0, "split", 1),
+    ("trees", 0, {"value": "x"}),
+    ("trees", 0, {"value": [[1]]}),
+    ("trees", {}),
+]
 
 
 @pytest.mark.parametrize(
-    ("path", "to"),
-    [
-        (("trees", 0), None),
-        (("trees", 0, "left"), None),
-        (("trees", 0, "split"), 1),
-        (("trees", 0), {"value": "x"}),
-        (("trees", 0), {"value": [[1]]}),
-        (("trees",), {}),
-    ],
+    ("file", "path"),
+    [*((0, path) for path in DAMAGE.values()), *((1, path) for path in FREE)],
+    ids=[*DAMAGE, *map(str, FREE)],
 )
-def test_damaged_free_trees(path, to, small):
-    error = sentence_or_model(catboost_model, change(small[1], *path, to=to))
-    assert isinstance(error, ReadError)
+def test_damaged(file, path, small):
+    error = sentence_or_model(catboost_model, change(small[file], *path))
+    assert isinstance(error, ReadError), path
 
 
 @pytest.mark.parametrize(
@@ -337,14 +328,14 @@ def test_damaged_free_trees(path, to, small):
     ],
 )
 def test_what_is_no_list_is_named(path, to, small):
-    content = unpack(change(small[0], *path, to=to))
+    content = unpack(change(small[0], *path, to))
     forest = catboost_model.read(content, Source(), None, LIMITS)
     assert any(path[-1] in one.where for one in forest.extras.found)
 
 
 @pytest.mark.parametrize("to", ["x", 5, [], {"t": "x"}, {"t": None}, {"t": {"hash_map": "x"}}])
 def test_strange_statistics_are_no_leftovers(to, small):
-    whole = change(small[3], "ctr_data", to=to)
+    whole = change(small[3], "ctr_data", to)
     assert sentence_or_model(catboost_model, whole) is None
 
 
@@ -401,8 +392,6 @@ def test_numbers_of_any_size_are_explained(data, tmp_path, unit) -> None:
 @pytest.mark.parametrize("value", [True, (1 << 53) + 1, None, "1"])
 def test_what_catboost_takes_for_nothing_is_refused(data, tmp_path, name, value) -> None:
     path = stored(fit(*data), tmp_path)
-    document = json.loads(path.read_text())
-    document["oblivious_trees"][2][name][1] = value
-    path.write_text(json.dumps(document))
+    path.write_bytes(change(path.read_bytes(), "oblivious_trees", 2, name, 1, value))
     with pytest.raises(ReadError, match=f"{name} holds something else than numbers"):
         read(path)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fuzz.model_text import mutate
 from tests.libraries import library
-from tests.readers.damage import sentence_or_model
+from tests.readers.damage import same_ends, sentence_or_model
 from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.source import Source
 from treeaudit.readers.limits import LIMITS
@@ -191,8 +191,7 @@ def test_skl2onnx_models_end_in_the_leaves_of_onnxruntime(kind, task, data):
     for i, member in enumerate(getattr(fitted, "estimators_", [fitted])):
         at = member.tree_ if hasattr(member, "tree_") else member
         assert forest.trees[i].n_nodes == at.node_count
-        pairs = {(int(a), int(b)) for a, b in zip(ours[:300, i], theirs[:300, i], strict=True)}
-        assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+        same_ends(ours[:300, i], theirs[:300, i])
     ensemble, outputs = votes_of(stored), run(model, rows)
     scores = np.zeros((len(rows), 3))
     for i in range(ensemble.n_trees):
@@ -254,22 +253,25 @@ def test_steps_before_the_trees_are_told(data):
     assert "transforms the columns first (Scaler)" in forest.warnings[0]
 
 
+def floats(name, values):
+    return onnx.helper.make_tensor(name, onnx.TensorProto.FLOAT, (len(values),), values)
+
+
 def leaf_table(version_5=True, **changes):
     """A TreeEnsemble of version 5: a member test, a chain below it, and a tree of one leaf."""
-    floats = onnx.TensorProto.FLOAT
     given = {
         "n_targets": 1,
         "tree_roots": [0, 2],
         "nodes_modes": onnx.helper.make_tensor("m", onnx.TensorProto.UINT8, (3,), [6, 0, 0]),
         "nodes_featureids": [0, 1, 0],
-        "nodes_splits": onnx.helper.make_tensor("s", floats, (3,), [0.0, 0.5, 0.0]),
+        "nodes_splits": floats("s", [0.0, 0.5, 0.0]),
         "nodes_truenodeids": [0, 1, 3],
         "nodes_trueleafs": [1, 1, 1],
         "nodes_falsenodeids": [1, 2, 3],
         "nodes_falseleafs": [0, 1, 1],
         "leaf_targetids": [0, 0, 0, 0],
-        "leaf_weights": onnx.helper.make_tensor("w", floats, (4,), [1.0, 2.0, 4.0, 16.0]),
-        "membership_values": onnx.helper.make_tensor("v", floats, (4,), [2.0, 5.0, 7.0, np.nan]),
+        "leaf_weights": floats("w", [1.0, 2.0, 4.0, 16.0]),
+        "membership_values": floats("v", [2.0, 5.0, 7.0, np.nan]),
     }
     given.update(changes)
     given = {key: value for key, value in given.items() if value is not None}
@@ -305,7 +307,6 @@ def test_version_5_random_trees_agree_with_onnxruntime(seed):
             inner[-1]["m"] = int(rng.integers(0, 2))
             todo += [(len(inner) - 1, "false", level + 1), (len(inner) - 1, "true", level + 1)]
     n = len(inner)
-    floats = onnx.TensorProto.FLOAT
     modes = [node["mode"] for node in inner]
     model = model_of(
         [
@@ -313,16 +314,14 @@ def test_version_5_random_trees_agree_with_onnxruntime(seed):
                 tree_roots=roots,
                 nodes_modes=onnx.helper.make_tensor("m", onnx.TensorProto.UINT8, (n,), modes),
                 nodes_featureids=[node["f"] for node in inner],
-                nodes_splits=onnx.helper.make_tensor("s", floats, (n,), [i["v"] for i in inner]),
+                nodes_splits=floats("s", [i["v"] for i in inner]),
                 nodes_truenodeids=[node["true"][0] for node in inner],
                 nodes_trueleafs=[node["true"][1] for node in inner],
                 nodes_falsenodeids=[node["false"][0] for node in inner],
                 nodes_falseleafs=[node["false"][1] for node in inner],
                 nodes_missing_value_tracks_true=[node["m"] for node in inner],
                 leaf_targetids=[0] * leaves,
-                leaf_weights=onnx.helper.make_tensor(
-                    "w", floats, (leaves,), [float(2**i % 997) for i in range(leaves)]
-                ),
+                leaf_weights=floats("w", [float(2**i % 997) for i in range(leaves)]),
                 membership_values=None,
             )
         ],
@@ -395,10 +394,8 @@ BAD_COLUMNS = {
 
 @pytest.mark.parametrize("name", BAD_COLUMNS)
 def test_damaged_columns(name):
-    error = sentence_or_model(
-        onnx_model, model_of([stump(**BAD_COLUMNS[name])]).SerializeToString()
-    )
-    assert isinstance(error, ReadError), name
+    data = model_of([stump(**BAD_COLUMNS[name])]).SerializeToString()
+    assert isinstance(sentence_or_model(onnx_model, data), ReadError), name
 
 
 def test_a_cycle():
@@ -406,8 +403,7 @@ def test_a_cycle():
     nodes += [(0, 1, "BRANCH_LEQ", 0, 1, 2, 3, 0), (0, 2, "BRANCH_LEQ", 0, 1, 1, 4, 0)]
     nodes += [(0, i, "LEAF", 0, 0, 0, 0, 0) for i in (3, 4)]
     data = model_of([regressor(nodes, [(0, 0, 1)])]).SerializeToString()
-    error = sentence_or_model(onnx_model, data)
-    assert "cycle" in str(error)
+    assert "cycle" in str(sentence_or_model(onnx_model, data))
 
 
 def test_a_chain_of_many_levels():
@@ -453,6 +449,12 @@ BAD_BYTES = {
     "no graph": b"\x08\x09\x12\x02me",
     "graph is a number": b"\x08\x09\x12\x01m\x38\x05",
     "node is a number": b"\x08\x09\x3a\x02\x08\x05",
+    "four bytes cut off": b"\x08\x09\x3a\x03\x0d\x00\x00",
+    "eight bytes cut off": b"\x08\x09\x3a\x05\x09\x00\x00\x00\x00",
+    "type six": b"\x08\x09\x3a\x01\x0e",
+    "type seven": b"\x08\x09\x3a\x01\x0f",
+    "a field number too large": b"\x08\x09\x3a\x0b\xf8" + b"\xff" * 8 + b"\x01\x00",
+    "a number of eleven bytes": b"\x08\x09\x3a\x0c\x08" + b"\x80" * 10 + b"\x01",
     "a gigabyte of nodes": b"\x08\x09\x3a\x06\x0a\x80\x80\x80\x80\x04",
 }
 
@@ -495,12 +497,6 @@ def test_mutants_end_in_a_model_or_a_sentence():
 
 
 def test_other_files_are_left_alone():
-    for data in (
-        b"",
-        b"\x08",
-        b"{}",
-        b"\x80\x05K\x01.",
-        b"\x08\x09\xff\xff\xff",
-        struct.pack("<q", 8),
-    ):
-        assert not onnx_model.matches(unpack(data) if data else unpack(b"\0"))
+    eight = struct.pack("<q", 8)
+    for data in (b"\0", b"\x08", b"{}", b"\x80\x05K\x01.", b"\x08\x09\xff\xff\xff", eight):
+        assert not onnx_model.matches(unpack(data))

@@ -61,29 +61,6 @@ def test_floats_packed_or_not(wire, dtype):
         assert end in (len(data), len(data) - 2)
 
 
-DAMAGE = {
-    "a tag that does not end": b"\xff",
-    "a number that does not end": b"\x08\xff\xff",
-    "a number of eleven bytes": b"\x08" + b"\x80" * 10 + b"\x01",
-    "a length that does not end": b"\x0a\x80",
-    "longer than the message": b"\x0a\x05abc",
-    "a huge length": b"\x0a" + b"\xff" * 9 + b"\x01",
-    "four bytes cut off": b"\x0d\x00\x00",
-    "eight bytes cut off": b"\x09\x00\x00\x00\x00",
-    "field zero": b"\x00\x01",
-    "group": b"\x0b\x0c",
-    "type six": b"\x0e",
-    "type seven": b"\x0f",
-    "a field number too large": b"\xf8" + b"\xff" * 8 + b"\x01\x00",
-}
-
-
-@pytest.mark.parametrize("name", DAMAGE)
-def test_damaged(name):
-    with pytest.raises(ReadError, match=r"^byte 0|^byte 1"):
-        list(message(DAMAGE[name]).fields())
-
-
 def test_wrong_types_and_cut_numbers():
     number, text = message(b"\x08\x01"), message(b"\x0a\x03abc")
     for read in (number.text, number.message, number.bytes_of):

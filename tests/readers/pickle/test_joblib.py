@@ -1,6 +1,5 @@
 """Files of joblib and pickle agree with the live estimator, node by node."""
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from tests.readers.damage import pickled
 from treeaudit import Forest, Tree, load
 from treeaudit.readers.pickle.pickle_vm import read_pickle
 
@@ -77,38 +77,32 @@ def _all_agree(forest: Forest, model: Any) -> None:
 @pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("name", MODELS)
 def test_pickle(name: str, protocol: int, tmp_path: Path) -> None:
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(MODELS[name], protocol))
+    path = pickled(tmp_path, MODELS[name], protocol)
     forest = load(path)
     assert forest.source.format == "sklearn-pickle"
     assert forest.warnings == ()
     _all_agree(forest, MODELS[name])
 
 
+PACKED = [0, ("zlib", 1), ("zlib", 9), *((name, 3) for name in "gzip bz2 lzma xz lz4".split())]
+
+
 @pytest.mark.parametrize(
-    "compress",
-    [0, ("zlib", 1), ("zlib", 9), ("gzip", 3), ("bz2", 3), ("lzma", 3), ("xz", 3), ("lz4", 3)],
+    "options",
+    [*({"compress": how} for how in PACKED), *({"protocol": n} for n in range(6))],
     ids=str,
 )
 @pytest.mark.parametrize("name", MODELS)
-def test_joblib_compressed(name: str, compress: Any, tmp_path: Path) -> None:
-    if compress and compress[0] == "lz4":
+def test_joblib(name: str, options: dict[str, Any], tmp_path: Path) -> None:
+    if "lz4" in str(options):
         pytest.importorskip("lz4")
     path = tmp_path / "model.joblib"
-    joblib.dump(MODELS[name], path, compress=compress)
+    joblib.dump(MODELS[name], path, **options)
     forest = load(path)
     assert forest.source.format == "sklearn-joblib"
     assert forest.source.n_bytes == path.stat().st_size
     assert forest.warnings == ()
     _all_agree(forest, MODELS[name])
-
-
-@pytest.mark.parametrize("protocol", range(6))
-@pytest.mark.parametrize("name", MODELS)
-def test_joblib_protocols(name: str, protocol: int, tmp_path: Path) -> None:
-    path = tmp_path / "model.joblib"
-    joblib.dump(MODELS[name], path, protocol=protocol)
-    _all_agree(load(path), MODELS[name])
 
 
 ARRAYS = {

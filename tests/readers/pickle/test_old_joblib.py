@@ -18,7 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tests.hostile.test_sandbox import read_apart
 from tests.outcome import read_whole, refusal
-from treeaudit import ModelTooLargeError, ReadError, UnsafeModelError, UnsupportedModelError
+from tests.readers.damage import refused
+from treeaudit import ModelTooLargeError, ReadError, UnsafeModelError
 
 GENUINE = Path(__file__).parents[1] / "genuine_tables"
 
@@ -43,27 +44,17 @@ def test_numbers_may_look_like_a_text_that_ends_behind_them(kind: str) -> None:
     assert read_whole(GENUINE / f"grid-{kind}-python2.joblib").n_trees
 
 
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        ("posix", "system"),
-        ("os", "popen2"),
-        ("commands", "getoutput"),
-        ("__builtin__", "eval"),
-        ("__builtin__", "execfile"),
-        ("__builtin__", "apply"),
-        ("__builtin__", "input"),
-        ("urllib2", "urlopen"),
-        ("popen2", "popen3"),
-        ("cPickle", "loads"),
-        ("copy_reg", "add_extension"),
-        ("new", "function"),
-    ],
+RUN_CODE = (
+    "posix.system os.popen2 commands.getoutput __builtin__.eval __builtin__.execfile "
+    "__builtin__.apply __builtin__.input urllib2.urlopen popen2.popen3 cPickle.loads "
+    "copy_reg.add_extension new.function"
 )
-def test_what_runs_code_in_python_2_is_unsafe(module: str, name: str, tmp_path: Path) -> None:
-    path = tmp_path / "model.pkl"
-    path.write_bytes(f"c{module}\n{name}\n(S'id'\ntR.".encode())
-    assert type(refusal(path)) is UnsafeModelError
+
+
+@pytest.mark.parametrize("name", RUN_CODE.split())
+def test_what_runs_code_in_python_2_is_unsafe(name: str, tmp_path: Path) -> None:
+    called = name.replace(".", "\n")
+    refused(tmp_path, f"c{called}\n(S'id'\ntR.".encode(), UnsafeModelError)
 
 
 @pytest.mark.parametrize(
@@ -79,9 +70,7 @@ def test_what_runs_code_in_python_2_is_unsafe(module: str, name: str, tmp_path: 
     ids=repr,
 )
 def test_other_things_of_python_2_are_named(data: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "model.pkl"
-    path.write_bytes(data)
-    assert type(refusal(path)) is UnsupportedModelError
+    refused(tmp_path, data)
 
 
 X, Y = load_iris(return_X_y=True)
@@ -134,20 +123,13 @@ def test_arrays_in_files_of_their_own_are_refused(
     folder = tmp_path / "files"
     folder.mkdir()
     np.save(tmp_path / "outside.npy", X)
-    path = folder / "model.pkl"
     old, new = b"cjoblib.numpy_pickle", f"c{owner}.numpy_pickle".encode()
-    path.write_bytes(pickle.dumps({"a": wrapper}, 2).replace(old, new))
-    error = refusal(path)
-    assert type(error) is UnsupportedModelError
-    assert "written by joblib 0.9 or older in several files: load it" in str(error)
+    said = refused(folder, pickle.dumps({"a": wrapper}, 2).replace(old, new))
+    assert "written by joblib 0.9 or older in several files: load it" in said
     (line,) = read_apart(folder)
     assert line["events"] == []
 
 
 def test_what_would_run_is_said_first(tmp_path: Path) -> None:
-    path = tmp_path / "model.pkl"
     payload = b"(cposix\nsystem\n" + pickle.dumps(NDArrayWrapper("a.npy", np.ndarray), 2)[2:]
-    path.write_bytes(payload)
-    error = refusal(path)
-    assert type(error) is UnsafeModelError
-    assert "posix.system" in str(error)
+    assert "posix.system" in refused(tmp_path, payload, UnsafeModelError)

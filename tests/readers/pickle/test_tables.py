@@ -3,7 +3,7 @@
 import pickle
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.outcome import read_whole
+from tests.readers.damage import pickled
 from treeaudit import scan
 from treeaudit.model.source import Extra
 from treeaudit.readers.pickle.arrays import arrived
@@ -112,13 +113,6 @@ def test_a_stream_of_arrow_that_is_damaged_is_no_table() -> None:
 # -- plain containers, numpy, scipy ---------------------------------------------------
 
 
-class Person(NamedTuple):
-    """A row of a list."""
-
-    a: float
-    b: float
-
-
 X = np.random.default_rng(0).normal(size=(200, 7))
 Y = (X[:, 0] > 0).astype(int)
 NAMES = [f"column_{i}" for i in range(7)]
@@ -156,6 +150,11 @@ WITH_NAMES = {
     "row-by-number": {i: dict(zip(NAMES, row, strict=True)) for i, row in enumerate(ROWS)},
     "column-by-name": {name: dict(enumerate(SOME[:, i])) for i, name in enumerate(NAMES)},
 }
+
+
+def _records(folder: Path, held: object) -> list[Extra]:
+    found = read_whole(pickled(folder, held)).extras.found
+    return [one for one in found if one.kind == "records"]
 
 
 def _found(path: Path, **held: Any) -> list[Extra]:
@@ -199,8 +198,7 @@ def test_rows_and_what_lies_beside_them(tmp_path: Path) -> None:
 def test_rows_in_an_attribute_that_no_model_has(tmp_path: Path) -> None:
     model = _named()
     model.backup_ = SOME
-    (tmp_path / "m").write_bytes(pickle.dumps(model))
-    (one,) = [one for one in read_whole(tmp_path / "m").extras.found if one.kind == "records"]
+    (one,) = _records(tmp_path, model)
     assert one.where == "backup_"
 
 
@@ -218,8 +216,7 @@ def test_names_of_the_file_are_no_commands_of_the_terminal(tmp_path: Path) -> No
     names = ["\x1b[2Jage", "b" * 500]
     model.feature_names_in_ = np.array(names, dtype=object)
     held = {"model": model, "X": dict(zip(names, X[:, :2].T.tolist(), strict=True))}
-    (tmp_path / "m").write_bytes(pickle.dumps(held))
-    (one,) = [one for one in read_whole(tmp_path / "m").extras.found if one.kind == "records"]
+    (one,) = _records(tmp_path, held)
     assert one.says.isprintable()
     assert len(one.says) < 200
 
@@ -230,9 +227,7 @@ def test_rows_beside_a_booster_which_tells_no_number(library: str, tmp_path: Pat
     module = pytest.importorskip(library)
     kind = module.XGBClassifier if library == "xgboost" else module.LGBMClassifier
     model = kind(n_estimators=3, n_jobs=1).fit(X, Y)
-    (tmp_path / "m").write_bytes(pickle.dumps({"model": model, "X": SOME}))
-    found = [one for one in read_whole(tmp_path / "m").extras.found if one.kind == "records"]
-    assert [one.where for one in found] == ["['X']"]
+    assert [one.where for one in _records(tmp_path, {"model": model, "X": SOME})] == ["['X']"]
 
 
 IMPORTANCES = np.linspace(0, 0.3, 7)
@@ -272,21 +267,17 @@ def test_scores_by_class_are_no_people(tmp_path: Path) -> None:
     labels = np.array(["a", "b", "c"])[np.arange(200) % 3]
     model = DecisionTreeClassifier(min_samples_leaf=30).fit(X[:, :3], labels)
     scores = pd.DataFrame({name: [0.9, 0.8, 0.85, 66.0] for name in "abc"})
-    path = tmp_path / "m"
-    path.write_bytes(pickle.dumps({"model": model, "classes": ["a", "b", "c"], "report": scores}))
-    assert not any(one.kind == "records" for one in read_whole(path).extras.found)
+    held = {"model": model, "classes": ["a", "b", "c"], "report": scores}
+    assert _records(tmp_path, held) == []
     names = ["age", "height", "weight"]
     people = pd.DataFrame(X[:4, :3], columns=names)
-    path.write_bytes(pickle.dumps({"model": model, "features": names, "X": people}))
-    assert [one.kind for one in read_whole(path).extras.found if one.kind == "records"]
+    assert _records(tmp_path, {"model": model, "features": names, "X": people})
 
 
 def test_a_search_holds_no_table_of_people(tmp_path: Path) -> None:
     grid = {"max_depth": [1, 2, 3, 4], "min_samples_leaf": [5, 10, 20, 30, 40, 50]}
     search = GridSearchCV(DecisionTreeClassifier(), grid, cv=2).fit(X, Y)
-    (tmp_path / "m").write_bytes(pickle.dumps({"model": search, "tried": search.cv_results_}))
-    kinds = {one.kind for one in read_whole(tmp_path / "m").extras.found}
-    assert "records" not in kinds
+    assert _records(tmp_path, {"model": search, "tried": search.cv_results_}) == []
 
 
 @pytest.mark.parametrize(

@@ -255,12 +255,11 @@ def test_conditions_without_a_box_are_named(predicate):
         read(tree_of(node(TRUE, node(predicate, **NO))))
 
 
-def counted(shares, n, **more):
-    inside = "".join(
+def counted(*shares):
+    return "".join(
         f'<ScoreDistribution value="{value}" recordCount="{share}"/>'
         for value, share in zip(("no", "yes"), shares, strict=True)
     )
-    return inside, n
 
 
 @pytest.mark.parametrize(
@@ -277,8 +276,7 @@ def counted(shares, n, **more):
 def test_what_counts_are(left, right, total, kind):
     inside = ""
     for shares, predicate, n in ((left, "lessOrEqual", 3), (right, "greaterThan", 4)):
-        distribution = counted(shares, n)[0]
-        inside += node(simple("x", predicate, 1), distribution, score="no", n=n)
+        inside += node(simple("x", predicate, 1), counted(*shares), score="no", n=n)
     forest = read(tree_of(node(TRUE, inside, n=total)))
     tree = forest.trees[0]
     if kind is None:
@@ -293,9 +291,7 @@ def test_what_counts_are(left, right, total, kind):
 
 def test_people_who_are_counted_in_leaves_alone_are_summed_upwards():
     leaves = ((simple("x", "lessOrEqual", 1), (40, 20)), (TRUE, (20, 30)))
-    inside = "".join(
-        node(asked, counted(two, 0)[0], score="no", n=sum(two)) for asked, two in leaves
-    )
+    inside = "".join(node(asked, counted(*two), score="no", n=sum(two)) for asked, two in leaves)
     forest = read(tree_of(node(TRUE, inside)))
     assert forest.counts_are == "exact"
     assert forest.trees[0].n_records.tolist() == [110, 60, 50]
@@ -413,18 +409,9 @@ def test_what_changes_values_before_the_trees_is_named(old, new):
 def segment_of_ten(yes):
     """A tree of ten people, so many of them with yes."""
 
-    def leaf(asked, label, n, of_yes):
-        held = (("no", n - of_yes), ("yes", of_yes))
-        each = "".join(f'<ScoreDistribution value="{k}" recordCount="{v}"/>' for k, v in held)
-        return node(asked, each, score=label, n=n)
-
-    both = leaf(simple("x", "lessOrEqual", 1), "no", 5, 0)
-    both += leaf(simple("x", "greaterThan", 1), "yes", 5, yes)
-    each = "".join(
-        f'<ScoreDistribution value="{k}" recordCount="{v}"/>'
-        for k, v in (("no", 10 - yes), ("yes", yes))
-    )
-    inside = f"{SCHEMA}{node(TRUE, each + both, score='no', n=10)}"
+    both = node(simple("x", "lessOrEqual", 1), counted(5, 0), score="no", n=5)
+    both += node(simple("x", "greaterThan", 1), counted(5 - yes, yes), score="yes", n=5)
+    inside = f"{SCHEMA}{node(TRUE, counted(10 - yes, yes) + both, score='no', n=10)}"
     return f'<Segment>{TRUE}<TreeModel functionName="classification">{inside}</TreeModel></Segment>'
 
 
@@ -459,8 +446,8 @@ def test_models_that_are_no_trees_are_named():
 
 STUMP = node(
     TRUE,
-    node(simple("x", "lessOrEqual", 1), counted((1, 2), 3)[0], score="no", n=3)
-    + node(simple("x", "greaterThan", 1), counted((4, 0), 4)[0], score="yes", n=4),
+    node(simple("x", "lessOrEqual", 1), counted(1, 2), score="no", n=3)
+    + node(simple("x", "greaterThan", 1), counted(4, 0), score="yes", n=4),
     n=7,
 )
 LAUGHS = "<!DOCTYPE PMML [" + "".join(

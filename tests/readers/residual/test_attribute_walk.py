@@ -17,9 +17,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     AdaBoostClassifier,
-    BaggingClassifier,
     GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
     IsolationForest,
     RandomForestClassifier,
     StackingClassifier,
@@ -38,7 +36,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from tests.strategies import examples
 from treeaudit import load, scan
@@ -72,15 +70,10 @@ def changed(model: Any, **more: object) -> Any:
 
 
 GENUINE = {
-    "tree": (TREE, N, Y),
-    "regression": (DecisionTreeRegressor(max_depth=3), N, N["dose"]),
     "forest": (RandomForestClassifier(5, oob_score=True, random_state=0), N, THREE),
     "isolation": (IsolationForest(n_estimators=10), N, None),
     "boosting": (GradientBoostingClassifier(n_estimators=180, max_depth=2), N, THREE),
-    "histograms": (HistGradientBoostingClassifier(max_iter=80), N, THREE),
-    "stopped early": (HistGradientBoostingClassifier(early_stopping=True), N, Y),
     "adaptive": (AdaBoostClassifier(small(), n_estimators=200), N, Y),
-    "bag": (BaggingClassifier(small(), max_features=2, random_state=0), N, Y),
     "calibrated": (CalibratedClassifierCV(small(), method="isotonic"), N, Y),
     "stack": (
         StackingClassifier(

@@ -421,14 +421,6 @@ def test_data_left_in_a_bundle(people) -> None:
     assert list(found({"model": tree, "x": np.arange(15.0)}, 15)) == ["notes"]
 
 
-def test_a_data_frame_is_one_finding(people) -> None:
-    pd = pytest.importorskip("pandas")
-    x, y, _ = people
-    frame = pd.DataFrame(x, columns=pd.Index(range(6)), index=range(PEOPLE))
-    kinds = found([DecisionTreeClassifier().fit(x, y), frame])
-    assert where(kinds, "records") == ["[1]"]
-
-
 def test_models_that_are_their_training_data(people) -> None:
     sparse = pytest.importorskip("scipy.sparse")
     x, y, _ = people
@@ -451,14 +443,6 @@ def test_columns_are_not_taken_for_people() -> None:
 
 class OwnTree(DecisionTreeClassifier):
     """A class that no library publishes."""
-
-
-def test_foreign_classes_are_named(people) -> None:
-    x, y, _ = people
-    kinds = found([OwnTree().fit(x, y), OwnTree()])
-    (one,) = kinds["calls"]
-    assert one.where.endswith("test_search.OwnTree")
-    assert one.n >= 1
 
 
 def test_code_of_its_own(people) -> None:

@@ -320,16 +320,6 @@ def test_names_of_columns_come_from_the_model_around() -> None:
         assert forest.schema.named
 
 
-@pytest.mark.parametrize(
-    "model",
-    [BaggingClassifier(), AdaBoostClassifier(), GradientBoostingClassifier(), IsolationForest()],
-    ids=lambda model: type(model).__name__,
-)
-def test_what_was_never_fitted_says_so(model: Any) -> None:
-    with pytest.raises(UnsupportedModelError, match="was never fitted"):
-        _read(model)
-
-
 def test_an_ensemble_without_trees_is_named_by_its_members() -> None:
     vote = VotingClassifier([("a", LINEAR)]).fit(X, Y)
     with pytest.raises(UnsupportedModelError, match="made of LogisticRegression"):

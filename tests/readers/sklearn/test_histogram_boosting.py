@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from tests.fuzz.model_text import mutate
 from tests.readers.damage import sentence_or_model
-from treeaudit import Forest, ModelTooLargeError, ReadError, UnsupportedModelError, load
+from treeaudit import Forest, ModelTooLargeError, ReadError, load
 from treeaudit.readers.pickle import model as pickle_file
 
 RANDOM = np.random.default_rng(0)
@@ -152,11 +152,6 @@ def test_the_first_layout_knew_neither_sets_nor_missing_values() -> None:
     forest = load(model)
     assert forest.trees[0].missing is None
     _routed(forest, table, expected)
-
-
-def test_an_unfitted_model_says_so() -> None:
-    with pytest.raises(UnsupportedModelError, match="was never fitted"):
-        load(HistGradientBoostingClassifier())
 
 
 def _damaged(change: Any) -> Any:

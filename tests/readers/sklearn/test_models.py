@@ -1,13 +1,19 @@
 """The model inside a file is found, or one sentence says what is there instead."""
 
-import pickle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    IsolationForest,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,20 +21,22 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from tests.readers.damage import pickled
 from treeaudit import ReadError, UnsupportedModelError, load
 
 X, Y = load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y)
 FOREST = RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y)
 PIPELINE = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=2)).fit(X, Y)
+KINDS = (DecisionTreeClassifier, RandomForestClassifier, AdaBoostClassifier, BaggingClassifier)
+KINDS += (GradientBoostingClassifier, HistGradientBoostingClassifier, IsolationForest)
 SEARCH = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=2).fit(X, Y)
 
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Any:
     def write(value: object) -> Path:
-        path = tmp_path / "model.pkl"
-        path.write_bytes(pickle.dumps(value))
+        path = pickled(tmp_path, value)
         return path
 
     return write
@@ -85,13 +93,11 @@ def test_a_long_list_of_models_is_cut(stored: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        (DecisionTreeClassifier(), "the DecisionTreeClassifier was never fitted"),
-        (RandomForestClassifier(), "the RandomForestClassifier was never fitted"),
+        *((kind(), f"the {kind.__name__} was never fitted") for kind in KINDS),
         (make_pipeline(StandardScaler(), DecisionTreeClassifier()), "was never fitted"),
         (GridSearchCV(TREE, {}), "the GridSearchCV holds no best_estimator_"),
         (LogisticRegression(max_iter=2000).fit(X, Y), "LogisticRegression, which is no tree model"),
         (KNeighborsClassifier().fit(X, Y), "KNeighborsClassifier, which is no tree model"),
-        (GradientBoostingClassifier(), "the GradientBoostingClassifier was never fitted"),
         (StandardScaler().fit(X), "StandardScaler, which is no tree model"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "last step is no tree"),
         (GridSearchCV(LogisticRegression(max_iter=2000), {}, cv=2).fit(X, Y), "is no tree model"),

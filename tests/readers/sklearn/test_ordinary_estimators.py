@@ -74,7 +74,7 @@ MODELS = {
 
 def found(model):
     loaded = ta.load(pickle.loads(pickle.dumps(model)))
-    return [one.where for one in loaded.extras.found if one.kind in ("extra", "unseen")]
+    return [one.where for one in loaded.extras.found if one.kind in ("extra", "unseen", "notes")]
 
 
 @pytest.mark.parametrize("kind", MODELS)

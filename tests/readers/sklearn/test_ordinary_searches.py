@@ -1,7 +1,5 @@
 """Searches over steps, and other ways to choose, explain themselves; what is planted is told."""
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.stats import randint, uniform
@@ -22,6 +20,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from tests.readers.damage import pickled
 
 X = np.random.default_rng(0).normal(size=(600, 5))
 Y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
@@ -98,8 +97,7 @@ SEARCHES = {
 @pytest.fixture
 def found(tmp_path):
     def told(model):
-        path = tmp_path / "model.pkl"
-        path.write_bytes(pickle.dumps(model))
+        path = pickled(tmp_path, model)
         kinds = ("extra", "unseen", "records")
         return [one.where for one in ta.load(path).extras.found if one.kind in kinds]
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import treeaudit as ta
+from tests.readers.damage import pickled
 from tests.trainers.people import SCHEMA, people
 from treeaudit.errors import PrivacyWarning, UnsupportedModelError
 from treeaudit.model.schema import Feature, Schema
@@ -81,8 +82,7 @@ def test_a_private_search(tmp_path) -> None:
 
 def test_the_winner_of_a_private_search_is_not_said_to_lie_beside_scores(tmp_path) -> None:
     search = PrivateSearch(estimator=tree(), candidates=[{"max_depth": 1}, {"max_depth": 2}])
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(search.fit(X, Y)))
+    path = pickled(tmp_path, search.fit(X, Y))
     forest = ta.load(path, select="best_estimator_")
     assert not any("scores of a search" in warning for warning in forest.warnings)
     clean = ta.save(forest, tmp_path / "clean.json")

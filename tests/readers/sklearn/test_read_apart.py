@@ -1,7 +1,5 @@
 """Members of scikit-learn models that hold trees of another library are models of their own."""
 
-import pickle
-
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -22,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from tests.readers.damage import pickled
 from treeaudit.audit.scan import audit_all
 from treeaudit.errors import UnsupportedModelError
 from treeaudit.findings.request import Request
@@ -51,8 +50,7 @@ def vote(member):
 
 
 def kept(tmp_path, model, target=Y):
-    path = tmp_path / "m.pkl"
-    path.write_bytes(pickle.dumps(model.fit(X, target)))
+    path = pickled(tmp_path, model.fit(X, target))
     return path
 
 
@@ -105,33 +103,23 @@ def test_leaves_of_one_person_inside_a_vote_fail_it(tmp_path) -> None:
 
 
 MADE_OF = {
-    "vote": (
-        VotingClassifier([("a", light()), ("b", extreme())]),
-        2,
-        ("ill", "well"),
-        list("abcd"),
-    ),
-    "stack": (StackingClassifier([("a", light())], cv=2), 1, ("ill", "well"), list("abcd")),
-    "calibrated": (CalibratedClassifierCV(light(), cv=2), 2, ("ill", "well"), list("abcd")),
-    "threshold": (FixedThresholdClassifier(light()), 1, ("ill", "well"), list("abcd")),
-    "boosting": (AdaBoostClassifier(light(), n_estimators=2), 2, ("ill", "well"), list("abcd")),
-    "behind a scaler": (
-        make_pipeline(StandardScaler(), OneVsRestClassifier(light())),
-        1,
-        ("ill", "well"),
-        list("abcd"),
-    ),
+    "vote": (VotingClassifier([("a", light()), ("b", extreme())]), 2),
+    "stack": (StackingClassifier([("a", light())], cv=2), 1),
+    "calibrated": (CalibratedClassifierCV(light(), cv=2), 2),
+    "threshold": (FixedThresholdClassifier(light()), 1),
+    "boosting": (AdaBoostClassifier(light(), n_estimators=2), 2),
+    "behind a scaler": (make_pipeline(StandardScaler(), OneVsRestClassifier(light())), 1),
 }
 
 
 @pytest.mark.parametrize("kind", MADE_OF)
 def test_what_is_made_of_boosters_alone_is_read_member_by_member(kind, tmp_path) -> None:
-    model, n, classes, names = MADE_OF[kind]
+    model, n = MADE_OF[kind]
     read = load_all(kept(tmp_path, model))
     assert len(read) == n
     for one in read:
-        assert one.schema.classes == classes
-        assert list(one.schema.names) == names
+        assert one.schema.classes == ("ill", "well")
+        assert list(one.schema.names) == list("abcd")
         assert not [left for left in one.extras if left.kind in ("unseen", "extra")]
 
 

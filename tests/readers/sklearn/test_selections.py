@@ -25,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import treeaudit as ta
 from tests.cli.run import run
+from tests.readers.damage import pickled, same_ends
 from treeaudit.people.records import read_records
 from treeaudit.readers import load, load_all
 from treeaudit.readers.pickle.pickle_vm import read_pickle
@@ -81,8 +82,7 @@ PIPELINES = {
 def test_rows_end_where_the_selections_model_sends_them(name, people, tmp_path) -> None:
     X, y = people.drop(columns="ill"), people.ill
     pipe = PIPELINES[name]().fit(X, y)
-    path = tmp_path / "model.pkl"
-    path.write_bytes(pickle.dumps(pipe))
+    path = pickled(tmp_path, pipe)
     (forest,) = [one for one in load_all(path) if ".estimator_" in one.source.inside]
     place = next(i for i, (_, step) in enumerate(pipe.steps) if hasattr(step, "support_"))
     seen, inner = pipe[: place + 1].transform(X), pipe[place].estimator_
@@ -92,9 +92,7 @@ def test_rows_end_where_the_selections_model_sends_them(name, people, tmp_path) 
     mine = read_records(people, forest, target="ill")
     assert set(forest.schema.names) <= {"size", "pay", "age"}
     for i in range(forest.n_trees):
-        ends = pd.DataFrame({"mine": mine.node[:, i], "theirs": theirs[:, i]})
-        assert (ends.groupby("theirs").mine.nunique() == 1).all()
-        assert (ends.groupby("mine").theirs.nunique() == 1).all()
+        same_ends(mine.node[:, i], theirs[:, i])
 
 
 @pytest.mark.parametrize("name", ["rfe", "scaled", "rfecv", "inside"])
@@ -123,10 +121,7 @@ def test_columns_behind_a_model_that_chose_by_weight_are_those_in_front_of_it(
     forest = next(f for f in load_all(tmp_path / "model.pkl") if ".estimator_" in f.source.inside)
     assert forest.schema.names == ["size", "pay", "age"]
     theirs = pipe[1].estimator_.apply(pipe[0].transform(people.drop(columns="ill")))
-    ends = pd.DataFrame(
-        {"mine": read_records(people, forest, target="ill").node[:, 0], "theirs": theirs}
-    )
-    assert (ends.groupby("theirs").mine.nunique() == 1).all()
+    same_ends(read_records(people, forest, target="ill").node[:, 0], theirs)
 
 
 def test_members_of_a_vote_have_steps_of_their_own(people, tmp_path) -> None:
@@ -205,8 +200,7 @@ def test_a_pipeline_with_it_takes_its_training_people(model, scaled, tmp_path) -
     tree = DecisionTreeClassifier(max_depth=2, min_samples_leaf=40, random_state=0)
     steps = [StandardScaler()] if scaled else []
     pipeline = make_pipeline(*steps, SelectFromModel(model, max_features=2), tree)
-    path = tmp_path / "m.pkl"
-    path.write_bytes(pickle.dumps(pipeline.fit(X, Y)))
+    path = pickled(tmp_path, pipeline.fit(X, Y))
     forest = load(path)
     assert not [one for one in forest.extras if one.kind == "extra"]
     assert not [said for said in forest.warnings if "SelectFromModel" in said]
@@ -217,6 +211,5 @@ def test_a_pipeline_with_it_takes_its_training_people(model, scaled, tmp_path) -
 def test_a_booster_that_selects_is_a_model_of_its_own_and_explains_its_names(tmp_path) -> None:
     tree = DecisionTreeClassifier(max_depth=2, min_samples_leaf=40, random_state=0)
     boosted = lgb.LGBMClassifier(n_estimators=2, num_leaves=3, verbose=-1)
-    path = tmp_path / "m.pkl"
-    path.write_bytes(pickle.dumps(make_pipeline(SelectFromModel(boosted), tree).fit(X, Y)))
+    path = pickled(tmp_path, make_pipeline(SelectFromModel(boosted), tree).fit(X, Y))
     assert not [one for one in load(path).extras if one.kind == "extra"]

@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.hostile.test_sandbox import read_apart
 from tests.libraries import library
 from tests.outcome import read_whole, refusal
+from tests.readers.damage import refused, same_trees
 from treeaudit import (
     Forest,
     ModelTooLargeError,
@@ -59,11 +60,7 @@ def _same(a: Forest, b: Forest) -> None:
     assert (a.n_records, a.records_are) == (b.n_records, b.records_are)
     assert a.warnings == b.warnings
     assert a.source.parameters == b.source.parameters
-    for one, other in zip(a.trees, b.trees, strict=True):
-        for name in ("parent", "feature", "low", "high", "missing", "n_records", "counts", "value"):
-            first, second = getattr(one, name), getattr(other, name)
-            assert (first is None) == (second is None)
-            assert first is None or np.array_equal(first, second), name
+    same_trees(a, b)
 
 
 @pytest.mark.parametrize("method", ["STORED", "DEFLATED"])
@@ -161,6 +158,16 @@ def node(loader: str, module: str, name: str, **more: Any) -> dict[str, Any]:
     return {"__class__": name, "__module__": module, "__loader__": loader, "__id__": 1, **more}
 
 
+def method(module: str, name: str, function: str) -> dict[str, Any]:
+    content = {"func": function, "obj": node("ObjectNode", module, name)}
+    return node("MethodNode", module, name, content=content)
+
+
+def state(**attributes: Any) -> dict[str, Any]:
+    held = node("DictNode", "builtins", "dict", content=attributes) | {"__id__": 7}
+    return node("ObjectNode", "sklearn.svm._classes", "SVC", content=held)
+
+
 TEXT = node("JsonNode", "builtins", "str", content='"touch x"')
 NONE = node("TupleNode", "builtins", "tuple", content=[])
 UNSAFE = {
@@ -196,12 +203,7 @@ UNSAFE = {
         "DecisionTreeClassifier",
         content={"func": "__reduce__", "obj": node("ObjectNode", "sklearn.svm._classes", "SVC")},
     ),
-    "method-name": node(
-        "MethodNode",
-        "sklearn.svm._classes",
-        "SVC",
-        content={"func": "__init__", "obj": node("ObjectNode", "sklearn.svm._classes", "SVC")},
-    ),
+    "method-name": method("sklearn.svm._classes", "SVC", "__init__"),
     "generator": node(
         "RandomGeneratorNode",
         "numpy.random._generator",
@@ -224,31 +226,10 @@ UNSAFE = {
         "FunctionNode", "numpy", "log", content={"module_path": "joblib", "function": "load"}
     ),
     "type-of-a-library": node("TypeNode", "pandas", "HDFStore"),
-    "method-of-a-library": node(
-        "MethodNode",
-        "pandas.core.frame",
-        "DataFrame",
-        content={"func": "eval", "obj": node("ObjectNode", "pandas.core.frame", "DataFrame")},
-    ),
-    "method-that-fits": node(
-        "MethodNode",
-        "sklearn.pipeline",
-        "Pipeline",
-        content={"func": "fit", "obj": node("ObjectNode", "sklearn.pipeline", "Pipeline")},
-    ),
-    "state-predict": node(
-        "ObjectNode",
-        "sklearn.svm._classes",
-        "SVC",
-        content=node("DictNode", "builtins", "dict", content={"predict": TEXT}) | {"__id__": 7},
-    ),
-    "state-setstate": node(
-        "ObjectNode",
-        "sklearn.svm._classes",
-        "SVC",
-        content=node("DictNode", "builtins", "dict", content={"__setstate__": TEXT})
-        | {"__id__": 7},
-    ),
+    "method-of-a-library": method("pandas.core.frame", "DataFrame", "eval"),
+    "method-that-fits": method("sklearn.pipeline", "Pipeline", "fit"),
+    "state-predict": state(predict=TEXT),
+    "state-setstate": state(__setstate__=TEXT),
     "bunch-item": node("DictNode", "sklearn.utils._bunch", "Bunch", content={"append": TEXT})
     | {"__id__": 7},
     "path-file": node("BytesNode", "builtins", "bytes", file="../../etc/passwd"),
@@ -256,13 +237,15 @@ UNSAFE = {
 }
 
 
-@pytest.mark.parametrize("name", UNSAFE)
-def test_names_that_run_code_are_unsafe(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "model.skops"
+def unsafe(name: str) -> bytes:
     bad = UNSAFE[name]
     whole = node("ListNode", "builtins", "list", content=bad) if isinstance(bad, list) else bad
-    path.write_bytes(with_attribute(whole))
-    assert type(refusal(path)) is UnsafeModelError
+    return with_attribute(whole)
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_names_that_run_code_are_unsafe(name: str, tmp_path: Path) -> None:
+    refused(tmp_path, unsafe(name), UnsafeModelError)
 
 
 NOT_READ: dict[str, Any] = {
@@ -273,11 +256,7 @@ NOT_READ: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", NOT_READ)
 def test_code_of_other_libraries_is_not_read(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "model.skops"
-    path.write_bytes(with_attribute(NOT_READ[name]))
-    error = refusal(path)
-    assert type(error) is UnsupportedModelError
-    assert "treeaudit does not read" in str(error)
+    assert "treeaudit does not read" in refused(tmp_path, with_attribute(NOT_READ[name]))
 
 
 DAMAGED: dict[str, Any] = {
@@ -360,10 +339,10 @@ def _renamed(old: str, new: str) -> bytes:
     return packed(json.loads(text), files)
 
 
-def _patched(change: Callable[[bytearray, int], None]) -> bytes:
+def _patched(at: int, value: int) -> bytes:
     schema, files = members()
     data = bytearray(packed(schema, files))
-    change(data, data.index(b"PK\x01\x02"))
+    data[data.index(b"PK\x01\x02") + at] = value
     return bytes(data)
 
 
@@ -412,13 +391,13 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], type[ReadError]]] = {
     "missing": (lambda: packed(members()[0], {}), ReadError),
     "twice": (_twice, ReadError),
     "overlapping": (_overlapping, ReadError),
-    "encrypted": (lambda: _patched(lambda d, at: d.__setitem__(at + 8, 1)), UnsupportedModelError),
-    "method": (lambda: _patched(lambda d, at: d.__setitem__(at + 10, 99)), UnsupportedModelError),
+    "encrypted": (lambda: _patched(8, 1), UnsupportedModelError),
+    "method": (lambda: _patched(10, 99), UnsupportedModelError),
     "lzma": (lambda: packed(*members(), zipfile.ZIP_LZMA), UnsupportedModelError),
-    "checksum": (lambda: _patched(lambda d, at: d.__setitem__(at + 16, 1)), ReadError),
-    "offset": (lambda: _patched(lambda d, at: d.__setitem__(at + 44, 200)), ReadError),
-    "size": (lambda: _patched(lambda d, at: d.__setitem__(at + 22, 200)), ReadError),
-    "other-name": (lambda: _patched(lambda d, at: d.__setitem__(at + 46, 65)), ReadError),
+    "checksum": (lambda: _patched(16, 1), ReadError),
+    "offset": (lambda: _patched(44, 200), ReadError),
+    "size": (lambda: _patched(22, 200), ReadError),
+    "other-name": (lambda: _patched(46, 65), ReadError),
     "deflate-bomb": (lambda: _bomb(zipfile.ZIP_DEFLATED), ReadError),
     "bzip2-bomb": (lambda: _bomb(zipfile.ZIP_BZIP2), ReadError),
 }
@@ -446,9 +425,7 @@ def test_a_size_that_lies_is_found(tmp_path: Path) -> None:
     data = bytearray(packed(schema, files, zipfile.ZIP_DEFLATED))
     at = data.index(b"PK\x01\x02")
     data[at + 24 : at + 28] = (5).to_bytes(4, "little")
-    path = tmp_path / "model.skops"
-    path.write_bytes(data)
-    assert type(refusal(path)) is ReadError
+    refused(tmp_path, data, ReadError)
 
 
 def test_files_cut_short(tmp_path: Path) -> None:
@@ -498,8 +475,7 @@ def test_models_of_other_libraries_are_read_as_from_a_pickle(tmp_path: Path) -> 
     skops.dump(model, path)
     forest, expected = read_whole(path), load(model)
     assert forest.n_trees == expected.n_trees == 6
-    for one, other in zip(forest.trees, expected.trees, strict=True):
-        assert np.array_equal(one.value, other.value)
+    same_trees(forest, expected)
 
 
 def test_several_outputs_are_read_as_from_a_pickle(tmp_path: Path) -> None:
@@ -515,9 +491,8 @@ def test_reading_opens_imports_and_runs_nothing(tmp_path: Path) -> None:
     # Not the forest: its bootstrap draws are repeated with numpy's generators.
     for name in MODELS.keys() - {"forest"}:
         (folder / name).write_bytes(skops.dumps(MODELS[name]))
-    for name, bad in UNSAFE.items():
-        whole = node("ListNode", "builtins", "list", content=bad) if isinstance(bad, list) else bad
-        (folder / f"unsafe-{name}").write_bytes(with_attribute(whole))
+    for name in UNSAFE:
+        (folder / f"unsafe-{name}").write_bytes(unsafe(name))
     for line in read_apart(folder):
         assert line["events"] == [], line
         assert line["outcome"] == ("UnsafeModelError" if "unsafe" in line["name"] else "model")
