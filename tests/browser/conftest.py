@@ -27,7 +27,7 @@ def _chromium() -> str | None:
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
     reason = _missing()
     if reason and os.environ.get("TREEAUDIT_REQUIRE_BROWSER"):
