@@ -11,7 +11,6 @@ from treeaudit.errors import DataError
 from treeaudit.files import same_file, write_file
 from treeaudit.findings.report import Report, Reports
 from treeaudit.reports.formats import listed, render, suffix_of
-from treeaudit.reports.html import environment, framed
 from treeaudit.reports.plain_text import printed
 from treeaudit.reports.provenance import made_from, model_name, shown_name
 from treeaudit.reports.release_safe import statement, verdict_word
@@ -74,6 +73,8 @@ def to_html(
     found: Reports, *, release_safe: bool = False, created: datetime.date | None = None
 ) -> str:
     """Return one page with the page of each model in it; that of the worst is open."""
+    from treeaudit.reports.html import environment
+
     word = verdict_word if release_safe else pill
     pages = [
         {
@@ -102,6 +103,8 @@ def to_html(
 
 
 def _frame(report: Report, *, release_safe: bool) -> Markup:
+    from treeaudit.reports.html import framed
+
     page = framed(render(report, "html", release_safe=release_safe), _HEIGHT)
     return Markup(page)  # noqa: S704  # escaped by `framed`
 
@@ -140,4 +143,6 @@ def _each(found: Reports, form: str, *, release_safe: bool = False) -> str:
 
 def in_notebook(found: Reports) -> str:
     """Return the HTML page in a frame."""
+    from treeaudit.reports.html import framed
+
     return framed(to_html(found))
