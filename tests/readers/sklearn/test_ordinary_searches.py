@@ -49,7 +49,7 @@ SEARCHES = {
         piped(),
         [
             {"m": [tree()], "m__max_depth": [2, 3]},
-            {"m": [RandomForestClassifier(3), LogisticRegression(C=0.5)]},
+            {"m": [RandomForestClassifier(3), LogisticRegression(C=1e-9)]},
         ],
         cv=3,
     ),
