@@ -90,7 +90,7 @@ def _is_short(browser, path: Path) -> None:
     assert decided["y"] + decided["height"] <= 1032
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", one_in(3, PAGES))
 def test_every_page_is_short(browser, golden_page, name) -> None:
     _is_short(browser, golden_page(name))
 
@@ -153,7 +153,7 @@ def _decides(browser, path: Path, width: int, height: int) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", one_in(3, OPEN))
 def test_one_screen_decides(browser, golden_page, name, width, height) -> None:
     _decides(browser, golden_page(name), width, height)
 

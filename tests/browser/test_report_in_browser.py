@@ -143,8 +143,11 @@ def test_one_request_no_errors_nothing_runs(browser, pages, name):
     page.close()
 
 
-@pytest.mark.parametrize("width", [320, 400, 900])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("name", "width"),
+    one_in(3, [(name, width) for name in NAMES for width in (400, 900, 320)]),
+)
 def test_the_page_never_scrolls_sideways(browser, pages, name, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(pages[name].as_uri())

@@ -32,13 +32,13 @@ def forest(tmp_path_factory):
     return path
 
 
-def press(monkeypatch, times: int) -> None:
-    """Press Ctrl-C when most trees have been put together."""
+def press(monkeypatch, times: int, after: int = 0) -> None:
+    """Press Ctrl-C when more trees than that have been put together."""
     seen = [0]
 
     def interrupted(trees, layout):
         before, seen[0] = seen[0], seen[0] + len(trees)
-        if before <= 30 < seen[0]:
+        if before <= after < seen[0]:
             for _ in range(times):
                 signal.raise_signal(signal.SIGINT)
         return coded(trees, layout)
@@ -48,14 +48,14 @@ def press(monkeypatch, times: int) -> None:
 
 
 def test_scan_and_reconstruct_keep_what_is_certain(forest, monkeypatch) -> None:
-    press(monkeypatch, 1)
-    done = run("scan", forest, "--attack", "TA108", "--format", "json")
+    press(monkeypatch, 1, after=30)
+    done = run("scan", forest, "--seconds", "60", "--attack", "TA108", "--format", "json")
     assert (done.returncode, done.stderr) == (1, "")
     (found,) = json.loads(done.stdout)["findings"]
     assert found["details"]["stopped"] == "it was interrupted"
     assert found["people"] > 0
-    press(monkeypatch, 1)
-    done = run("reconstruct", forest, "--people")
+    press(monkeypatch, 1, after=30)
+    done = run("reconstruct", forest, "--people", "--seconds", "60")
     assert done.returncode == 0
     assert "ended after it was interrupted" in " ".join(done.stdout.split())
     assert "0 of 60 people are certain" not in done.stdout

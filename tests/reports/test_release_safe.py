@@ -16,6 +16,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
+from tests.strategies import one_in
 from treeaudit.findings.report import Reports
 from treeaudit.reports import several
 from treeaudit.reports.acro import write_acro
@@ -23,8 +24,8 @@ from treeaudit.reports.advice import repeat_command
 from treeaudit.reports.formats import FORMATS, render
 from treeaudit.reports.release_safe import about, share_of
 
-_EVERY = tuple(range(300))
-_FEW = 12
+_FEW, _MANY = 12, (pytest.mark.slow, pytest.mark.sampled)
+_EVERY = (*range(_FEW), *one_in(6, range(_FEW, 300)))
 
 
 def drawn(seed):
@@ -175,7 +176,7 @@ def test_the_adversary_finds_what_subtraction_gives_back() -> None:
 
 @pytest.mark.parametrize(
     "seed",
-    [pytest.param(seed, marks=() if seed < _FEW else pytest.mark.slow) for seed in _EVERY],
+    [pytest.param(seed, marks=() if seed < _FEW else _MANY) for seed in _EVERY],
 )
 def test_a_linear_program_gives_no_small_group_back(seed) -> None:
     assert determined(report_of(seed)) == []

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import treeaudit as ta
 from tests.dp.exact import SLACK
+from tests.strategies import one_in
 from tests.trainers.people import CLASSIFIERS, SCHEMA, people
 from tests.trainers.test_transcripts import BUDGETS, pairs, schema_of
 from tests.trainers.transcripts import fitted_alike
@@ -120,7 +121,8 @@ class Winner:
 
 @pytest.mark.parametrize("unit", ["record", "person"])
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
+@pytest.mark.sampled
+@pytest.mark.parametrize("trainer", one_in(3, CLASSIFIERS), ids=lambda t: t.algorithm)
 def test_no_search_costs_more_than_the_claim(trainer, relation, unit, record_property) -> None:
     if "max_depth" not in trainer().get_params():
         pytest.skip("no two candidates")

@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
 from tests.attacks.composition.test_joint import six_people
+from tests.strategies import one_in
 from treeaudit.attacks import run_attack
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.findings.policy import BUILT_IN
@@ -170,7 +171,8 @@ def test_k_people_in_every_leaf_protect_no_forest(model, method, tmp_path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["default", "strict"])
+@pytest.mark.sampled
+@pytest.mark.parametrize("policy", one_in(2, ["default", "strict"]))
 def test_a_forest_that_was_repaired_leaf_by_leaf_does_not_pass(policy, tmp_path) -> None:
     folder = os.environ.get("TREEAUDIT_DATA")
     if not folder:
