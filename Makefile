@@ -2,7 +2,7 @@
 #   make demo    train a tree on bundled data, scan it, write the report
 #   make test    everything that is checked before a change lands
 #   make test-oldest  the suite on the oldest versions that pyproject.toml declares
-#   make check-fast  in a minute: no slow test, no other model library, few examples of each law
+#   make check-fast  in a minute: style, names and imports, and the core with few examples of each law
 #   make deep    a thousand examples of each law, and all of the many cases that others sample
 #   make audit-private  what private trainers give away, replayed on neighbours, and whether they fail
 #   make lock  write down the versions that the tests ran on; LOCK=requirements/development.txt
@@ -21,6 +21,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 LOCK   ?=
 PEERS  := .peers
+CORE   := $(addprefix tests/,model table findings dp defenses test_imports.py test_size.py test_words.py)
 SECONDS ?= 600
 SEED   ?= 0
 STATE  ?= .fuzz.json
@@ -48,7 +49,7 @@ check: $(VENV)/test
 	$(PYTEST)
 
 check-fast: lint
-	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not slow and not libraries and not browser"
+	HYPOTHESIS_PROFILE=fast $(PYTEST) -m "not slow and not libraries and not browser" $(CORE)
 
 deep: $(VENV)/test
 	HYPOTHESIS_PROFILE=deep $(PYTEST) -m "hypothesis or sampled"

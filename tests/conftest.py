@@ -1,7 +1,7 @@
 """Models and data that several tests share, and how the tests are run.
 
-* ``make check-fast`` leaves out what is marked ``slow``, ``libraries`` or ``browser`` and tries
-  few examples of every law; ``make check`` runs everything.
+* ``make check-fast`` runs the core without what is marked ``slow``, ``libraries`` or ``browser``,
+  with few examples of every law; ``make check`` runs everything.
 * ``@pytest.mark.slow``: more than about a CPU second. ``@pytest.mark.libraries``: needs a model
   library other than scikit-learn; get it with ``tests.libraries.library("xgboost")``, which
   imports it when a test first uses it and skips that test where it is missing.
