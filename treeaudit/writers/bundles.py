@@ -65,8 +65,9 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
             with suppress(ReadError):
                 other = read_model(found.root, one.inside, Source(), _ENOUGH)
                 _join(every, changes_of(without_extras(other)))
+    names = forest.schema.names if forest.schema.named else ()
     copier = RecordCopier(every)
-    made = _Bundle(copier, model, len(forest.schema.features)).copied(found.root)
+    made = _Bundle(copier, model, tuple(map(str, names))).copied(found.root)
     # Inside of a class that is not written back, it is written alone.
     return made if copier.has(changes) else copier(model)
 
@@ -90,10 +91,10 @@ def _is_mapping(value: object) -> bool:
 class _Bundle:
     """Copies a container."""
 
-    def __init__(self, copier: RecordCopier, model: Inert, n_columns: int) -> None:
+    def __init__(self, copier: RecordCopier, model: Inert, names: tuple[str, ...]) -> None:
         self._copier = copier
         self._model = model
-        self._n_columns = n_columns
+        self._names = names
         self._room = _MOST_NOTES
 
     def copied(self, value: object, depth: int = 0) -> object:
@@ -103,8 +104,7 @@ class _Bundle:
             return _REMOVED
         if depth and (size := _size_of_note(value)) is not None:
             own = texts_of_index(value) if isinstance(value, Inert) else value
-            names = index_names(own)
-            if names is not None and len(names) == self._n_columns:
+            if self._names and tuple(index_names(own) or ()) == self._names:
                 return own
             if size > self._room:
                 return _REMOVED

@@ -160,6 +160,12 @@ def test_names_of_the_columns_are_part_of_the_model(columns: object) -> None:
     assert beyond({"model": TREE, "features": columns}) == {}
 
 
+def test_as_many_texts_as_columns_are_notes_unless_they_name_them() -> None:
+    people = [f"Ann {i}; 33; ill" for i in range(len(N.columns))]
+    found = beyond({"model": TREE, "people": people})
+    assert [kind for kind, _ in found.values()] == ["notes"]
+
+
 class Own:
     """Is of no library."""
 

@@ -6,7 +6,7 @@ taken as it is: the readers prove it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import DType, arrived
 from treeaudit.readers.pickle.inert import Global, Inert
+from treeaudit.readers.pickle.tables import index_names
 
 LONGEST_TEXT = 200
 """Of a setting, a name or a note, in characters."""
@@ -184,13 +185,14 @@ class Sizes:
 
     ``longest`` is the most columns, outputs, classes, categories, trees, steps, rounds or
     candidates, ``columns`` the most columns, ``nodes`` those of the largest tree, and ``classes``
-    how many classes the trees have.
+    how many classes the trees have, and ``names`` those of its columns that a model holds.
     """
 
     longest: int = _SHORTEST
     columns: int = 0
     nodes: int = 0
     classes: frozenset[int] = frozenset()
+    names: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
     def most_notes(self) -> int:
@@ -206,6 +208,8 @@ class Sizes:
                 self._note_classes(arrived(value.args[1]))
             return
         state = value.state if isinstance(value.state, dict) else value.attributes
+        if own := index_names(arrived(state.get("feature_names_in_"))):
+            self.names.add(tuple(own))
         sizes = [0]
         for name in _STATED.intersection(state):
             stated = state[name]
@@ -231,6 +235,7 @@ class Sizes:
         """Take in the columns, labels and rounds of a model that is stored as a document."""
         schema = model.schema
         self._note_columns(len(schema.features))
+        self.names |= {tuple(map(str, schema.names))} if schema.named else set()
         n_classes = len(schema.classes or ())
         self.classes |= {n_classes}
         n_categories = max((len(one.categories or ()) for one in schema.features), default=0)

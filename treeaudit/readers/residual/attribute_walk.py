@@ -279,14 +279,9 @@ class _Residual:
         value = step.place.value
         if isinstance(value, (Inert, *_ARRAYS)):
             self._seen.add(id(value))
-        if not self._names_columns(value):
+        if tuple(index_names(value) or ()) not in self._sizes.names:
             n = size_of(value, set(self._claimed))
             self._left.append(("notes", step.place, n, step.n_name))
-
-    def _names_columns(self, value: object) -> bool:
-        """Tell whether a value is a short text for each column of the model."""
-        names = index_names(value) or ()
-        return 0 < len(names) == self._sizes.columns and all(map(is_short, names))
 
     def _extra(self, step: _Step) -> None:
         """Take in extra content; models inside it are looked at for what they are."""
