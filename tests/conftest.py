@@ -10,8 +10,8 @@
 * Laws (hypothesis) run in a profile, ``--hypothesis-profile NAME`` or ``HYPOTHESIS_PROFILE``:
   ``fast`` 5 examples, ``ci`` 12 (unless told; the same ones every time: what decides whether a
   change lands tosses no coin), ``deep`` 1,000. ``@examples(n)`` of
-  `tests.strategies` tries at most n of them; ``one_in(n, cases)`` is every nth of very many
-  cases, and all of them in ``deep`` (``@pytest.mark.sampled``).
+  `tests.strategies` tries at most n of them; of a test marked ``sampled(n)`` every nth case runs,
+  and ``one_in(n, cases)`` is every nth of cases within one; all of them run in ``deep``.
 * Nothing is timed by the clock on the wall; a limit is in CPU seconds.
 """
 
@@ -19,6 +19,7 @@ import difflib
 import functools
 import os
 import pickle
+from collections import Counter
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
@@ -58,6 +59,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files instead of comparing"
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave all cases but every nth of a test marked ``sampled(n)`` to the profile ``deep``."""
+    seen, kept, left = Counter(), [], []
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        n = mark.args[0] if mark and mark.args and settings().max_examples < 1_000 else 1
+        name = item.nodeid.partition("[")[0]
+        (left if seen[name] % n else kept).append(item)
+        seen[name] += 1
+    config.hook.pytest_deselected(items=left)
+    items[:] = kept
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -100,6 +100,7 @@ def by_numpy(model, x, y) -> dict[str, tuple[int, int]]:
     return {name: (worst[name], int(mask.sum())) for name, mask in found.items()}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", ["all", "draws"])
 def test_the_numbers_of_forests_again_without_treeaudit(seed, kind) -> None:

@@ -7,6 +7,7 @@ from benchmarks.coverage_cases import Case, cases
 from treeaudit.stats import Estimate
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", list(cases()), ids=lambda case: f"{case.interval}, {case.setting}")
 def test_every_interval_is_drawn_and_mostly_holds(case) -> None:
     found = coverage(case, 12)

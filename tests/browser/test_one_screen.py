@@ -125,6 +125,7 @@ def _odd(kind: str):
     return model.fit(x[:800], y[:800]), people[:800], people[800:]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "kind",
     one_in(2, ["300 columns", "100 classes", "names of 40 words", "1,000 trees", "numbers"]),
@@ -158,6 +159,7 @@ def test_one_screen_decides(browser, golden_page, name, width, height) -> None:
     _decides(browser, golden_page(name), width, height)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 def test_one_screen_decides_of_six_models(browser, pages, width, height) -> None:
     for path in pages[:2]:  # a release-safe copy tells of no person

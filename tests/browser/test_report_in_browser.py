@@ -107,7 +107,7 @@ def pages(tmp_path_factory) -> dict[str, Path]:
 NAMES = [name + kind for name in (*models(), "held") for kind in ("", "-safe")]
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "scheme"),
     [*((name, "light") for name in NAMES), *((name, "dark") for name in one_in(4, NAMES))],
@@ -128,6 +128,7 @@ def test_nothing_is_inaccessible(browser, pages, name, scheme):
     assert violations == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_one_request_no_errors_nothing_runs(browser, pages, name):
     page = browser.new_page()

@@ -73,6 +73,7 @@ def complete(line: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "offered"),

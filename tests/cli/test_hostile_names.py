@@ -100,6 +100,7 @@ LINES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("colours", [{}, {"FORCE_COLOR": "1"}], ids=["pipe", "terminal"])
 @pytest.mark.parametrize("line", LINES, ids=lambda line: ascii(" ".join(line).replace(STEERS, "_")))
 def test_a_name_steers_no_terminal(line, colours, folder) -> None:

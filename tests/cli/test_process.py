@@ -22,6 +22,7 @@ def folder(tmp_path_factory, figure_3):
     return folder
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("command", "code"),
     [

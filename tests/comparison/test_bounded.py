@@ -152,6 +152,7 @@ def told(path) -> set[bool]:
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 @pytest.mark.parametrize("suffix", ["json", "pkl"])
 @pytest.mark.parametrize("name", [*SOUND, *NOT])

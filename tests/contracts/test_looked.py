@@ -251,6 +251,7 @@ def test_rows_beside_the_trees_are_found(read, form) -> None:
     assert report.exit_code in (1, 3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", READS)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_kind_that_nobody_looked_for_passes_nothing(read, form, kind) -> None:

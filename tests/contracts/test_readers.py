@@ -30,6 +30,7 @@ def test_the_formats_are_those_of_the_json_report() -> None:
     assert sorted(stated) == sorted(FORMATS)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("one", NAMED)
 @pytest.mark.parametrize(
     "head",

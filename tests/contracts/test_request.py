@@ -126,6 +126,7 @@ def test_every_question_is_in_the_request() -> None:
     assert {field.name for field in fields(Request)} == {"model", *OPTIONS}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_the_printed_command_gives_the_same_report(folder, name) -> None:
     case = ASKED.get(name) or SHOWN[name]
@@ -280,6 +281,7 @@ APART = [  # where it was asked, the model, a table or policy; where the page's 
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("asked", "model", "given", "place", "shown", "told"), APART)
 def test_a_page_of_files_apart_runs_in_the_folder_that_holds_them(
     apart, monkeypatch, asked, model, given, place, shown, told

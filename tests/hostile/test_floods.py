@@ -20,7 +20,7 @@ FAMILIES = sorted({flood.name.split("-")[0] for flood in FLOODS})
 
 
 def _batches(family: str) -> Iterator[list[Flood]]:
-    floods = one_in(9, [flood for flood in FLOODS if flood.name.split("-")[0] == family])
+    floods = one_in(18, [flood for flood in FLOODS if flood.name.split("-")[0] == family])
     for i in range(0, len(floods), 40):
         yield floods[i : i + 40]
 

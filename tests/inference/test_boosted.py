@@ -206,6 +206,7 @@ def check_noise(forest: Forest, values: np.ndarray, labels: np.ndarray, *, known
     return found.certified
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("library", "seeds"),
     [
@@ -233,6 +234,7 @@ def test_the_people_fulfil_every_equation_of_several_classes(library, seeds, see
         assert not fulfils(equations, swapped)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("library", ["gradients", "histograms", "xgboost", "lightgbm"])
 def test_no_certificate_of_several_classes_is_wrong(library: str) -> None:
     every = [of_several(seed, library) for seed in range(5)]

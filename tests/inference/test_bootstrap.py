@@ -82,6 +82,7 @@ def test_many_small_tables(first) -> None:
             holds(infer_bootstrap(forest, sample_counts(forest)), forest, values, labels)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_bounds_hold_all_tables_that_fit(seed) -> None:
     """Three people of up to six records and two classes: every table is tried."""

@@ -37,6 +37,7 @@ def coded(path) -> tuple[np.ndarray, np.ndarray]:
     return values, rows.used
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("strange", STRANGE)
 @pytest.mark.parametrize("column", ["age", "sex", "flag", "ill"])
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def area(model, train, test):
     return report["TA105"].details.auc, report.warnings
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("share", [0.02, 0.1])
 def test_members_in_the_control_do_not_move_the_area(trained, share) -> None:
     kind, train, test, model = trained

@@ -128,6 +128,7 @@ def test_three_rules_by_hand() -> None:
         assert predict_shares(told, np.zeros((1, 1)))[0] == pytest.approx(shares)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("variant", ["sound", "published"])
 @pytest.mark.parametrize("trainer", CLASSIFIERS, ids=lambda t: t.algorithm)
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")

@@ -71,6 +71,7 @@ def read(path, schema):
     return read_rows(frame[schema.names], frame["y"], schema, "clip", "T")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_missing_cell_changes_no_other(form, kind, tmp_path) -> None:

@@ -118,6 +118,7 @@ def test_damaged_binary_models_are_one_sentence(tmp_path, damage) -> None:
         ta.load(path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("at", range(0, len(BINARY), 97))
 def test_any_cut_of_a_binary_model_is_refused(tmp_path, at) -> None:
     path = tmp_path / "m.bin"

@@ -124,6 +124,7 @@ def test_weights_of_a_class_are_not_called_people(of_class) -> None:
     assert ta.load(boosted.fit(X, Y, sample_weight=weight)).counts_are == "absent"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", [GradientBoostingClassifier, HistGradientBoostingClassifier])
 def test_of_three_classes_each_tree_tells_one_from_the_others(kind, tmp_path) -> None:
     labels = np.digitize(X[:, 0] + RANDOM.normal(size=N) * 0.5, [-0.6, 0.5])

@@ -40,6 +40,7 @@ def fitted(kind: str, x, y, folder):
 KINDS = ("scikit-learn", "XGBoost", "LightGBM")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_booster_passes_and_so_does_what_is_written(kind, classes, people, tmp_path) -> None:

@@ -174,6 +174,7 @@ def test_the_adversary_finds_what_subtraction_gives_back() -> None:
     assert who.range_of(chosen) == pytest.approx([who.size[small[0]]] * 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "seed",
     [pytest.param(seed, marks=() if seed < _FEW else _MANY) for seed in _EVERY],
@@ -270,6 +271,7 @@ def pinned(said, truth) -> list[str]:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "policy",
     ["default", "strict", "acro", "opensafely",

@@ -61,6 +61,7 @@ def fits(record, trainer, options, epsilon, n=1, **parameters) -> None:
             assert math.isclose(float(ledger.epsilon), epsilon, rel_tol=1e-5)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", BUDGETS, ids=lambda e: f"{float(e):.7g}")
 @pytest.mark.parametrize("trainer", ALGORITHMS, ids=lambda t: t.algorithm)
 def test_no_fit_fails_at_any_budget(trainer, epsilon, record_property) -> None:
@@ -71,7 +72,7 @@ def test_no_fit_fails_at_any_budget(trainer, epsilon, record_property) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("trainer", "options", "epsilon"), one_in(28, EACH_AT_MANY))
 def test_no_fit_fails_at_any_budget_of_many(trainer, options, epsilon, record_property) -> None:
     fits(record_property, trainer, options, epsilon, 2)

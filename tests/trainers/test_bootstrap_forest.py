@@ -18,6 +18,7 @@ X, Y = people(600)
 TABLE = pd.DataFrame({"sex": ["f", "m", "m"], "old": [0.0, 1.0, 1.0]})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("label", [0, 1])
 def test_the_mean_over_all_draws_of_a_record_keeps_the_claim(epsilon, label) -> None:

@@ -79,6 +79,7 @@ def check_same(x, y, x_more, y_more, numbers: bool = False) -> None:
     assert more.labels[:3].tolist() == few.labels.tolist()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("columns", [COLUMNS, TEXTS], ids=["mixed", "texts"])
 @pytest.mark.parametrize("made", [frame, array, rows])
 @pytest.mark.parametrize("where", [*COLUMNS, "y", "numbers"])

@@ -114,6 +114,7 @@ def test_levels_that_would_be_asked_at_nothing_are_refused(trainer, depth) -> No
         assert budget.spent == 0
 
 
+@pytest.mark.sampled(3)
 @BY_EPSILON
 @pytest.mark.parametrize("epsilon", [1, 1e-4])
 def test_what_is_fitted_is_bounded_however_deep(trainer, epsilon) -> None:
@@ -145,7 +146,7 @@ def make(trainer, **parameters):
 
 # With the noise of a small epsilon, 30 records may well never be given one of two labels.
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @parametrize_with_checks(
     [make(t, schema="from-data", epsilon=100.0) for t in one_in(3, ALGORITHMS)]
 )
@@ -199,6 +200,7 @@ def test_clone_pipeline_and_pickle(trainer) -> None:
         _ = make(trainer).privacy_
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 @pytest.mark.parametrize(
     ("trainer", "n_jobs"),
@@ -290,6 +292,7 @@ OUTSIDE = [
 ]
 
 
+@pytest.mark.sampled(2)
 @EVERY
 @pytest.mark.parametrize(("values", "says"), OUTSIDE)
 def test_values_outside_the_schema(trainer, values, says) -> None:
@@ -345,6 +348,7 @@ def test_marks(trainer) -> None:
         assert reason in ledger.reasons[0]
 
 
+@pytest.mark.sampled(2)
 @EVERY
 @pytest.mark.filterwarnings("ignore::treeaudit.errors.PrivacyWarning")
 @pytest.mark.parametrize("variant", ["sound", "published"])
@@ -364,6 +368,7 @@ def test_the_ledger_sums_to_the_claim(trainer, variant, neighbours) -> None:
             make(trainer, variant=variant).fit(X, y)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.slow
 @EVERY
 def test_threads_change_nothing(trainer) -> None:

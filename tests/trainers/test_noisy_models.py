@@ -23,6 +23,7 @@ from treeaudit.trainers.algorithms import ALGORITHMS
 from treeaudit.trainers.private_tree import PrivateTreeClassifier
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("epsilon", "more"),
     [

@@ -121,6 +121,7 @@ def test_a_step_is_at_most_half_a_step_away(low, width, shares) -> None:
     assert (off <= (high / 2 - low / 2) * 2 / STEPS * 0.5001 + 1e-9 * np.abs(targets)).all()
 
 
+@pytest.mark.sampled(2)
 @EACH
 @settings(max_examples=25, deadline=None)
 @given(

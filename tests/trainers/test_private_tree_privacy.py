@@ -69,6 +69,7 @@ def scores(name: str, kind: str, mask: bool) -> np.ndarray:
     return score_level(candidates, HISTOGRAMS, there, SCORES[name], UNIT // 3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("mask", [False, True])

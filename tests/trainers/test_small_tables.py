@@ -38,6 +38,7 @@ WORST = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("trainer", "options", "least", "most"), WORST)
 def test_no_neighbour_costs_more_than_the_claim(trainer, options, least, most) -> None:
     assert least < worst_of_all_neighbours(trainer, **options) <= most

@@ -171,6 +171,7 @@ def worst(
     return float(found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unit", ["record", "person"])
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize(("trainer", "options"), CONFIGURATIONS)
@@ -182,7 +183,7 @@ def test_no_transcript_costs_more_than_the_claim(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unit", ["record", "person"])
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 @pytest.mark.parametrize(("trainer", "options"), one_in(4, CONFIGURATIONS))
@@ -192,6 +193,7 @@ def test_no_transcript_costs_more_than_the_claim_of_many(
     worst(trainer, options, relation, unit, len(one_in(5, range(200))), record_property)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("trainer", PURE, ids=lambda t: t.algorithm)
 def test_a_person_whose_rows_are_paid_for_once_is_seen_to_lose_more(monkeypatch, trainer) -> None:
     original = Curator.__init__

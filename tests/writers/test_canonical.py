@@ -187,6 +187,7 @@ def alike(one, other) -> bool:
     return np.array_equal(one, other)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_release_is_a_fixed_point(tmp_path, name) -> None:
     model, (x, y) = MODELS[name]

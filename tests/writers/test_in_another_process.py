@@ -109,6 +109,7 @@ def dense(answer) -> np.ndarray:
     return answer.toarray() if hasattr(answer, "toarray") else answer
 
 
+@pytest.mark.sampled(2)
 @every_case
 @both
 def test_as_the_forest(case: int, state: str, told) -> None:
@@ -125,6 +126,7 @@ def test_as_the_forest(case: int, state: str, told) -> None:
         assert np.array_equal(one.said["predict"][clear], labels[clear])
 
 
+@pytest.mark.sampled(2)
 @every_case
 def test_as_the_model_that_was_fitted(case: int, told) -> None:
     one = told[f"model-{case}-as-it-is.pkl"]
@@ -136,6 +138,7 @@ def test_as_the_model_that_was_fitted(case: int, told) -> None:
             assert np.allclose(answer, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled(2)
 @every_case
 @both
 def test_as_in_this_process(case: int, state: str, told) -> None:

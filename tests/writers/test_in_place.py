@@ -216,6 +216,7 @@ def test_what_is_not_written_back_says_why_in_a_sentence(model, why, tmp_path) -
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in SMUGGLED if name not in ("tuple", "dict")])
 def test_nothing_smuggled_into_a_member_survives(name, tmp_path) -> None:
     stack = fit(KINDS[0][0], (X, Y))

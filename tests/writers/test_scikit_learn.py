@@ -93,6 +93,7 @@ REPAIRS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", AVERAGING, ids=str)
 @pytest.mark.parametrize("repair", REPAIRS, ids=lambda one: one.id)
 def test_after_a_repair_as_the_forest(model, repair) -> None:

@@ -122,6 +122,7 @@ def test_a_rare_label_is_not_hidden_behind_the_others() -> None:
     assert ta.scan(model, policy=policy, train=(x, y)).verdict == "fail"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("policy", ASKED)
 def test_random_labels_of_large_leaves_do_not_pass(policy, tmp_path) -> None:
     rng = np.random.default_rng(1)
@@ -145,6 +146,7 @@ def test_random_labels_of_large_leaves_do_not_pass(policy, tmp_path) -> None:
     assert [at.trees for at in details.curve if at.joint is not None] == [5, 20, 100, 120]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["prune-leaves", "merge-siblings"])
 @pytest.mark.parametrize(
     "model",

@@ -100,6 +100,7 @@ def rows_of(said) -> list:
     return rows
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("doubt", [0.0, 0.3])
 def test_the_optimum_is_that_of_bounded_least_squares(seed, doubt) -> None:

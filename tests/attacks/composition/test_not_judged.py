@@ -32,6 +32,7 @@ def test_of_plain_numbers_everybody_is_certain() -> None:
     assert _joint(TREES.fit(ROWS, NUMBERS)).details.certain == 120
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "changed",
     [_logarithm(TREES), TransformedTargetRegressor(TREES, transformer=StandardScaler())],

@@ -228,6 +228,7 @@ def _result_in_itself() -> object:
     return inner
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("dump", [pickle.dumps, _pure, _optimized, _gaps, _cloudpickle])
 @pytest.mark.parametrize(
@@ -250,6 +251,7 @@ MODELS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("dump", DUMPS)
 @pytest.mark.parametrize("name", MODELS)

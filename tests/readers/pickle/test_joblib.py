@@ -87,6 +87,7 @@ def test_pickle(name: str, protocol: int, tmp_path: Path) -> None:
 PACKED = [0, ("zlib", 1), ("zlib", 9), *((name, 3) for name in "gzip bz2 lzma xz lz4".split())]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options",
     [*({"compress": how} for how in PACKED), *({"protocol": n} for n in range(6))],

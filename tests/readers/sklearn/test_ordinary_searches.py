@@ -104,6 +104,7 @@ def found(tmp_path):
     return told
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_ordinary_searches_explain_themselves(kind, found) -> None:
     assert found(SEARCHES[kind]().fit(X, Y)) == []

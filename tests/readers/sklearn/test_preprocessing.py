@@ -83,6 +83,7 @@ NUMBERS = ["age", "income"]
 KINDS = ["job", "size"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "numeric",
     [

@@ -163,6 +163,7 @@ def undone(selection):
     return by_importances(record.attributes, NAMES)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("asked", [None, "mean", "1.25*mean", "0.5 * median", 0.05, -np.inf])
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_columns_are_those_that_scikit_learn_keeps(kind, asked) -> None:
