@@ -77,9 +77,9 @@ def test_bytes_behind_the_model_are_left_out_by_the_printed_line(files) -> None:
     path.write_bytes(pickle.dumps(TREE) + b"33,yes;54,no")
     done = run("scan", "long.pkl", "--fix")
     assert done.returncode == 3
-    line = next(line for line in done.stdout.splitlines() if "treeaudit release" in line[:25])
-    assert line == "next  treeaudit release long.pkl -o clean.pkl"
-    again = run(*line.split()[2:])
+    line = next(line for line in done.stdout.splitlines() if "treeaudit release" in line[:30])
+    assert line == "next  1  treeaudit release long.pkl -o clean.pkl"
+    again = run(*line.split()[3:])
     assert again.returncode == 0, again.stderr
     assert b"33,yes" not in (files / "clean.pkl").read_bytes()
     assert run("scan", "clean.pkl").returncode == 0

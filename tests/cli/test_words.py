@@ -48,7 +48,7 @@ def test_the_demo_works_twice_and_overwrites_nothing_unasked(tmp_path) -> None:
     assert done.returncode == 0
     assert (tmp_path / "treeaudit-demo" / "report.html").is_file()
     step = "treeaudit defend treeaudit-demo/model.pkl -o safer.pkl"
-    assert f"next  {step}\n      tried: " in done.stdout
+    assert f"next  1  {step}\n         tried: " in done.stdout
     assert run(*step.split()[1:], cwd=tmp_path).returncode == 0
     assert "FAIL" in done.stdout
     again = run("demo", cwd=tmp_path)

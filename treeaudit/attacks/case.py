@@ -104,7 +104,7 @@ class Case:
     fraction: float | None = None
     guess: Callable[[Flag], Float] | None = None
     most: int = 1
-    seconds: float = 10.0
+    seconds: float = 2.0
     progress: Callable[[str, int, int], None] | None = None
     _members: dict[int, LeafMembers] = field(init=False, repr=False, default_factory=dict)
     _times: list[Codes] = field(init=False, repr=False, default_factory=list)

@@ -85,9 +85,7 @@ class InAnyTree(Details):
         """The bounds in words."""
         if self.low == self.high:
             return f"{self.high:,}"
-        return (
-            f"at least {self.low:,} (tree {self.tree} alone: {self.worst:,}), at most {self.high:,}"
-        )
+        return f"{self.low:,} to {self.high:,}"
 
 
 def in_any_tree(
@@ -261,7 +259,7 @@ def share_in_words(share: str, name: str) -> Callable[[Sequence[Finding]], str |
             return ""
         # A tree of draws holds fewer people than there are: the second share can be the lower one.
         return say(
-            "{} of the people in tree {}, at most {} of all people in some tree",
+            "{} in tree {}, up to {} over all trees",
             Share(worst),
             distinct.tree,
             Share(distinct.share),

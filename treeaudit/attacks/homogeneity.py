@@ -94,9 +94,9 @@ def view(result: Finding | Skipped, report: Report) -> View:
     people = number_of_tree(result, headline_tree(report), "homogeneous_people", distinct.worst)
     first = len(report.table.first_round) == 1
     worst = " in the worst tree" if many and not first else ""
-    of = "the first" if first else "one"
-    brief = say(f"{{}} certain of the people in {of} tree", share) if many else say(
-        "{} ({}) certain", People(result.people), share)  # fmt: skip
+    brief = say("the label of {}{} is certain", "at least " if many and not first else "",
+                distinct.low) if many else say("the label of {} ({}) is certain",
+                People(result.people), share)  # fmt: skip
     return View(
         brief=brief,
         figure=Figure(

@@ -56,7 +56,7 @@ def scan(
     baseline: str | os.PathLike[str] | None = None,
     model_name: str | None = None,
     attacks: Sequence[str] | None = None,
-    seconds: float = 10.0,
+    seconds: float = 2.0,
     seed: int = 0,
     jobs: int | None = None,
     progress: Progress | None = None,

@@ -43,7 +43,7 @@ def scan(
     prior: opt.PriorShares = None,
     tolerance: opt.Tolerance = None,
     attack: opt.Attacks = None,
-    seconds: opt.Seconds = 10.0,
+    seconds: opt.Seconds = 2.0,
     seed: opt.Seed = 0,
     person: opt.Person = None,
     rows_per_person: opt.RowsPerPerson = None,
@@ -216,7 +216,7 @@ def _show_before_repair(
         print_report(one, console, verbose=verbose, way_out=False)
         console.file.flush()
         reports.append(seek(one))
-        print_way_out(reports[-1], console)
+        print_way_out(reports[-1], console, verbose=verbose)
         if len(found.reports) > 1:
             console.print()
     found = type(found)(reports=tuple(reports))

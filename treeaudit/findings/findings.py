@@ -14,7 +14,7 @@ About = Literal["table", "people", "file"]
 Severity = Literal["none", "low", "medium", "high"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """From harmless to worst."""
-_CheckStatus = Literal["pass", "fail", "skipped", "untold"]
+_CheckStatus = Literal["pass", "fail", "skipped", "not-applicable", "untold"]
 TellsOf = Literal["people", "small groups", "smallest group", "everybody", "file"]
 """Of whom it tells that a check passes or fails."""
 Verdict = Literal["pass", "fail", "review", "accepted"]
@@ -195,7 +195,7 @@ class Check:
     title, bound, shown
         What is measured, its bound and the measured number, in words.
     reason
-        Why it was skipped, or why there was nothing to measure.
+        Why it was skipped, or why it does not apply.
     accepted
         Whether it fails no worse than in the accepted report (``--baseline``).
     baseline, was
@@ -227,6 +227,11 @@ class Check:
     among: bool = False
     tells_of: TellsOf = "people"
     step: str = ""
+
+    @property
+    def met(self) -> bool:
+        """Whether nothing is left to do: it passed, or the model has nothing of its kind."""
+        return self.status in ("pass", "not-applicable")
 
 
 MarkKind = Literal["claim", "seen", "unseen", "guess", "part"]

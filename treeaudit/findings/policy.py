@@ -96,6 +96,17 @@ class Policy:
         return max(1, math.ceil(self.values.get("min-leaf", _DEFAULT_K)))
 
     @property
+    def attacker(self) -> str:
+        """Against whom a pass holds, in words."""
+        if any(name.startswith("max-joint-") for name in self.values):
+            return "who has the file and knows the features of everybody in the training data"
+        if "max-epsilon" in self.values:
+            return "who has the file, whatever else they know, within the epsilon of the ledger"
+        known = "max-nearly-certain-share" in self.values or "max-dominating-people" in self.values
+        beside = " and one other person" if known else ""
+        return f"who has the file and knows the features of one target{beside}"
+
+    @property
     def sha256(self) -> str:
         """Hash of the thresholds, whatever the policy is called."""
         values = {name: float(value) for name, value in self.values.items()}
@@ -129,6 +140,23 @@ BUILT_IN: Mapping[str, Policy] = {
             "max-joint-label-excess": 0.05,
             "max-joint-one-label-excess": 0.25,
             "max-joint-certain-people": 0,
+            "max-identifying-features": 0,
+            "max-training-rows-inside": 0,
+            "max-exact-values": 3000,
+            "max-calls": 0,
+            "max-extra-bytes": 4096,
+        },
+    ),
+    "outsider": Policy(
+        name="outsider",
+        values={
+            "min-leaf": _DEFAULT_K,
+            "max-unique-people": 0,
+            "max-certain-share": 0.01,
+            "max-nearly-certain-share": 0.05,
+            "max-known-number-share": 0.05,
+            "max-dominating-people": 0,
+            "max-certified-people": 0,
             "max-identifying-features": 0,
             "max-training-rows-inside": 0,
             "max-exact-values": 3000,
@@ -193,6 +221,8 @@ BUILT_IN: Mapping[str, Policy] = {
 }
 """The policies that need no file.
 
+``outsider`` is ``default`` for a file alone: the attacker knows one target and at most one other
+person, so that trees are not judged together (TA106), which takes the training people.
 ``acro`` asks of the counts in a model what ACRO 0.4 asks of those in a table:
 10 people, no zeros, 10 degrees of freedom; dominance where there are
 magnitudes. ``opensafely`` suppresses counts up to 7 and rounds to the nearest 5. Both require a
@@ -269,10 +299,14 @@ def judge(
 
 
 def verdict_of(checks: Sequence[Check]) -> Verdict:
-    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped."""
+    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
+
+    A policy of which nothing applies decides nothing.
+    """
     if any(check.status == "fail" and not check.accepted for check in checks):
         return "fail"
-    if any(check.status == "skipped" for check in checks):
+    needless = [check.status == "not-applicable" for check in checks]
+    if any(check.status == "skipped" for check in checks) or (needless and all(needless)):
         return "review"
     return "accepted" if any(check.accepted for check in checks) else "pass"
 
@@ -351,7 +385,7 @@ def _check(
     if lead is not None and not isinstance(found.get(lead), Finding):
         needless = None if rule.needless is None else rule.needless(forest)
         if needless is not None and not findings:
-            return replace(check, measured=0.0, status="pass", shown="0", reason=needless)
+            return replace(check, measured=0.0, status="not-applicable", reason=needless)
         if needless is None:
             first = found.get(lead)
             reason = first.reason if isinstance(first, Skipped) else f"{lead} was not run"

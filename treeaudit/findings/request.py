@@ -86,7 +86,7 @@ OPTIONS = {
 }
 """The option of the command line for each field but the model, in the order of printing."""
 
-_UNSAID: dict[str, object] = {"sensitive": (), "seconds": 10.0, "seed": 0}
+_UNSAID: dict[str, object] = {"sensitive": (), "seconds": 2.0, "seed": 0}
 """Fields that are not printed where they hold this."""
 
 _LOADING = ("select", "max_bytes")
@@ -136,7 +136,7 @@ class Request:
     policy: str | os.PathLike[str] | Policy = "default"
     baseline: str | os.PathLike[str] | None = None
     attacks: tuple[str, ...] | None = None
-    seconds: float = 10.0
+    seconds: float = 2.0
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -234,7 +234,7 @@ def misses_of(report: Report) -> list[str]:
     return [
         f"{check.title.lower()}: {check.shown or check.reason}, asked for {check.bound}"
         for check in report.checks
-        if check.status != "pass"
+        if not check.met
     ]
 
 

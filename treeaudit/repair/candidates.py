@@ -229,7 +229,7 @@ def _redrawn(policy: Policy, forest: Forest, drawing: DrawSteps) -> Iterator[tup
 
 def _too_many(one: Attempt) -> bool:
     """Tell whether only what all rounds give back together stands against a repair."""
-    missed = {check.attack for check in one.report.checks if check.status != "pass"}
+    missed = {check.attack for check in one.report.checks if not check.met}
     return missed == {Composition.id}
 
 

@@ -61,7 +61,7 @@ class Evaluator:
         attacks = tuple(one for one in every if one not in DEAR)
         one = attempt(forest, defenses, self.policy, self.counting, attacks)
         for dear in (dear for dear in DEAR if dear in every):
-            if any(c.status != "pass" and c.attack in attacks for c in one.report.checks):
+            if any(not c.met and c.attack in attacks for c in one.report.checks):
                 break
             attacks = (*attacks, dear)
             one = attempt(forest, defenses, self.policy, self.counting, attacks)
@@ -76,7 +76,7 @@ class Evaluator:
     ) -> Tried:
         """Return the row of a repair in a table of all repairs."""
         passed = report is not None and report.verdict == "pass"
-        missed = [] if report is None else [c for c in report.checks if c.status != "pass"]
+        missed = [] if report is None else [c for c in report.checks if not c.met]
         first = next((c for c in missed if c.status == "fail"), missed[0] if missed else None)
         details = {} if report is None else {one.id: one.details for one in report.findings}
         sizes, joint = details.get(Uniqueness.id), details.get(Composition.id)
@@ -272,7 +272,7 @@ class _Search:
         self._step()
         attempt = self._evaluator.judged(applied(self._forest, one.defenses), one.defenses)
         self._tell(one, attempt)
-        missed = {check.attack for check in attempt.report.checks if check.status != "pass"}
+        missed = {check.attack for check in attempt.report.checks if not check.met}
         if missed and missed <= {*DEAR}:
             self._too_many[one.place.column] = one.place.trees
         return not missed

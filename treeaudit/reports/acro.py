@@ -208,7 +208,7 @@ def _summary(report: Report) -> str:
     missed = [
         f"{check.title.lower()}: {check.shown or check.reason} ({check.bound})"
         for check in report.checks
-        if check.status != "pass"
+        if not check.met
     ]
     text = f"{report.verdict}; {verdict_line(report)}"
     return text + (f"; {'; '.join(missed)}" if missed else "")

@@ -1,10 +1,12 @@
-"""What to do next, in one sentence per failed check."""
+"""What to do next: the steps that follow from a report, the surest first."""
 
 import math
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from treeaudit.attacks import all_checks
+from treeaudit.findings.findings import Skipped
 from treeaudit.findings.policy import BUILT_IN, fails_for_good, judge, verdict_of
 from treeaudit.findings.report import Report, view_of
 from treeaudit.findings.request import Request
@@ -13,30 +15,25 @@ from treeaudit.reports.plain_text import plain
 from treeaudit.writers import repaired_suffix
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Something to do next: what it brings, and the command that does it, if one does."""
+
+    text: str
+    command: str = ""
+
+
 def fix_sentence(report: Report) -> str:
-    """Return what was done, whether it passes and what it costs; nothing where none was tried."""
+    """Return what was tried, whether it passes and what it costs; empty if nothing helped."""
     fix = report.fix
-    if fix is None:
+    if fix is None or not fix.works:
         return ""
     done = " and ".join(fix.steps)
     if fix.passed:
-        text = f"tried: {done}. This passes every check"
-    else:
-        text = f"tried, and not enough: {done} ({'; '.join(fix.misses)})"
-    return f"{text}{_price(report)}"
-
-
-def fix_outcome(report: Report) -> str:
-    """Return whether what was tried passes and what it costs; nothing where none was tried."""
-    fix = report.fix
-    if fix is None:
-        return ""
-    done = "Writing the file anew" if fix.by == "release" else "A repair"
-    if fix.passed:
-        return f"{done} was tried and passes every check{_price(report)}"
-    missed = len(fix.misses)
-    left = "one check" if missed == 1 else f"{missed} checks"
-    return f"{done} was tried and still misses {left}{_price(report)}"
+        return f"tried: {done}. This passes every check{_price(report)}"
+    n = len(fix.misses)
+    left = "one check is" if n == 1 else f"{n} checks are"
+    return f"tried: {done}. Nothing fails then; {left} left to decide{_price(report)}"
 
 
 def _price(report: Report) -> str:
@@ -47,23 +44,24 @@ def _price(report: Report) -> str:
     if fix.unseen is not None:
         before, after = (in_percent(one.value, 2) for one in fix.unseen)
         costs.append(f"right for {before} → {after} of {fix.unseen[0].n:,} unseen people")
-    elif fix.right[0] is not None and fix.right[1] is not None:
+        return f": {'; '.join(costs)}."
+    if fix.right[0] is not None and fix.right[1] is not None:
         before, after = (in_percent(one, 2) for one in fix.right if one is not None)
         costs.append(_right(report, f"{before} → {after}"))
-    return f": {'; '.join(costs)}."
+    return f": {'; '.join(costs)}; on unseen people it is unknown (--test)."
 
 
 def _right(report: Report, shares: str) -> str:
     """Say for whom what is right: what counts of one tree tell is not what all trees answer."""
     if report.fix is not None and report.fix.answered:
-        return f"right for {shares} of the training people"
+        return f"right for {shares} of the people that it was trained on"
     forest = report.forest
-    whom = "training weight" if forest.counts_are == "weighted" else "training people"
+    whom = "weight" if forest.counts_are == "weighted" else "people"
     if forest.records_are == "bootstrap":
         whom = "draws"
     if forest.n_trees > 1:
-        return f"each tree alone is right for {shares} of its {whom} on average, by its own counts"
-    return f"right for {shares} of the {whom}, by its own counts"
+        return f"each tree alone is right for {shares} of the {whom} that it was trained on"
+    return f"right for {shares} of the {whom} that it was trained on"
 
 
 _LOADING = ("select", "max_bytes")
@@ -151,7 +149,7 @@ def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: b
 
 
 _SEARCH = (
-    "a search for fewer trees and larger leaves that pass together takes minutes and was not "
+    "searches for fewer trees and larger leaves that pass together: it takes minutes and was not "
     "tried here"
 )
 
@@ -172,70 +170,114 @@ def verdict_line(report: Report) -> str:
     The verdict itself is not repeated.
     """
     name = f"policy {plain(report.policy.title, 200)}"
-    total = len(report.checks)
-    if not total:
+    if not report.checks:
         return f"{name} makes no checks: this is no pass"
-    count = {"fail": 0, "pass": 0, "skipped": 0, "accepted": 0, "untold": 0}
-    for check in report.checks:
-        count["accepted" if check.accepted else check.status] += 1
+    count = Counter("accepted" if check.accepted else check.status for check in report.checks)
+    total = len(report.checks) - count["not-applicable"]
     checks = "check" if total == 1 else "checks"
+    beside = f", {count['skipped']} not run" if count["skipped"] else ""
+    if needless := count["not-applicable"]:
+        beside += f", {needless} {'does' if needless == 1 else 'do'} not apply"
     old = "" if report.baseline is None else plain(report.baseline["name"], 120)
     if count["untold"]:
         # How many of these failed would tell of too few people.
         failed = count["fail"] + count["accepted"]
         text = f"{failed or 'some'} of {total} {checks} of {name} failed"
         text += f", no worse than in {old}" if report.verdict == "accepted" else ""
-        text += f", {count['skipped']} skipped" if count["skipped"] else ""
+        text += beside
         return f"{text}; of {count['untold']} it is not told, they may be about too few people"
     if count["fail"]:
         text = f"{count['fail']} of {total} {checks} of {name} failed"
         text += f", {count['accepted']} accepted by {old}" if count["accepted"] else ""
         ended = report.baseline is not None and not report.baseline["holds"]
         text += f"; {acceptance(report)}" if ended else ""
-        return text + (f", {count['skipped']} skipped" if count["skipped"] else "")
+        return text + beside
     if count["skipped"]:
-        return f"{count['skipped']} of {total} {checks} of {name} could not be made"
+        beside = beside.removeprefix(f", {count['skipped']} not run")
+        return f"{count['skipped']} of {total} {checks} of {name} could not be run{beside}"
     if count["accepted"]:
         return (
             f"{count['accepted']} of {total} {checks} of {name} failed, no worse than in {old}, "
-            f"{acceptance(report)}; the others passed"
+            f"{acceptance(report)}; the others passed{beside}"
         )
-    return f"{'the check' if total == 1 else f'all {total} checks'} of {name} passed"
+    if not total:
+        return f"no check of {name} applies: this is no pass"
+    return f"{'the check' if total == 1 else f'all {total} checks'} of {name} passed{beside}"
 
 
-def next_steps(report: Report) -> list[str]:
-    """Return what the person who runs the audit can do now.
+def next_steps(report: Report, *, folders: bool = False) -> list[Step]:
+    """Return what to do now, the surest first; ``folders`` as in `next_command`."""
+    fix, steps = report.fix, []
+    command = next_command(report, folders=folders) if report.verdict != "pass" or fix else ""
+    if command and is_search(report):
+        steps.append(Step(command=command, text=_SEARCH))
+    elif command:
+        untried = "repairs the file for the policy, if a repair can: it was not tried here"
+        steps.append(Step(command=command, text=fix_sentence(report) or untried))
+    if report.baseline is not None and not report.baseline["holds"]:
+        text = "whoever still answers for it accepts the report again"
+        terms = "--by NAME --until YYYY-MM-DD --reason WHY -o accepted.json"
+        steps.append(Step(text=text, command=f"treeaudit accept report.json {terms}"))
+    if report.verdict == "review" and math.isfinite(report.epsilon):
+        steps.append(Step(text=_under_private(report)))
+    else:
+        steps += [*_with_people(report, folders), *_by_outsiders(report, folders)]
+    steps += [Step(text=text) for text in _remedies(report)]
+    if report.verdict == "review" and not steps:
+        open_ = [c.title.lower() for c in report.checks if c.status == "skipped"]
+        more = f" and {len(open_) - 3} more" if len(open_) > 3 else ""
+        text = f"somebody has to decide what could not be run: {', '.join(open_[:3])}{more}"
+        steps.append(Step(text=text))
+    return steps
 
-    Only steps that can be taken with what exists: nothing is promised.
-    """
-    passed = report.fix is not None and report.fix.passed
+
+def _remedies(report: Report) -> list[str]:
+    """Return what is known to work against what failed, and was not tried."""
+    if report.fix is not None and report.fix.passed:
+        return []
     failed = [c for c in report.checks if c.status == "fail" and not c.accepted]
-    # What was not seen to work is told only where nothing was.
-    steps = [] if passed else [f"not tried: {_step(c.step, report)}" for c in failed if c.step]
-    if is_search(report):
-        steps.insert(0, _SEARCH)
-    against = set() if passed else {c.attack for c in failed if not c.step}
+    texts = [f"not tried: {_step(c.step, report)}" for c in failed if c.step]
+    against = {c.attack for c in failed if not c.step}
     for finding in report.findings:
         page = report.pages.get(finding.id)
         if page is not None and finding.id in against:
-            steps.append(f"not tried, against {finding.title.lower()}: {page.words.remedy}")
+            texts.append(f"not tried, against {finding.title.lower()}: {page.words.remedy}")
         if finding.status == "found":
-            steps.append(view_of(report, finding).step)
-    steps = list(dict.fromkeys(step for step in steps if step))
-    if report.baseline is not None and not report.baseline["holds"]:
-        steps.append(
-            "whoever still answers for it accepts the report again: treeaudit accept "
-            "report.json --by NAME --until YYYY-MM-DD --reason WHY -o accepted.json"
-        )
-    if report.verdict == "review" and math.isfinite(report.epsilon):
-        steps.append(_under_private(report))
-    elif report.verdict == "review":
-        open_ = [c.title.lower() for c in report.checks if c.status == "skipped"]
-        if open_:
-            decide = "or somebody" if passed else "somebody"
-            told = ", ".join(open_[:3]) + (f" and {len(open_) - 3} more" if len(open_) > 3 else "")
-            steps.append(f"{decide} has to decide what could not be checked: {told}")
-    return steps
+            texts.append(view_of(report, finding).step)
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def _with_people(report: Report, folders: bool) -> list[Step]:
+    """Return the command that runs with people what the file alone does not decide."""
+    open_ = {check.attack for check in report.checks if check.status == "skipped"}
+    asks = {option for one in report.results if isinstance(one, Skipped) and one.id in open_
+            for option in one.asks}  # fmt: skip
+    missing = [one for one in ("--train", "--test") if one in asks and one[2:] not in report.people]
+    if report.verdict == "pass" or not missing:
+        return []
+    n = sum(check.status == "skipped" for check in report.checks)
+    with_people = replace(report.request, train="people.csv") if "--train" in missing else None
+    request = with_people or replace(report.request, test="others.csv")
+    what = "one check" if n == 1 else f"{n} checks"
+    whom = "the training people" if with_people else "people who were not in the training data"
+    text = f"runs {what} that the file alone does not decide, given {whom}"
+    return [Step(command=request.repeat(folders=folders), text=text)]
+
+
+def _by_outsiders(report: Report, folders: bool) -> list[Step]:
+    """Return what a weaker attacker, who knows one target, makes of the file: it was tried."""
+    policy = BUILT_IN["outsider"]
+    if report.verdict != "review" or report.policy.name != "default":
+        return []
+    checks = judge(policy, report.results, report.forest, all_checks(), report.unit.most)
+    if verdict_of(checks) != "pass":
+        return []
+    text = (
+        f"passes: it holds against somebody {policy.attacker}, and leaves open what is learnt by "
+        "somebody who knows the features of everybody (TA106)"
+    )
+    request = replace(report.request, policy="outsider")
+    return [Step(command=request.repeat(folders=folders), text=text)]
 
 
 def _step(step: str, report: Report) -> str:
@@ -251,5 +293,5 @@ def _under_private(report: Report) -> str:
     bound = f"by its own ledger its counts are noise, and its {claim} bounds what it tells"
     if verdict_of(checks) == "pass":
         return f"--policy private was tried and passes: {bound} of anybody, a claim of the file"
-    open_ = ", ".join(c.title.lower() for c in checks if c.status != "pass")
+    open_ = ", ".join(c.title.lower() for c in checks if not c.met)
     return f"--policy private was tried too and does not pass: {open_}"

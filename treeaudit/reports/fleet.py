@@ -37,7 +37,9 @@ class Row:
     # The checks that are no pass: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
     # ``shown``, ``reason``, ``attack``.
     checks: Sequence[dict[str, Any]] = ()
-    passed: Sequence[str] = ()  # The names of the others
+    # The names of those that passed, and of those that do not apply
+    passed: Sequence[str] = ()
+    needless: Sequence[str] = ()
     # What was found: ``id``, ``title``, ``severity``, ``summary``, ``remedy``
     findings: Sequence[dict[str, Any]] = ()
     # What it is: ``estimator``, ``format``, ``sha256``, ``policy``
@@ -62,8 +64,9 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
         verdict=report.verdict,
         said=headline(report).striptags(),
         severity=max((one.severity for one in found), key=SEVERITIES.index, default="none"),
-        checks=[_check(check) for check in report.checks if check.status != "pass"],
+        checks=[_check(check) for check in report.checks if not check.met],
         passed=[check.name for check in report.checks if check.status == "pass"],
+        needless=[check.name for check in report.checks if check.status == "not-applicable"],
         findings=[
             {
                 "id": one.id,

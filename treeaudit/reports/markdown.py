@@ -10,7 +10,7 @@ import re
 from markupsafe import Markup
 
 from treeaudit.findings.report import Report
-from treeaudit.reports.advice import fix_outcome, next_command, next_steps, verdict_line
+from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.cards import Card, cards
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.provenance import made_from, shown_name
@@ -19,20 +19,19 @@ from treeaudit.reports.summary import (
     Glossary,
     check_lines,
     headline,
-    is_accepted,
     pill,
     release,
 )
 from treeaudit.version import __version__
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&$]|:(?=//)|(?<=w)\.")
-_MARK = {"fail": "✕", "accepted": "!", "pass": "✓", "skipped": "–"}
+_MARK = {"fail": "✕", "accepted": "!", "pass": "✓", "skipped": "–", "not-applicable": "·"}
 
 
 def to_markdown(report: Report) -> str:
     """Return the report as Markdown."""
     checks = check_lines(report)
-    open_ = [line for line in checks if line.status != "pass"]
+    open_ = [line for line in checks if line.status not in ("pass", "not-applicable")]
     every = cards(report, frozenset())
     told = [card for card in every if not card.clear and not card.skipped]
     clear = [f"{card.clear_title} ({card.id})" for card in every if card.clear]
@@ -71,15 +70,12 @@ def _bold(markup: Markup) -> str:
 
 
 def _todo(report: Report) -> list[str]:
-    fix = fix_outcome(report)
-    stands = report.fix is not None or report.verdict == "fail" or is_accepted(report)
-    command = next_command(report) if stands else ""
-    steps = [escaped(step) for step in next_steps(report)]
-    return [
-        f"**What to do:** {escaped(fix)}" if fix else "",
-        fenced(command, "sh") if command else "",
-        "\n".join(f"- {step[:1].upper()}{step[1:]}" for step in steps),
-    ]
+    steps = next_steps(report)
+    blocks = ["**What to do**"] if steps else []
+    for number, step in enumerate(steps[:3], start=1):
+        blocks.append(f"{number}. {escaped(step.text[:1].upper() + step.text[1:])}")
+        blocks += [fenced(step.command, "sh")] if step.command else []
+    return blocks
 
 
 def _checks(lines: list[CheckLine]) -> str:

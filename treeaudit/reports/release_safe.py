@@ -57,8 +57,7 @@ def that_may_leave(report: Report) -> Report:
     large = any(one.name == "min-leaf" and _is_large(one, k) for one in report.checks)
 
     def may_be_told(check: Check) -> bool:
-        # What passes for a reason had nothing to measure in a model of its kind.
-        if check.status == "skipped" or check.reason is not None:
+        if check.status in ("skipped", "not-applicable"):
             return True
         match check.tells_of:
             case "file":
@@ -140,7 +139,8 @@ def statement(report: Report) -> dict[str, Any]:
 
 def _check(check: Check, people: int | None, k: int) -> dict[str, Any]:
     told = None
-    if check.share and check.attack is not None and check.measured is not None and people:
+    run = check.status != "not-applicable" and check.attack is not None
+    if run and check.share and check.measured is not None and people:
         told = share_of(min(1.0, float(check.measured)), people, k)
     return {
         "name": check.name,

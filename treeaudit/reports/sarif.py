@@ -140,6 +140,8 @@ def to_junit(rows: Sequence[Row]) -> str:
             _case(suite, row, "audited", "skipped", {"message": "this policy makes no checks"})
         for name in row.passed:
             _case(suite, row, name, "", {})
+        for name in row.needless:
+            _case(suite, row, name, "skipped", {"message": "does not apply to this model"})
         for check in row.checks:
             kind, told = _outcome(check, row)
             _case(suite, row, check["name"], kind, told)

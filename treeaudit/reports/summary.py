@@ -28,7 +28,7 @@ class CheckLine:
 
 def check_lines(report: Report) -> list[CheckLine]:
     """Return the checks, those that failed first, a reason once."""
-    order = {"fail": 0, "skipped": 1, "accepted": 2, "pass": 3}
+    order = {"fail": 0, "skipped": 1, "accepted": 2, "pass": 3, "not-applicable": 4}
     ids = {result.id for result in report.results}
     lines, said = [], ""
     for check in sorted(report.checks, key=lambda one: order[_status(one)]):
@@ -53,6 +53,8 @@ def _status(check: Check) -> str:
 
 
 def _note(check: Check, report: Report) -> str:
+    if check.status == "not-applicable":
+        return ""
     if check.accepted:
         return f"accepted{f', was {check.was}' if check.was else ''}"
     people = report.table.n_people
@@ -62,8 +64,10 @@ def _note(check: Check, report: Report) -> str:
 
 
 def _measured(check: Check) -> str:
+    if check.status == "not-applicable":
+        return "does not apply"
     if check.measured is None:
-        return "not checked" if check.status == "skipped" else check.shown or "unbounded"
+        return "not run" if check.status == "skipped" else check.shown or "unbounded"
     if isinstance(check.measured, Share):
         return percent(check.measured, check.threshold)
     return check.shown or f"{check.measured:g}"
@@ -133,9 +137,10 @@ def pill(report: Report) -> tuple[str, str]:
     if not report.checks:
         return "OBSERVED · no checks", "skip"
     highest = max((f.severity for f in report.findings), key=SEVERITIES.index, default="none")
-    risk = "no finding" if highest == "none" else f"{highest.upper()} RISK"
+    # Severities say how many people are reached; a policy that passes allows as many.
+    risk = f" · {highest.upper()} RISK" if report.verdict == "fail" and highest != "none" else ""
     look = VERDICT[report.verdict]
-    return f"{look.word} {report.verdict.upper()} · {risk}", look.tone
+    return f"{look.word} {report.verdict.upper()}{risk}", look.tone
 
 
 def is_accepted(report: Report) -> bool:
@@ -148,12 +153,13 @@ def release(report: Report) -> str:
     if not report.checks:
         return "Nothing was decided: this policy makes no checks."
     if report.verdict == "review" and is_accepted(report):
-        return "What fails was accepted before, but not everything could be checked."
+        return "What fails was accepted before, but not every check could be run."
     return {
         "accepted": "No worse than what was accepted before; the policy alone would fail it.",
         "fail": "This file should not go out as it is.",
-        "pass": "This file may go out under this policy.",
-        "review": "Nothing failed, but not everything could be checked: somebody has to decide.",
+        "pass": "This file may go out under this policy, as far as it concerns somebody "
+        f"{report.policy.attacker}.",
+        "review": "Nothing failed, but not every check could be run: somebody has to decide.",
     }[report.verdict]
 
 

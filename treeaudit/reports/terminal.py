@@ -16,9 +16,10 @@ from treeaudit.attacks.singling_out.view import group_sizes
 from treeaudit.findings.findings import Finding, Skipped
 from treeaudit.findings.report import Report, view_of
 from treeaudit.model.words import in_percent, number_of
-from treeaudit.reports.advice import fix_sentence, next_command, next_steps, verdict_line
+from treeaudit.reports.advice import Step, next_steps, verdict_line
 from treeaudit.reports.plain_text import plain, printed
 from treeaudit.reports.provenance import claim, counting, shown_name, spent
+from treeaudit.reports.summary import headline
 from treeaudit.reports.wording import SEVERITY, VERDICT, in_words
 from treeaudit.version import __version__
 
@@ -82,7 +83,7 @@ def _line(report: Report, result: Finding | Skipped, short: bool) -> _AttackLine
         level=result.severity,
         title=result.title,
         id=result.id,
-        found=brief or result.summary,
+        found=brief or (result.summary.partition(". ")[0] if short else result.summary),
         unseen=_unseen(result) if view.unseen is None else in_words(view.unseen),
         policy=policy,
     )
@@ -121,8 +122,8 @@ def _policy(report: Report, attack: str) -> str:
     states = [check.status for check in report.checks if check.attack == attack]
     if not states:
         return "–"
-    worst = next(s for s in ("fail", "skipped", "pass") if s in states)
-    return {"fail": "failed", "skipped": "not made", "pass": "passed"}[worst]
+    worst = next(s for s in ("fail", "skipped", "pass", "not-applicable") if s in states)
+    return {"fail": "failed", "skipped": "not run", "pass": "passed"}.get(worst, "–")
 
 
 def _unseen(finding: Finding) -> str:
@@ -140,7 +141,7 @@ _WIDE = 76
 
 def to_text(report: Report, width: int = 80, *, verbose: bool = False) -> str:
     """Return the terminal report without colours."""
-    blocks = [*_report(report, width, verbose=verbose), *_next_lines(report)]
+    blocks = [*_report(report, width, verbose=verbose), *_next_lines(report, verbose=verbose)]
     return printed(lambda console: _show(blocks, console), width)
 
 
@@ -150,12 +151,12 @@ def print_report(
     """Print the five blocks of the report, and unless told otherwise what to do next."""
     _show(_report(report, console.width, verbose=verbose), console)
     if way_out:
-        print_way_out(report, console)
+        print_way_out(report, console, verbose=verbose)
 
 
-def print_way_out(report: Report, console: Console) -> None:
+def print_way_out(report: Report, console: Console, *, verbose: bool = False) -> None:
     """Print what to do next: the repair that was found, and what else there is to do."""
-    _show(_next_lines(report), console)
+    _show(_next_lines(report, verbose=verbose), console)
 
 
 def print_verdict(report: Report, console: Console, *, quiet: bool = False) -> None:
@@ -185,14 +186,15 @@ def _table(columns: Sequence[Column], rows: Iterable[_Styled], *, titles: bool =
 
 
 def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
-    yield _heading(report)
+    yield from _heading(report, verbose=verbose)
     yield Text()
-    lines = attack_lines(report, short=_has_control(report))
+    lines = attack_lines(report, short=_has_control(report) or not verbose)
     told = [line for line in lines if line.has_columns]
     if told:
         yield _attacks(report, told, width)
     for other in lines:
-        if not other.has_columns:
+        # What was not run stands beside its checks.
+        if not other.has_columns and (verbose or not other.id):
             yield _attack_row(other)
     if _has_control(report):
         said = "fit: unseen people who have the label or value that their leaf states"
@@ -218,22 +220,33 @@ def _report(report: Report, width: int, *, verbose: bool) -> Iterator[Block]:
         yield _row("warning", plain(warning), "yellow")
     if report.warnings:
         yield Text()
-    yield from _verdict(report)
+    yield from _verdict(report, verbose=verbose)
 
 
-def _next_lines(report: Report) -> Iterator[Block]:
-    stands = report.verdict == "fail" or report.fix is not None
-    command = next_command(report, folders=True) if stands else ""
-    if command:
-        yield Text.assemble(("next", "bold"), "  ", plain(command, len(command)), no_wrap=True)
-    if report.fix is not None:
-        said = fix_sentence(report)
-        yield _row("    ", plain(said, 600), "dim")
-    for step in next_steps(report):
-        yield _row("next", step, "dim")
+_STEPS = 3
+"""Steps that are shown unless all are asked for."""
+
+
+def _next_lines(report: Report, *, verbose: bool) -> Iterator[Block]:
+    steps = next_steps(report, folders=True)
     found = next((finding for finding in report.findings if finding.status == "found"), None)
     if found is not None and found.id in report.pages:
-        yield _row("why ", f"treeaudit explain {found.id}", "dim")
+        steps.insert(
+            _STEPS - 1,
+            Step(
+                text="how it is done, and what removes it", command=f"treeaudit explain {found.id}"
+            ),
+        )
+    shown = steps if verbose else steps[:_STEPS]
+    for i, step in enumerate(shown):
+        number = (f"{'next' if not i else '':4}  {i + 1}", "bold")
+        if step.command:
+            command = plain(step.command, len(step.command))
+            yield Text.assemble(number, "  ", command, no_wrap=True)
+        text = plain(step.text, 600)
+        yield _row("       " if step.command else number[0], text, "dim")
+    if len(steps) > len(shown):
+        yield _row("       ", f"{len(steps) - len(shown)} more with --verbose", "dim")
 
 
 def _verdict_alone(report: Report) -> Iterator[Block]:
@@ -241,18 +254,29 @@ def _verdict_alone(report: Report) -> Iterator[Block]:
     yield Text(f"{word}  {verdict_line(report)}")
 
 
-def _verdict(report: Report) -> Iterator[Block]:
+def _verdict(report: Report, *, verbose: bool = False) -> Iterator[Block]:
     word = report.verdict if report.checks else "observed"
     yield Text.assemble((f" {word.upper()} ", VERDICT[word].style), "  ", verdict_line(report))
+    not_run: dict[str, list[str]] = {}
     for check in report.checks:
-        if check.status != "pass":
-            said = check.shown or check.reason or ""
-            said += f", was {check.was}" if check.was else ""
-            status = "accepted" if check.accepted else check.status
+        if check.met:
+            continue
+        said = check.shown or check.reason or ""
+        said += f", was {check.was}" if check.was else ""
+        if check.status == "skipped" and not verbose:
+            not_run.setdefault(said, []).append(check.title.lower())
+        else:
+            status = "accepted" if check.accepted else _STATUS.get(check.status, check.status)
             yield _row(f"  {status}", f"{check.title}: {said} ({check.bound})", "dim")
+    for reason, titles in not_run.items():
+        yield _row("  not run", f"{'; '.join(titles)}: {reason}", "dim")
 
 
-def _heading(report: Report) -> Text:
+_STATUS = {"skipped": "not run"}
+
+
+def _heading(report: Report, *, verbose: bool) -> Iterator[Text]:
+    """Yield the name, the answer in a sentence, and what was read."""
     forest, table = report.forest, report.table
     source = forest.source
     parts = [source.estimator]
@@ -281,8 +305,12 @@ def _heading(report: Report) -> Text:
     ]
     if given:
         told.append(" · ".join(given))
-    name = ((f"treeaudit {__version__}", "bold"), ("  ", ""), (shown_name(report), "bold"))
-    return Text.assemble(*name, *((f"\n{line}", "dim") for line in told))
+    word = report.verdict if report.checks else "observed"
+    yield Text.assemble(
+        (f"treeaudit {__version__}", "bold"), "  ", (shown_name(report), "bold"), "\n",
+        (f" {word.upper()} ", VERDICT[word].style), "  ", headline(report).striptags(),
+    )  # fmt: skip
+    yield Text("\n".join(told), style="dim")
 
 
 def _attacks(report: Report, lines: list[_AttackLine], width: int) -> Table:

@@ -182,12 +182,10 @@ def view(result: Finding | Skipped, report: Report) -> View:
     distinct, tree = alone_once if alone_once.worst else below_once, headline_tree(report)
     alone = number_of_tree(result, tree, "unique_people", details.unique_people)
     below = number_of_tree(result, tree, "below_k_people", details.below_k_people)
-    small = details.below_k_leaves if many else details.below_k_people
-    noun = ("leaves", "leaves") if many else ("", "")
     plot = _contribution(details.contribution, k)
     return View(
-        brief=say("{} alone, {} below {}", People(details.unique_leaves, *noun),
-                  People.alone(small), k),
+        brief=say("{}{} alone, {} in groups below {}", "at least " if many else "",
+                  People.alone(alone_once.low), People.alone(below_once.low), k),
         figure=_figure(alone_once.worst, below_once.worst, k, in_worst_tree(report, distinct)),
         headline=_headline(alone, below, k),
         together=_in_any_tree(alone_once) if many else None,
