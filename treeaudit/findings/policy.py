@@ -299,14 +299,10 @@ def judge(
 
 
 def verdict_of(checks: Sequence[Check]) -> Verdict:
-    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped.
-
-    A policy of which nothing applies decides nothing.
-    """
+    """Return ``fail`` if a check fails that no baseline accepts, ``review`` if one was skipped."""
     if any(check.status == "fail" and not check.accepted for check in checks):
         return "fail"
-    needless = [check.status == "not-applicable" for check in checks]
-    if any(check.status == "skipped" for check in checks) or (needless and all(needless)):
+    if any(check.status == "skipped" for check in checks):
         return "review"
     return "accepted" if any(check.accepted for check in checks) else "pass"
 

@@ -25,10 +25,12 @@ from treeaudit.model.schema import Schema
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-_CUTTING, _COUNTING, _MOST_TREES, _MOST_ENTRIES = 0.3, 0.5, 16, 6_000_000
+_CUTTING, _COUNTING, _MOST_TREES = 0.3, 0.5, 16
 _PER_LEAF = 2
 """Equations of a leaf."""
 _SURPLUS, _SHARP = 20, 1e-3
+_HOPELESS = 20
+"""Unknowns for an equation with which nobody was ever certain, where trees were left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -107,6 +109,8 @@ def infer_boosted(
     if known is not None:
         equations = _without_known(known, cells, equations)
     budget.check()
+    if stopped is not None and (equations.most > 0).sum() > _HOPELESS * len(equations.target):
+        raise OutOfBudgetError(stopped)
     # Small systems are solved over and over: a second thread only waits.
     with threadpool_limits(limits=1, user_api="blas"):
         people = nearest_solution(equations, budget.over)
@@ -163,8 +167,10 @@ def _cells(
         try:
             budget.check(_CUTTING)
             cut = refine(cells, coded(some, layout), check=partial(budget.check, _CUTTING))
-            if len(cut) * (done + len(some)) * n_classes * _PER_LEAF > _MOST_ENTRIES:
-                raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
+            # These are kept several times, and with numbers beside them.
+            most = budget.entries // 4
+            if len(cut) * (done + len(some)) * n_classes * _PER_LEAF > most:
+                raise OutOfBudgetError(f"{most:,} entries of equations")
         except OutOfBudgetError as ended:
             if batch > 1:
                 batch = 1

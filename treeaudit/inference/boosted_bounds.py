@@ -162,6 +162,7 @@ _MOST = 1_500
 _RIDGE, _END = 1e-13, 1e-12
 
 
+@np.errstate(all="ignore")  # what becomes of it is checked on the equations
 def nonnegative_least_squares(
     a: sparse.csc_matrix,
     b: Float,

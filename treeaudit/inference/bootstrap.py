@@ -24,8 +24,6 @@ from treeaudit.model.schema import Schema
 from treeaudit.people.checks.leaf_values import bootstrap_draws
 
 _MOST_TREES = 16
-_MOST_PLACES, _MOST_ENTRIES = 50_000_000, 50_000_000
-"""Cells or nodes times rows times classes, and entries of the equations, at the same time."""
 _OF_SEEDS = (
     "the seeds are those of the draws: for every tree they draw as many people as its root holds"
 )
@@ -100,7 +98,7 @@ def infer_bootstrap(
     """
     budget = Budget() if budget is None else budget
     n_classes = len(forest.schema.classes or ())
-    check_room(forest, len(times))
+    check_room(forest, len(times), budget)
     domain = domain_of(forest, budget.trees(forest.trees, _CUTTING), public)
     budget.check(_CUTTING)
     cells = _cells(forest, times, Cells.whole(Layout.of(domain), len(times) * n_classes), budget)
@@ -112,8 +110,8 @@ def infer_bootstrap(
         raise DataError("some rows that were drawn fit into no leaves")
     n = int((times > 0).sum(axis=1)[person].sum())
     budget.check(_CUTTING)
-    if 2 * n > _MOST_ENTRIES:
-        raise OutOfBudgetError(f"{_MOST_ENTRIES:,} entries of equations")
+    if 2 * n > budget.entries:
+        raise OutOfBudgetError(f"{budget.entries:,} entries of equations")
     system = _system(forest, times, cells.leaf[:, cell].T.astype(np.int64), person, label)
     bounds = propagate(system, budget.over)
     stopped = budget.ended if budget.over() else "one equation at a time"
@@ -130,12 +128,13 @@ def infer_bootstrap(
     )
 
 
-def check_room(forest: Forest, n_people: int) -> None:
-    """Refuse so many people that the first tree alone has too many places for them.
+def check_room(forest: Forest, n_people: int, budget: Budget) -> None:
+    """Refuse so many people that the nodes of the first tree alone are too many for each of them.
 
     Raises OutOfBudgetError as `infer_bootstrap`, which would begin with it.
     """
-    _check_size(forest.trees[0].n_nodes, n_people * len(forest.schema.classes or ()))
+    columns = n_people * len(forest.schema.classes or ())
+    _check_size(forest.trees[0].n_nodes, columns, budget)
 
 
 def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:
@@ -144,13 +143,13 @@ def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:
 
     def check(n: int) -> None:
         budget.check(_CUTTING, n)
-        _check_size(n, columns)
+        _check_size(n, columns, budget)
 
     while done < forest.n_trees:
         before = len(cells)
         trees = forest.trees[done : done + batch]
         n_nodes = sum(tree.n_nodes for tree in trees)
-        if n_nodes * columns > _MOST_PLACES or n_nodes > cells.layout.most:
+        if n_nodes * columns > budget.entries or n_nodes > cells.layout.most:
             trees, batch = trees[:1], 1
         check(max(before, trees[0].n_nodes))
         code = coded(trees, cells.layout)
@@ -162,9 +161,9 @@ def _cells(forest: Forest, times: Wide, cells: Cells, budget: Budget) -> Cells:
     return cells
 
 
-def _check_size(n: int, columns: int) -> None:
-    if n * columns > _MOST_PLACES:
-        raise OutOfBudgetError(f"{_MOST_PLACES // columns:,} cells for each of the people")
+def _check_size(n: int, columns: int, budget: Budget) -> None:
+    if n * columns > budget.entries:
+        raise OutOfBudgetError(f"{budget.entries // columns:,} cells for each of the people")
 
 
 def _may_be(code: Coded, times: Wide, counts: Float) -> Flag:

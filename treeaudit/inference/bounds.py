@@ -279,10 +279,13 @@ def _of_others(value: Float, by: Wide, of: Wide, r: Wide, s: Wide) -> Float:
     return np.where(own, second.take(s), least.take(s))
 
 
-def tightest_bounds(system: System, over: Callable[[], bool]) -> tuple[Bounds, bool]:
+def tightest_bounds(
+    system: System, over: Callable[[], bool], quiet_rounds: int | None = None
+) -> tuple[Bounds, bool]:
     """Return the bounds that follow from a system, and whether time sufficed to find all.
 
-    ``over`` tells whether time is up; one look at every equation is always taken.
+    ``over`` tells whether time is up; one look at every equation is always taken. Pairs of trees
+    are looked at until so many rounds bring no news; all of them unless told.
     """
     bounds = propagate(system, over)
     if not system.groups or not bounds.open.any():
@@ -291,8 +294,9 @@ def tightest_bounds(system: System, over: Callable[[], bool]) -> tuple[Bounds, b
     at: Wide = np.flatnonzero(bounds.open)
     rest = system.part(bounds.open, bounds)
     n, quiet, turn = system.groups, 0, 0
+    rounds = n - 1 if quiet_rounds is None else min(n - 1, quiet_rounds)
     # Each round pairs every tree with another one; n - 1 rounds without news are all pairs.
-    while quiet < n - 1 and rest.n_unknowns:
+    while quiet < rounds and rest.n_unknowns:
         if over():
             return Bounds(low=low, high=high), False
         turn = turn % (n - 1) + 1

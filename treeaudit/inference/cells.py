@@ -132,18 +132,20 @@ def refine(
     step = max(min(_MOST_PAIRS, cells.layout.most) // trees.n_trees, 1)
     if len(cells) >= _SAMPLE * _ENOUGH:
         few = cells.part(np.arange(0, len(cells), _SAMPLE))
-        expected = _SAMPLE * sum(map(len, _refined(few, trees, holds)))
+        expected = _SAMPLE * sum(map(len, _refined(few, trees, holds, check)))
         check(expected - expected // 10)
     for first in range(0, len(cells), step):
         part = cells.part(np.arange(first, min(first + step, len(cells))))
-        for some in _refined(part, trees, holds):
+        for some in _refined(part, trees, holds, check):
             result.append(some)
             check(n := sum(map(len, result)))
             cells.layout.check(n)
     return _joined(result) if result else cells
 
 
-def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
+def _refined(
+    todo: Cells, trees: Coded, holds: Holds, check: Callable[[int], None]
+) -> Iterator[Cells]:
     """Yield the parts of cells: first those that no tree cuts, then those of the others."""
     n_trees, may = trees.n_trees, holds(trees.counts)
     first = trees.start[:-1, None]
@@ -178,6 +180,7 @@ def _refined(todo: Cells, trees: Coded, holds: Holds) -> Iterator[Cells]:
         some = np.flatnonzero(_both(todo.alive, at, may, node))
         at, node = at.take(some), node.take(some)
         todo.layout.check(len(at))
+        check(len(at))
         todo = todo.meet(at, trees, node)
         todo = replace(todo, alive=todo.alive & may[node])
         if n_trees == 1:

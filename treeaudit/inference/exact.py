@@ -25,6 +25,8 @@ from treeaudit.model.tree import Tree
 
 Progress = Callable[[str, int, int], None]
 
+_QUIET = 2
+"""Rounds of pairs without news after which trees that others are missing from tell no more."""
 _MOST_TREES = 16
 """Taken together once trees hardly cut cells any more."""
 _READING, _LOOKING, _CUTTING = 0.2, 0.4, 0.6
@@ -134,6 +136,13 @@ def infer_exact(
     people: Float | None = None
     gaps = False
     batch = 1
+    most = min(budget.cells, budget.entries // n_trees)
+
+    def check(n: int) -> None:
+        budget.check(_CUTTING)
+        if n > most:
+            raise OutOfBudgetError(f"{most:,} cells")
+
     while (done := len(counts)) < n_trees:
         stops = [n for n in _CURVE if n > done] if curve else []
         trees = forest.trees[done : min([n_trees, done + batch, *stops])]
@@ -141,7 +150,7 @@ def infer_exact(
         try:
             budget.check(_CUTTING)
             code = coded(trees, layout)
-            cells = refine(cells, code, check=partial(budget.check, _CUTTING))
+            cells = refine(cells, code, check=check)
         except OutOfBudgetError as ended:
             if len(trees) == 1:
                 stopped = str(ended)
@@ -160,10 +169,12 @@ def infer_exact(
         if progress is not None:
             progress("putting trees together", len(counts), forest.n_trees)
         if len(counts) in stops and len(counts) < n_trees and not budget.over(_LOOKING):
-            labels_so_far = _labels(cells, counts, people, _by_propagation)
+            labels_so_far = _labels(cells, counts, people, _propagated)
             certain.append((len(counts), *_certain(cells, labels_so_far)))
             cells = _without_empty(cells, labels_so_far)
-    labels = _labels(cells, counts, people, partial(tightest_bounds, over=budget.over))
+    quiet = None if stopped is None else _QUIET
+    solve = partial(tightest_bounds, over=budget.over, quiet_rounds=quiet)
+    labels = _labels(cells, counts, people, solve)
     if stopped is None and gaps and any(one.bounds.open.any() for one in labels):
         stopped = "one equation at a time"
     if stopped is None and not all(one.finished for one in labels):
@@ -204,7 +215,7 @@ def _labels(
     return tuple(solutions[label] for label in sorted(solutions))
 
 
-def _by_propagation(system: System) -> tuple[Bounds, bool]:
+def _propagated(system: System) -> tuple[Bounds, bool]:
     return propagate(system), True
 
 

@@ -62,6 +62,11 @@ class Budget:
             signal.signal(signal.SIGINT, before)
 
     @property
+    def entries(self) -> int:
+        """Entries of equations at the same time: what they take of memory grows with the time."""
+        return int(min(4e6 * self.seconds, 5e7))
+
+    @property
     def ended(self) -> str:
         """What ended the search, in words, where `over` says so."""
         return "it was interrupted" if self._interrupted.is_set() else f"{self.seconds:.3g} seconds"

@@ -201,7 +201,7 @@ def verdict_line(report: Report) -> str:
             f"{acceptance(report)}; the others passed{beside}"
         )
     if not total:
-        return f"no check of {name} applies: this is no pass"
+        return f"no check of {name} applies to a model of this kind"
     return f"{'the check' if total == 1 else f'all {total} checks'} of {name} passed{beside}"
 
 

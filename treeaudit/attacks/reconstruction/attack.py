@@ -56,7 +56,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.words import in_percent
 
 _SHOWN = 5
-_CELLS_A_SECOND = 200_000
+_CELLS_A_SECOND, _MOST_SECONDS = 200_000, 10
 
 
 def _needless(forest: Forest) -> str | None:
@@ -159,7 +159,8 @@ class Reconstruction:
     def run(self, case: Case) -> Finding | Skipped:
         """Return who is given away for certain within the seconds of the case."""
         budget = Budget(
-            seconds=case.seconds, cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), 10))
+            seconds=case.seconds,
+            cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), _MOST_SECONDS)),
         )
         with budget.spent():
             if not_boosted(case.forest) is None:
@@ -203,7 +204,7 @@ class Reconstruction:
             if both:
                 return self._certain(case, budget.anew(0.5))
             if isinstance(error, OutOfBudgetError):
-                return self._out_of(str(error))
+                return self._out_of(case, str(error))
             if counted:
                 return self._certain(case, budget)
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
@@ -217,13 +218,13 @@ class Reconstruction:
         try:
             # Before everybody's draws are made again, which takes longer.
             check_seeds(case.forest)
-            check_room(case.forest, case.forest.n_records or 0)
+            check_room(case.forest, case.forest.n_records or 0, budget)
             times = case.times().astype(np.int64)
             found = infer_bootstrap(case.forest, times, budget=budget)
         except DataError as error:
             return Skipped(id=self.id, title=self.title, reason=f"not reconstructed: {error}")
         except OutOfBudgetError as ended:
-            return self._out_of(str(ended))
+            return self._out_of(case, str(ended))
         shown = evidence_in_order(case.forest, found, _SHOWN)
         return self._found(case, details_in_order(case, found), shown)
 
@@ -241,16 +242,17 @@ class Reconstruction:
         details = details_likely(case, answer, control)
         return self._found(case, details, evidence_likely(case, answer, _SHOWN))
 
-    def _out_of(self, budget: str) -> Skipped:
+    def _out_of(self, case: Case, budget: str) -> Skipped:
         reason = f"nobody is certain so far, but the search ended after {budget}"
-        reason += ": more with --seconds" if budget.endswith(" seconds") else ""
+        more = budget.endswith(" seconds") or case.seconds < _MOST_SECONDS
+        reason += ": more with --seconds" if more else ""
         return Skipped(id=self.id, title=self.title, reason=reason)
 
     def _found(
         self, case: Case, details: ReconstructionDetails, evidence: tuple[Evidence, ...]
     ) -> Finding | Skipped:
         if not details.given_away and details.stopped is not None:
-            return self._out_of(details.stopped)
+            return self._out_of(case, details.stopped)
         if not details.given_away and details.likely is None and maybe_rounded(case.forest):
             reason = "nobody is certain if no count was rounded, and one number divides all of them"
             return Skipped(id=self.id, title=self.title, reason=reason)
