@@ -46,7 +46,7 @@ def compare(
         check_output(path, force=force)
     read = {f"model {i}": model for i, model in enumerate(models, start=1)}
     protect_inputs(output or [], read | {"--train": train, "--test": test}, policy)
-    with progress_bar(models[0], quiet=False) as progress:
+    with progress_bar("comparing") as progress:
         found = ta.compare(
             *models,
             train=train,
@@ -179,7 +179,7 @@ def _models(
 
     for path in outputs:
         check_output(path, force=force)
-    with progress_bar(old) as progress:
+    with progress_bar("comparing") as progress:
         found = ta.difference(old, new, schema=schema, seconds=seconds, progress=progress)
     written = [found.save(path, force=force) for path in outputs]
     if form == "json":

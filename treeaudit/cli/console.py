@@ -5,10 +5,9 @@ steer a terminal or add a line.
 """
 
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console as _Console
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 
 _PATIENCE = 0.5
-_LARGE = 50_000_000
 
 
 def echo(line: str, *, err: bool = False) -> None:
@@ -90,43 +88,45 @@ def _cell(value: object) -> str:
 class Bar:
     """Call it with what is being done, steps done and steps in all."""
 
-    def __init__(self, *, visible: bool) -> None:
-        self._visible = visible
-        self._began = time.monotonic()
+    def __init__(self, what: str, *, visible: bool) -> None:
+        self._what, self._steps = what, (0, 0)
         self._progress: Progress | None = None
         self._task: TaskID | None = None
+        self._timer = Timer(_PATIENCE, self.start)
+        self._timer.daemon = True
+        if visible:
+            self._timer.start()
 
-    def start(self, what: str) -> None:
+    def start(self) -> None:
         """Show the bar now."""
-        if not self._visible or self._progress is not None:
-            return
         from rich.console import Console
         from rich.progress import Progress
 
-        self._progress = Progress(console=Console(stderr=True), transient=True)
-        self._task = self._progress.add_task(what, total=None)
-        self._progress.start()
+        progress = Progress(console=Console(stderr=True), transient=True)
+        done, total = self._steps
+        self._task = progress.add_task(self._what, completed=done, total=total or None)
+        progress.start()
+        self._progress = progress
 
     def stop(self) -> None:
         """Take the bar away."""
+        self._timer.cancel()
+        if self._timer.is_alive():
+            self._timer.join()
         if self._progress is not None:
             self._progress.stop()
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Move the bar; it appears once somebody has waited for half a second."""
-        if self._progress is None and time.monotonic() - self._began > _PATIENCE:
-            self.start(what)
+        self._what, self._steps = what, (done, total)
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, description=what, completed=done, total=total)
 
 
 @contextmanager
-def progress_bar(model: Path, *, quiet: bool = False) -> Iterator[Bar]:
-    """Give a bar that is gone afterwards; silent in pipes, at once for a large file."""
-    bar = Bar(visible=not quiet and sys.stderr.isatty())
-    with suppress(OSError):  # whoever reads it says why it cannot be read
-        if model.is_file() and model.stat().st_size > _LARGE:
-            bar.start("reading the file")
+def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Bar]:
+    """Give a bar that is gone afterwards, and silent in pipes."""
+    bar = Bar(what, visible=not quiet and sys.stderr.isatty())
     try:
         yield bar
     finally:

@@ -164,18 +164,18 @@ def defend(
         check_target(forest, path, force=force)
     for path in reports:
         check_output(path, force=force)
-    with progress_bar(model, quiet=quiet) as progress:
+    with progress_bar("looking for a repair", quiet=quiet) as progress:
         done = repair(forest, wanted, progress=progress)
-    failed = done.searched and done.after.report.verdict == "fail"
-    # Before anything is written: the table of unseen people may turn out not to fit.
-    use = None
-    if not quiet and test is not None:
-        use = _use(done, test, target, person)
-    written = [] if failed else [_write_and_audit(done, path, policy, force) for path in models]
-    if reports:
-        report = _audited(done, models[0] if written else None, wanted)
-        for path in reports:
-            report.save(path, force=force)
+        failed = done.searched and done.after.report.verdict == "fail"
+        # Before anything is written: the table of unseen people may turn out not to fit.
+        use = None
+        if not quiet and test is not None:
+            use = _use(done, test, target, person)
+        written = [] if failed else [_write_and_audit(done, path, policy, force) for path in models]
+        if reports:
+            report = _audited(done, models[0] if written else None, wanted)
+            for path in reports:
+                report.save(path, force=force)
     _print(console, done, written, quiet=quiet)
     if use is not None:
         console.print(use)
@@ -345,9 +345,10 @@ def _sweep_sizes(
     for path in output:
         check_output(path, force=force)
     sizes = [int(part) for part in parts]
-    attempts = sweep(forest, sizes, wanted)
-    target = wanted.target
-    uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
+    with progress_bar("repairing for every size"):
+        attempts = sweep(forest, sizes, wanted)
+        target = wanted.target
+        uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
     console.print(grid(*curve(sizes, attempts, uses)))
     if len(attempts) < len(sizes):
         console.print(

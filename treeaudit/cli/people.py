@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from treeaudit.cli.console import echo, frame_grid, width_of
+from treeaudit.cli.console import echo, frame_grid, progress_bar, width_of
 from treeaudit.errors import DataError
 from treeaudit.files import write_file
 from treeaudit.inference.boosted import BoostedSolution, infer_boosted
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from treeaudit.model.forest import Forest
     from treeaudit.model.schema import Schema
 
-    Found = tuple[pd.DataFrame, Callable[[], object] | None, str]
+    Proof = Callable[..., dict[str, Any]]
+    Found = tuple[pd.DataFrame, Proof | None, str]
     Solve = Callable[[Forest, "Knowledge", Budget], Found]
     """To the people, what makes a proof where there is one, and a sentence."""
     Certain = Solution | BoostedSolution | BootstrapSolution
@@ -85,18 +86,21 @@ def show_people(
             "a proof is of people who are certain from the leaves of a forest alone, "
             "without draws, steps or people who are known"
         )
-    budget = Budget(seconds=knows.seconds)
+    budget, content = Budget(seconds=knows.seconds), {}
     try:
-        with stop_on_interrupt(), budget.spent():
-            found, proof, said = solve(forest, knows, budget)
+        with progress_bar("who must be there"), stop_on_interrupt(), budget.spent():
+            found, make_proof, said = solve(forest, knows, budget)
+            if proofs and make_proof is not None:
+                content = make_proof(over=budget.anew(1.0).over)
     except OutOfBudgetError as ended:
         who = "likely" if solve is _likely else "certain"
         reason = f"who is {who} had not settled after {ended}: more with --seconds"
         raise DataError(reason) from ended
     for path in output:
-        if path in proofs and proof is not None:
-            content = json.dumps(proof(), separators=(",", ":"))
-            echo(f"proof  {write_file(path, content, force=force, private=True)}")
+        if path in proofs:
+            text = json.dumps(content, separators=(",", ":"))
+            written = write_file(path, text, force=force, private=True)
+            echo(f"proof  {written}, of {content['certified']:,} people")
         else:
             echo(f"people  {save_people(found, path, force=force)}")
     if not output and len(found):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeaudit.cli import options as opt
-from treeaudit.cli.console import Console, echo, frame_grid, width_of
+from treeaudit.cli.console import Console, echo, frame_grid, progress_bar, width_of
 from treeaudit.cli.options import protect_inputs
 from treeaudit.errors import DataError
 from treeaudit.files import check_free, same_file
@@ -92,7 +92,8 @@ def reconstruct(
     for path in output or []:
         _check_output(path, model, expand=expand, force=force)
     protect_inputs(output or [], {"--known": known, "--test": test, "--schema": schema})
-    forest = ta.load(model, select=select, max_bytes=max_bytes)
+    with progress_bar("reading the file"):
+        forest = ta.load(model, select=select, max_bytes=max_bytes)
     console = Console()
     if people:
         knows = Knowledge(known=known, test=test, target=target, schema=schema, seconds=seconds)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeaudit.cli import options as opt
-from treeaudit.cli.console import echo, page
+from treeaudit.cli.console import echo, page, progress_bar
 from treeaudit.cli.options import protect_inputs
 from treeaudit.errors import SeveralModelsError
 from treeaudit.reports.plain_text import plain, printed
@@ -72,20 +72,18 @@ def release(
         every = load_all(model, max_bytes=max_bytes)
     check_target(before, output, force=force)
     protect_inputs([output], {"--train": train}, policy)
-    written = ta.save(ta.release(before), output, force=force)
-    found = Reports(
-        reports=audit_all(
-            Request(
-                model=written,
-                policy=policy,
-                train=train,
-                target=target,
-                person=person,
-                rows_per_person=rows_per_person,
-                repeats=repeats,
-            )
+    with progress_bar("writing and auditing", quiet=quiet) as progress:
+        written = ta.save(ta.release(before), output, force=force)
+        request = Request(
+            model=written,
+            policy=policy,
+            train=train,
+            target=target,
+            person=person,
+            rows_per_person=rows_per_person,
+            repeats=repeats,
         )
-    )
+        found = Reports(reports=audit_all(request, progress))
     if form == "text":
         _print(every or [before], found, written, quiet=quiet)
     elif len(found.reports) > 1:

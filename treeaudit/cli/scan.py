@@ -120,7 +120,7 @@ def scan(
             verbose=verbose,
         )
         raise typer.Exit(0 if exit_zero else code)
-    with progress_bar(path, quiet=quiet) as progress, stop_on_interrupt():
+    with progress_bar("reading the file", quiet=quiet) as progress, stop_on_interrupt():
         audited = audit_all(request, progress, jobs)
     if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")
@@ -182,7 +182,8 @@ def _show(
     if as_text and on_terminal and seek is not None and not quiet:
         return _show_before_repair(found, console, seek, verbose=verbose)
     if seek is not None:
-        found = type(found)(reports=tuple(map(seek, found.reports)))
+        with progress_bar("looking for a repair", quiet=quiet):
+            found = type(found)(reports=tuple(map(seek, found.reports)))
     first, many = found.reports[0], len(found.reports) > 1
     if safe and not (quiet and as_text):
         kind = "txt" if as_text else form
@@ -215,7 +216,8 @@ def _show_before_repair(
     for one in found.reports:
         print_report(one, console, verbose=verbose, way_out=False)
         console.file.flush()
-        reports.append(seek(one))
+        with progress_bar("looking for a repair"):
+            reports.append(seek(one))
         print_way_out(reports[-1], console, verbose=verbose)
         if len(found.reports) > 1:
             console.print()
@@ -251,7 +253,8 @@ def demo(
     tree = DecisionTreeClassifier(random_state=0).fit(data.data, diagnosis)
     folder.mkdir(parents=True, exist_ok=True)
     model = write_file(folder / "model.pkl", pickle.dumps(tree), force=force)
-    report = with_fix(ta.scan(model))
+    with progress_bar("auditing"):
+        report = with_fix(ta.scan(model))
     page = report.save(folder / "report.html", force=force)
     console = Console()
     print_report(report, console)

@@ -10,7 +10,7 @@ import typer
 from typer import Context
 
 from treeaudit.cli import options as opt
-from treeaudit.cli.console import echo, page
+from treeaudit.cli.console import echo, page, progress_bar
 from treeaudit.cli.options import algorithms, distinct, protect_inputs, settings
 from treeaudit.errors import DataError, PrivacyError, PrivacyWarning, TreeauditError
 from treeaudit.files import write_file
@@ -175,7 +175,7 @@ def train(
     if algorithm is not None:
         given["algorithm"] = algorithm
     table = read_table(data, texts=cells_of(schema, target, person)).frame
-    with warnings.catch_warnings():
+    with progress_bar("training"), warnings.catch_warnings():
         # The same is said below, and stays in the model.
         warnings.simplefilter("ignore", PrivacyWarning)
         try:

@@ -114,7 +114,7 @@ def _run_again(
                 f"that of {model} {real}"
             )
             return 1
-    with progress_bar(model) as progress:
+    with progress_bar("auditing again") as progress:
         found = run_again(reports, model, policy=policy, progress=progress, **files)
     if (version := reports[0]["tool"]["version"]) != __version__:
         echo(plain(f"written by treeaudit {version}, run again by {__version__}", 200))

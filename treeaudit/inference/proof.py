@@ -6,7 +6,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +32,16 @@ class _Step:
     times: Mapping[int, int]  # By row of the system
 
 
-def proof_of(forest: Forest, answer: Solution, *, public: bool = False) -> dict[str, Any]:
+def proof_of(
+    forest: Forest,
+    answer: Solution,
+    *,
+    public: bool = False,
+    over: Callable[[], bool] = lambda: False,
+) -> dict[str, Any]:
     """Return the proof that people are certain, as plain data.
+
+    ``over`` tells whether to stop: the steps so far then prove fewer people.
 
     Returns ``domain`` and ``assumptions``; ``cells`` as the codes of each variable; ``steps`` in
     order, each a bound of a cell and a label, with ``[tree, leaf, times]`` for every equation that
@@ -47,7 +55,7 @@ def proof_of(forest: Forest, answer: Solution, *, public: bool = False) -> dict[
             continue
         bounds = one.system.bounds
         low, high = bounds.low.copy(), bounds.high.copy()
-        for step in _steps_of(one.system, one.bounds):
+        for step in _steps_of(one.system, one.bounds, over):
             side = low if step.side == "low" else high
             side[step.unknown] = step.value
             equations = []
@@ -111,16 +119,16 @@ def _variable(variable: Variable) -> dict[str, Any]:
     return content | {"cuts": variable.cuts.tolist()} | finite
 
 
-def _steps_of(system: System, goal: Bounds) -> list[_Step]:
+def _steps_of(system: System, goal: Bounds, over: Callable[[], bool]) -> list[_Step]:
     """Return the steps to the bounds of a system, the way `treeaudit.inference.bounds` goes.
 
     The unknowns begin at 0, and at most at the least of their equations; each step counts with
     all that come before it. They end where the bounds are as good as a goal.
     """
-    way = _Way(system)
+    way = _Way(system, over)
     way.sweeps()
     n, quiet, turn = system.groups, 0, 0
-    while quiet < n - 1 and not way.reaches(goal):
+    while quiet < n - 1 and not (over() or way.reaches(goal)):
         turn, quiet = turn % (n - 1) + 1, quiet + 1
         for first in range(n):
             if way.pair(first, (first + turn) % n):
@@ -132,8 +140,8 @@ def _steps_of(system: System, goal: Bounds) -> list[_Step]:
 class _Way:
     """The steps so far, and the bounds to which they lead."""
 
-    def __init__(self, system: System) -> None:
-        self.system, self.steps = system, list[_Step]()
+    def __init__(self, system: System, over: Callable[[], bool]) -> None:
+        self.system, self.steps, self.over = system, list[_Step](), over
         self.rows = system.row.reshape(system.n_unknowns, -1)
         self.low, self.high = system.bounds.low.copy(), system.bounds.high.copy()
         order = np.argsort(system.row, kind="stable")
@@ -150,6 +158,8 @@ class _Way:
 
     def add(self, unknown: int, side: str, times: Mapping[int, int]) -> None:
         """Take a step, where it says more than is known."""
+        if self.over():
+            return
         multiplier = np.zeros(self.system.n_rows)
         multiplier[list(times)] = list(times.values())
         met = np.unique(self.met(list(times)))
