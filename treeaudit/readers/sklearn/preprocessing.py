@@ -6,6 +6,7 @@ its categories. What cannot be undone is named after the step that made it.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,8 +17,10 @@ from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.encoders import CannotUndoError, Column
-from treeaudit.readers.sklearn.model_ref import names_in, text_of
+from treeaudit.readers.sklearn.column import Column
+from treeaudit.readers.sklearn.encoders import CannotUndoError, affine
+from treeaudit.readers.sklearn.functions import made
+from treeaudit.readers.sklearn.model_ref import elements, names_in, text_of
 from treeaudit.readers.sklearn.steps import UNDO
 
 
@@ -34,7 +37,7 @@ class Plan:
     @property
     def scales(self) -> bool:
         """Whether the tree sees a column in other units."""
-        return any(column.scale != 1 or column.shift != 0 for column in self.columns)
+        return any(c.scale != 1 or c.shift != 0 or c.kind == "bins" for c in self.columns)
 
     def n_codes(self, tested: Wide) -> int:
         """Bound the category codes that edges on these columns need."""
@@ -48,6 +51,7 @@ class _Way:
 
     names: Sequence[str]  # of the original columns
     made: list[str]  # takes the kinds of the steps that cannot be undone
+    guessed: list[str]  # takes those of which the number of columns is not told
     depth: int = Deepest.models  # how many pipelines may still stand in one another
 
     def inside(self) -> "_Way":
@@ -57,9 +61,15 @@ class _Way:
 
 
 def plan_of(
-    steps: Sequence[object], n_seen: int, names: Sequence[str] | None = None
+    steps: Sequence[object],
+    n_seen: int,
+    names: Sequence[str] | None = None,
+    given_out: Sequence[str] | None = None,
 ) -> Plan | None:
-    """Return how to undo some fitted steps; None if they do not lead to ``n_seen`` columns."""
+    """Return how to undo some fitted steps; None if they do not lead to ``n_seen`` columns.
+
+    Names are those of the columns before all steps, and of those given out, where that is told.
+    """
     width = width_in(steps, n_seen)
     if width is None or width > Most.features:
         return None
@@ -70,21 +80,23 @@ def plan_of(
     else:
         known = names if names is not None and len(names) == width else None
     names = known or [f"x{i}" for i in range(width)]
-    made: list[str] = []
+    made_by: list[str] = []
     try:
-        way = _Way(names=names, made=made)
-        columns = _chain(steps, [Column(feature=i) for i in range(width)], way)
-    except (CannotUndoError, TypeError, ValueError, IndexError, KeyError, OverflowError):
+        way = _Way(names=names, made=made_by, guessed=[])
+        first_columns = [Column(feature=i, name=name) for i, name in enumerate(names)]
+        told = _Told(width=n_seen, names=None if given_out is None else tuple(given_out))
+        columns = _chain(steps, first_columns, way, told)
+    except _UNREAD:
         return None
     if len(columns) != n_seen or len(names) != width:
         return None
-    features, home = _features(columns, names)
+    features, home = _features(columns, named=known is not None)
     return Plan(
         columns=tuple(columns),
         features=features,
         home=home,
-        made=tuple(dict.fromkeys(made)),
-        named=known is not None or bool(made),
+        made=tuple(dict.fromkeys(made_by)),
+        named=known is not None or any(f.derived or f.made_by for f in features),
     )
 
 
@@ -119,124 +131,190 @@ def _members(pairs: object, place: int) -> list[object]:
     return [pair[place] for pair in pairs if isinstance(pair, tuple) and len(pair) > place]
 
 
+_Key = tuple[int, int, tuple[str, ...], str, str]
+
+
+def _key(c: Column) -> _Key:
+    """Tell features apart, in the order in which they come."""
+    numeric = c.kind in ("number", "bins", "missing")
+    return c.feature, 0 if numeric else 1, c.known, c.name, c.derived.key if c.derived else ""
+
+
 def _features(
-    columns: Sequence[Column], names: Sequence[str]
+    columns: Sequence[Column], *, named: bool
 ) -> tuple[tuple[Feature, ...], tuple[int, ...]]:
     """Give every original column, and every made one, one feature."""
-    keys: dict[tuple[int, int, tuple[str, ...], str], int] = {}
-    for column in columns:
-        numeric = column.kind in ("number", "bins")
-        keys[(column.feature, 0 if numeric else 1, column.known, column.name)] = 0
-    encoded = {(c.feature, c.known): c for c in columns if c.known}
+    by_key = {_key(column): column for column in columns}
     features: list[Feature] = []
     taken: set[str] = set()
-    for place, key in enumerate(sorted(keys)):
-        feature, _, known, made = key
-        name = made or names[feature]
+    for key in sorted(by_key):
+        found = by_key[key].source
+        name = found.name
         while name in taken:
             name += " (encoded)"
         taken.add(name)
-        column = encoded.get((feature, known), Column(feature=feature))
-        features.append(
-            Feature(
-                name=name,
-                categories=known or None,
-                ignores_unknown=column.ignores_unknown,
-                fill=column.instead,
-            )
-        )
-        keys[key] = place
-    home = []
-    for c in columns:
-        numeric = c.kind in ("number", "bins")
-        home.append(keys[(c.feature, 0 if numeric else 1, c.known, c.name)])
-    return tuple(features), tuple(home)
+        derived = found.derived and replace(found.derived, named=named)
+        features.append(replace(found, name=name, derived=derived))
+    home = {key: place for place, key in enumerate(sorted(by_key))}
+    return tuple(features), tuple(home[_key(c)] for c in columns)
 
 
-def _chain(steps: Sequence[object], columns: list[Column], way: _Way) -> list[Column]:
-    for step in steps:
-        if step is None or (isinstance(step, str) and step == "passthrough"):
-            continue
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What a file tells of the columns that a step gives out."""
+
+    width: int | None = None
+    names: tuple[str, ...] | None = None
+
+    def part(self, label: object, start: int, stop: int) -> "_Told":
+        """Return the same of some columns, without the name of the transformer before each."""
+        if self.names is None or len(self.names) < stop:
+            return _Told(width=stop - start)
+        names, before = self.names[start:stop], f"{label}__"
+        if all(name.startswith(before) for name in names):
+            names = tuple(name.removeprefix(before) for name in names)
+        return _Told(width=stop - start, names=names)
+
+
+def _taken_by(step: object) -> _Told:
+    """Return what a step tells of the columns that it was given."""
+    width = width_in([step], 0) if isinstance(step, Inert) else 0
+    first = _first([step])
+    names = None if first is None else names_in(first)
+    return _Told(
+        width=width or None,
+        names=tuple(map(text_of, names.tolist())) if names is not None else None,
+    )
+
+
+def _chain(steps: Sequence[object], columns: list[Column], way: _Way, told: _Told) -> list[Column]:
+    real = [s for s in steps if s is not None and not (isinstance(s, str) and s == "passthrough")]
+    for step, after in zip(real, [*real[1:], None], strict=True):
         if isinstance(step, str) and step == "drop":
             return []
         if not isinstance(step, Inert):
             raise CannotUndoError
-        columns = _after(step, columns, way.inside())
+        columns = _after(step, columns, way.inside(), told if after is None else _taken_by(after))
         if len(columns) > Most.features:
             raise CannotUndoError
     return columns
 
 
-def _after(step: Inert, columns: list[Column], way: _Way) -> list[Column]:
+def _after(step: Inert, columns: list[Column], way: _Way, told: _Told) -> list[Column]:
     attributes = {name: arrived(value) for name, value in step.attributes.items()}
     if step.kind == "Pipeline":
-        return _chain(_members(attributes.get("steps"), 1), columns, way)
-    if attributes.get("transformer_weights"):
-        # What the parts give out is multiplied.
-        raise CannotUndoError
-    if step.kind == "FeatureUnion":
-        parts = [(each, columns) for each in _members(attributes.get("transformer_list"), 1)]
-        return _side_by_side(parts, way)
-    if step.kind == "ColumnTransformer":
-        stored = attributes.get("transformers_")
-        given = attributes.get("_transformer_to_input_indices")
-        given = given if isinstance(given, dict) else {}
-        numbers = [arrived(given.get(label)) for label in _members(stored, 0)]
-        own = [way.names[c.feature] for c in columns]
-        chosen = [
-            _agreed(_places_of(each, own), each, at, own)
-            for each, at in zip(_members(stored, 2), numbers, strict=True)
-        ]
-        each_step = _members(stored, 1)[: len(chosen)]
-        parts = [(s, [columns[i] for i in c]) for s, c in zip(each_step, chosen, strict=True)]
-        return _side_by_side(parts, way)
-    undo = UNDO.get(step.kind)
-    undone = None if undo is None else undo(attributes, columns)
-    if undone is None:
+        return _chain(_members(attributes.get("steps"), 1), columns, way, told)
+    if step.kind in ("FeatureUnion", "ColumnTransformer"):
+        return _side_by_side(step.kind, attributes, columns, way, told)
+    undo, undone = UNDO.get(step.kind), None
+    if undo is not None:
+        with suppress(*_UNREAD):
+            undone = undo(attributes, columns)
+    if undone is None or (told.width is not None and len(undone) != told.width):
+        if "sampling_strategy" in attributes:
+            return columns  # drops or adds rows while a model is trained
         way.made.append(step.kind)
-        return _made(step.kind, attributes, columns, way.names)
+        names = _names_made(step.kind, attributes, columns, way, told)
+        return made(step.kind, columns, names)
     return undone
 
 
-def _side_by_side(parts: Sequence[tuple[object, list[Column]]], way: _Way) -> list[Column]:
+_UNREAD = (CannotUndoError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def _side_by_side(
+    kind: str, attributes: Mapping[str, object], columns: list[Column], way: _Way, told: _Told
+) -> list[Column]:
+    """Undo steps that are given the same columns, or some each."""
+    if kind == "FeatureUnion":
+        stored = attributes.get("transformer_list")
+        labels, steps = _members(stored, 0), _members(stored, 1)
+        chosen: list[Sequence[int]] = [range(len(columns))] * len(steps)
+    else:
+        stored = attributes.get("transformers_")
+        labels = _members(stored, 0)
+        chosen = _chosen(attributes, columns, labels, _members(stored, 2))
+        steps = _members(stored, 1)[: len(chosen)]
+    weights = attributes.get("transformer_weights")
+    weights = weights if isinstance(weights, dict) else {}
+    places = attributes.get("output_indices_")
+    places = places if isinstance(places, dict) else {}
     out: list[Column] = []
-    for step, columns in parts:
-        out += _chain([step], columns, way)
+    for label, step, some in zip(labels, steps, chosen, strict=True):
+        given = [columns[i] for i in some]
+        at = places.get(label)
+        part = _Told()
+        if isinstance(at, Inert) and at.kind == "slice":
+            start, stop, _ = at.args
+            if isinstance(start, int) and isinstance(stop, int) and 0 <= start <= stop:
+                part = told.part(label, start, stop)
+        found = _chain([step], given, way, part)
+        if isinstance(weight := weights.get(label), int | float):
+            found = affine(found, np.full(len(found), 1 / weight), np.zeros(len(found))) or []
+        out += found
         if len(out) > Most.features:
             raise CannotUndoError
     return out
 
 
-def _made(
-    kind: str, attributes: Mapping[str, object], columns: list[Column], names: Sequence[str]
-) -> list[Column]:
+def _chosen(
+    attributes: Mapping[str, object],
+    columns: list[Column],
+    labels: Sequence[object],
+    stated: Sequence[object],
+) -> list[Sequence[int]]:
+    """Return the columns that each step of a ColumnTransformer is given."""
+    given = attributes.get("_transformer_to_input_indices")
+    given = given if isinstance(given, dict) else {}
+    names = attributes.get("feature_names_in_")
+    own = [c.label for c in columns]
+    if isinstance(names, np.ndarray) and names.shape == (len(own),):
+        own = [text_of(arrived(name)) for name in names.tolist()]
+    numbers = [arrived(given.get(label)) for label in labels]
+    return [
+        _agreed(_places_of(each, own), each, at, own)
+        for each, at in zip(stated, numbers, strict=True)
+    ]
+
+
+_NAMES = ("feature_names_out_", "_feature_names_out", "columns_", "feature_names_", "columns")
+"""What classes of users call the names of the columns that they give out."""
+
+
+def _names_made(
+    kind: str, attributes: Mapping[str, object], columns: list[Column], way: _Way, told: _Told
+) -> list[str]:
     """Name the columns that a step made and that cannot be undone."""
-    if kind in _ONE_TO_ONE:
-        return [
-            Column(feature=c.feature, kind="made", name=f"{c.name or names[c.feature]} ({kind})")
-            for c in columns
-        ]
-    width = None
+    width = told.width
     for name in ("n_components_", "_n_features_out", "n_output_features_"):
-        if isinstance(stated := attributes.get(name), int):
+        if width is None and isinstance(stated := attributes.get(name), int):
             width = stated
     for name in ("components_", "powers_"):
-        if isinstance(stored := attributes.get(name), np.ndarray):
+        if width is None and isinstance(stored := attributes.get(name), np.ndarray):
             width = stored.shape[0]
-    if isinstance(vocabulary := attributes.get("vocabulary_"), dict):
+    vocabulary = attributes.get("vocabulary_")
+    if width is None and isinstance(vocabulary, dict):
         width = len(vocabulary)
     if width is None:
+        width = len(columns)
+        way.guessed.append(kind)
+    if width > Most.features:
         raise CannotUndoError
-    home = columns[0].feature if columns else 0
-    return [Column(feature=home, kind="made", name=f"{kind} {i}") for i in range(width)]
+    every = [told.names, *(elements(attributes.get(name)) for name in _NAMES)]
+    own = next((n for n in every if n and len(n) == width and _are_texts(n)), None)
+    if own is not None and len(set(own)) == width:
+        known = {c.name for c in columns} | set(way.names)
+        return [f"{kind}({n})" if n in known else str(n) for n in own]
+    if width == len(columns):
+        return [f"{kind}({c.label})" for c in columns]
+    return [f"{kind} {i + 1}" for i in range(width)]
+
+
+def _are_texts(names: Sequence[object]) -> bool:
+    return all(isinstance(name, str) for name in names)
 
 
 _HOLDS = {"Pipeline": "steps", "FeatureUnion": "transformer_list"}
-_ONE_TO_ONE = frozenset(
-    "Normalizer PowerTransformer QuantileTransformer FunctionTransformer Binarizer "
-    "KBinsDiscretizer TargetEncoder SplineTransformer OrdinalEncoder MinMaxScaler "
-    "MaxAbsScaler".split()
-)
 
 
 def _agreed(places: list[int], chosen: object, numbers: object, own: Sequence[str]) -> list[int]:
