@@ -60,7 +60,7 @@ class Feature:
     derived
         How it is computed from columns of the data, where the file tells that.
     made_by
-        The preprocessing step that made it, where the file does not tell how.
+        The preprocessing step that made it or filled it in, where the file does not tell how.
     """
 
     name: str

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.coding.columns import (
     as_called,
@@ -238,7 +238,7 @@ class Coder:
                 found = category_codes(*told, feature, origin, first, hashed=self.hashed)
             values[:, i] = found
             if plain:
-                self._check_missing(found, feature.name, first)
+                self._check_missing(found, feature, first)
         met = {
             self.names[place]: indicate(
                 values,
@@ -257,13 +257,14 @@ class Coder:
             targets = numbers_of(column(self.label), where, first)
         return Coded(values=values, labels=labels, targets=targets, met=met, members=members)
 
-    def _check_missing(self, found: Float, name: str, first: int) -> None:
-        if not self.knows_missing and np.isnan(found).any():
-            row = first + int(np.flatnonzero(np.isnan(found))[0])
-            raise DataError(
-                f"{self.origin}, row {row + 1}: {name!r} has no value, and the model does "
-                "not say where missing values go; fill them in as before training"
-            )
+    def _check_missing(self, found: Float, feature: Feature, first: int) -> None:
+        if (self.knows_missing and not feature.made_by) or not np.isnan(found).any():
+            return
+        row = first + int(np.flatnonzero(np.isnan(found))[0])
+        step = "the model does not say where missing values go; fill them in as before training"
+        if feature.made_by:
+            step = f"{feature.made_by} filled it in: give the table as this step wrote it"
+        raise DataError(f"{self.origin}, row {row + 1}: {feature.name!r} has no value, and {step}")
 
     def _computed(self, given: Float, first: int) -> Float:
         """Return the columns of the model, computed from those of the table as its steps do."""
@@ -274,7 +275,7 @@ class Coder:
                 values[:, i] = raw[feature]
             else:
                 values[:, i] = feature.derived.compute(raw, memo)
-            self._check_missing(values[:, i], feature.name, first)
+            self._check_missing(values[:, i], feature, first)
         return values
 
     def _named(self, column: Column, place: int) -> tuple[Wide, Sequence[str | None]]:

@@ -125,7 +125,8 @@ def places_of(
         _check_made(names, schema, origin, made)
     # An array names no columns either: they are in the model's order.
     bare = list(names) == [str(i) for i in range(len(schema.features))]
-    if not made and (bare or not schema.named):
+    by_name = any(f.made_by and f.made_by in f.name for f in schema.features)
+    if not made and not by_name and (bare or not schema.named):
         if len(names) < width_of(schema):
             raise DataError(
                 f"{origin} has {len(names)} columns beside the labels, the model "
