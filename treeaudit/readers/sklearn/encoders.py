@@ -161,9 +161,9 @@ def indicators(attributes: Attributes, columns: list[Column]) -> list[Column] | 
     return [Column(feature=c.feature, name=c.name, kind="missing") for c in some]
 
 
-def passed_through(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+def passed_through(kind: str, attributes: Attributes, columns: list[Column]) -> list[Column] | None:
     """Undo an imputer that guesses from other columns: what is not missing stays."""
-    return _with_indicators(attributes, columns, columns)
+    return _with_indicators(attributes, columns, [replace(c, made_by=kind) for c in columns])
 
 
 def _codes_filled(column: Column, value: object) -> Column:
@@ -213,18 +213,13 @@ def _groups(attributes: Attributes, known: list[tuple[str, ...]]) -> list[list[i
         raise CannotUndoError
     groups: list[list[int] | None] = []
     for names, codes, rare in zip(known, stored, stated, strict=True):
-        if codes is None and rare is None:
-            groups.append(None)
-            continue
-        if not isinstance(codes, np.ndarray) or not isinstance(rare, np.ndarray):
-            raise CannotUndoError
-        plain, alone = codes.tolist(), len(names) - len(rare)
-        others = sorted(set(range(len(names))) - set(rare.tolist()))
-        if (
-            [plain[i] for i in others] != list(range(alone))
-            or len(plain) != len(names)
-            or any(plain[i] != alone for i in rare.tolist())
-        ):
+        plain = codes.tolist() if isinstance(codes, np.ndarray) else None
+        listed = rare.tolist() if isinstance(rare, np.ndarray) else []
+        if plain is not None:
+            others = [code for i, code in enumerate(plain) if i not in listed]
+            last = [plain[i] for i in listed]
+            right = others == list(range(len(others))) and {*last} == {len(others)}
+        if (listed and plain is None) or (plain and not (right and len(plain) == len(names))):
             raise ReadError("the encoder of the pipeline is inconsistent: it has other rare values")
         groups.append(plain)
     return groups

@@ -103,7 +103,8 @@ def computed(kind: str, attributes: Attributes, columns: list[Column]) -> list[C
     if isinstance(func, Global):
         names = [f"{func.name}({label})" for label in labels]
     else:
-        told = [str(name) for name in step.get_feature_names_out(np.array(labels, dtype=object))]
+        told = step.get_feature_names_out(np.array(labels, dtype=object)).tolist()
+        told = ["constant" if name == "1" else str(name) for name in told]
         alike = kind != "PolynomialFeatures"
         names = [f"{kind}({name})" if alike and name in labels else name for name in told]
     if len(names) != width:

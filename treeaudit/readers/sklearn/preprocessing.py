@@ -8,6 +8,7 @@ its categories. What cannot be undone is named after the step that made it.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from treeaudit.errors import ReadError
 from treeaudit.model.schema import Feature
 from treeaudit.readers.limits import Deepest, Most
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.sklearn.column import Column
 from treeaudit.readers.sklearn.encoders import CannotUndoError, affine
 from treeaudit.readers.sklearn.functions import made
@@ -56,7 +57,7 @@ class _Way:
 
     def inside(self) -> "_Way":
         if self.depth == 0:
-            raise CannotUndoError
+            raise _TooMuchError
         return replace(self, depth=self.depth - 1)
 
 
@@ -86,7 +87,7 @@ def plan_of(
         first_columns = [Column(feature=i, name=name) for i, name in enumerate(names)]
         told = _Told(width=n_seen, names=None if given_out is None else tuple(given_out))
         columns = _chain(steps, first_columns, way, told)
-    except _UNREAD:
+    except (*_UNREAD, _TooMuchError):
         return None
     if len(columns) != n_seen or len(names) != width:
         return None
@@ -147,7 +148,8 @@ def _features(
     by_key = {_key(column): column for column in columns}
     features: list[Feature] = []
     taken: set[str] = set()
-    for key in sorted(by_key):
+    keys = sorted(by_key, key=lambda key: key[:3])
+    for key in keys:
         found = by_key[key].source
         name = found.name
         while name in taken:
@@ -155,7 +157,7 @@ def _features(
         taken.add(name)
         derived = found.derived and replace(found.derived, named=named)
         features.append(replace(found, name=name, derived=derived))
-    home = {key: place for place, key in enumerate(sorted(by_key))}
+    home = {key: place for place, key in enumerate(keys)}
     return tuple(features), tuple(home[_key(c)] for c in columns)
 
 
@@ -166,8 +168,12 @@ class _Told:
     width: int | None = None
     names: tuple[str, ...] | None = None
 
-    def part(self, label: object, start: int, stop: int) -> "_Told":
+    def part(self, label: object, at: object) -> "_Told":
         """Return the same of some columns, without the name of the transformer before each."""
+        bounds = at.args[:2] if isinstance(at, Inert) and at.kind == "slice" else ()
+        start, stop = (at.start, at.stop) if isinstance(at, slice) else bounds or (None, None)
+        if not isinstance(start, int) or not isinstance(stop, int) or not 0 <= start <= stop:
+            return _Told()
         if self.names is None or len(self.names) < stop:
             return _Told(width=stop - start)
         names, before = self.names[start:stop], f"{label}__"
@@ -196,73 +202,74 @@ def _chain(steps: Sequence[object], columns: list[Column], way: _Way, told: _Tol
             raise CannotUndoError
         columns = _after(step, columns, way.inside(), told if after is None else _taken_by(after))
         if len(columns) > Most.features:
-            raise CannotUndoError
+            raise _TooMuchError
     return columns
+
+
+_UNREAD = (CannotUndoError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+class _TooMuchError(Exception):
+    """Steps stand in too many others, or give out too many columns."""
 
 
 def _after(step: Inert, columns: list[Column], way: _Way, told: _Told) -> list[Column]:
     attributes = {name: arrived(value) for name, value in step.attributes.items()}
-    if step.kind == "Pipeline":
-        return _chain(_members(attributes.get("steps"), 1), columns, way, told)
-    if step.kind in ("FeatureUnion", "ColumnTransformer"):
-        return _side_by_side(step.kind, attributes, columns, way, told)
-    undo, undone = UNDO.get(step.kind), None
-    if undo is not None:
-        with suppress(*_UNREAD):
-            undone = undo(attributes, columns)
-    if undone is None or (told.width is not None and len(undone) != told.width):
-        if "sampling_strategy" in attributes:
-            return columns  # drops or adds rows while a model is trained
-        way.made.append(step.kind)
-        names = _names_made(step.kind, attributes, columns, way, told)
-        return made(step.kind, columns, names)
-    return undone
-
-
-_UNREAD = (CannotUndoError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+    undone = None
+    with suppress(*_UNREAD):
+        if step.kind == "Pipeline":
+            undone = _chain(_members(attributes.get("steps"), 1), columns, way, told)
+        elif step.kind in ("FeatureUnion", "ColumnTransformer"):
+            undone = _side_by_side(step.kind, attributes, columns, way, told)
+        elif step.kind in UNDO:
+            undone = UNDO[step.kind](attributes, columns)
+    if undone is not None and told.width in (None, len(undone)):
+        return undone
+    if "sampling_strategy" in attributes:
+        return columns  # drops or adds rows while a model is trained
+    way.made.append(step.kind)
+    return made(step.kind, columns, _names_made(step.kind, attributes, columns, way, told))
 
 
 def _side_by_side(
     kind: str, attributes: Mapping[str, object], columns: list[Column], way: _Way, told: _Told
 ) -> list[Column]:
     """Undo steps that are given the same columns, or some each."""
-    if kind == "FeatureUnion":
-        stored = attributes.get("transformer_list")
-        labels, steps = _members(stored, 0), _members(stored, 1)
-        chosen: list[Sequence[int]] = [range(len(columns))] * len(steps)
-    else:
-        stored = attributes.get("transformers_")
-        labels = _members(stored, 0)
-        chosen = _chosen(attributes, columns, labels, _members(stored, 2))
-        steps = _members(stored, 1)[: len(chosen)]
-    weights = attributes.get("transformer_weights")
-    weights = weights if isinstance(weights, dict) else {}
-    places = attributes.get("output_indices_")
-    places = places if isinstance(places, dict) else {}
-    out: list[Column] = []
-    for label, step, some in zip(labels, steps, chosen, strict=True):
-        given = [columns[i] for i in some]
-        at = places.get(label)
-        part = _Told()
-        if isinstance(at, Inert) and at.kind == "slice":
-            start, stop, _ = at.args
-            if isinstance(start, int) and isinstance(stop, int) and 0 <= start <= stop:
-                part = told.part(label, start, stop)
-        found = _chain([step], given, way, part)
+    stored = attributes.get("transformer_list" if kind == "FeatureUnion" else "transformers_")
+    labels, steps = _members(stored, 0), _members(stored, 1)
+    given = [columns] * len(steps)
+    if kind == "ColumnTransformer":
+        given = _given(attributes, columns, labels, _members(stored, 2))
+    weights, places = (
+        found if isinstance(found := attributes.get(name), dict) else {}
+        for name in ("transformer_weights", "output_indices_")
+    )
+    parts: list[list[Column]] = []
+    unsure: list[int] = []
+    for i, (label, step) in enumerate(zip(labels, steps, strict=True)):
+        before = len(way.guessed)
+        parts.append(_chain([step], given[i], way, told.part(label, places.get(label))))
+        unsure += [i] if len(way.guessed) > before else []
+        if sum(map(len, parts)) > Most.features:
+            raise _TooMuchError
+    if told.width is not None and len(unsure) == 1:
+        # What the others do not give out is of the one that does not tell its width.
+        i, start = unsure[0], sum(map(len, parts[: unsure[0]]))
+        at = slice(start, start + told.width - sum(map(len, parts)) + len(parts[i]))
+        parts[i] = _chain([steps[i]], given[i], way, told.part(labels[i], at))
+    for i, label in enumerate(labels):
         if isinstance(weight := weights.get(label), int | float):
-            found = affine(found, np.full(len(found), 1 / weight), np.zeros(len(found))) or []
-        out += found
-        if len(out) > Most.features:
-            raise CannotUndoError
-    return out
+            n = len(parts[i])
+            parts[i] = affine(parts[i], np.full(n, 1 / weight), np.zeros(n)) or []
+    return list(chain.from_iterable(parts))
 
 
-def _chosen(
+def _given(
     attributes: Mapping[str, object],
     columns: list[Column],
     labels: Sequence[object],
     stated: Sequence[object],
-) -> list[Sequence[int]]:
+) -> list[list[Column]]:
     """Return the columns that each step of a ColumnTransformer is given."""
     given = attributes.get("_transformer_to_input_indices")
     given = given if isinstance(given, dict) else {}
@@ -272,12 +279,12 @@ def _chosen(
         own = [text_of(arrived(name)) for name in names.tolist()]
     numbers = [arrived(given.get(label)) for label in labels]
     return [
-        _agreed(_places_of(each, own), each, at, own)
+        [columns[i] for i in _agreed(_places_of(each, own), each, at, own)]
         for each, at in zip(stated, numbers, strict=True)
     ]
 
 
-_NAMES = ("feature_names_out_", "_feature_names_out", "columns_", "feature_names_", "columns")
+_NAMES = ("feature_names_out_", "_feature_names_out")
 """What classes of users call the names of the columns that they give out."""
 
 
@@ -285,29 +292,25 @@ def _names_made(
     kind: str, attributes: Mapping[str, object], columns: list[Column], way: _Way, told: _Told
 ) -> list[str]:
     """Name the columns that a step made and that cannot be undone."""
-    width = told.width
-    for name in ("n_components_", "_n_features_out", "n_output_features_"):
-        if width is None and isinstance(stated := attributes.get(name), int):
-            width = stated
-    for name in ("components_", "powers_"):
-        if width is None and isinstance(stored := attributes.get(name), np.ndarray):
-            width = stored.shape[0]
-    vocabulary = attributes.get("vocabulary_")
-    if width is None and isinstance(vocabulary, dict):
-        width = len(vocabulary)
+    width, vocabulary = told.width, attributes.get("vocabulary_")
+    stated = [attributes.get(name) for name in ("_n_features_out", "n_output_features_")]
+    stated.append(len(vocabulary) if isinstance(vocabulary, dict) else None)
+    width = next((n for n in (width, *stated) if isinstance(n, int)), None)
     if width is None:
         width = len(columns)
         way.guessed.append(kind)
-    if width > Most.features:
-        raise CannotUndoError
+    if not 0 <= width <= Most.features:
+        raise _TooMuchError
     every = [told.names, *(elements(attributes.get(name)) for name in _NAMES)]
     own = next((n for n in every if n and len(n) == width and _are_texts(n)), None)
+    func = attributes.get("func")
+    called = func.name if isinstance(func, Global) else kind
     if own is not None and len(set(own)) == width:
         known = {c.name for c in columns} | set(way.names)
-        return [f"{kind}({n})" if n in known else str(n) for n in own]
+        return [f"{called}({n})" if n in known else str(n) for n in own]
     if width == len(columns):
-        return [f"{kind}({c.label})" for c in columns]
-    return [f"{kind} {i + 1}" for i in range(width)]
+        return [f"{called}({c.label})" for c in columns]
+    return [f"{called} {i + 1}" for i in range(width)]
 
 
 def _are_texts(names: Sequence[object]) -> bool:

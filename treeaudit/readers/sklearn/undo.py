@@ -270,8 +270,7 @@ def plan_behind(
     n_seen = len(ensemble.schema.features)
     width = width_in(found.before, n_seen) or 0
     budget.undo(max(width if width <= Most.features else 0, n_seen))
-    seen = ensemble.schema.names if ensemble.schema.named else None
-    plan = plan_of(found.before, n_seen, _names_before(found, ensemble.schema), seen)
+    plan = _plan(found, ensemble.schema)
     if plan is not None and (
         _too_many_codes(plan, ensemble) or _codes_behind(ensemble.schema.features, plan) is None
     ):
@@ -290,12 +289,12 @@ def plan_behind(
     return plan
 
 
-def _names_before(found: ModelRef, schema: Schema) -> list[str] | None:
-    """Return what the columns in front of all steps are called, where that is told."""
-    names = found.seen.names
-    if names is not None:
-        return [str(label_of(arrived(name))) for name in names.tolist()]
-    return schema.names if schema.named else None
+def _plan(found: ModelRef, schema: Schema) -> Plan | None:
+    """Return how to undo the steps in front of a model, by what it tells of their columns."""
+    own = schema.names if schema.named else None
+    outer = found.seen.names
+    first = own if outer is None else [str(label_of(arrived(name))) for name in outer.tolist()]
+    return plan_of(found.before, len(schema.features), first, own)
 
 
 def _step_names(steps: Sequence[object]) -> list[str]:
@@ -334,12 +333,11 @@ def _built(
 
 def over_data(forest: Forest, found: ModelRef) -> Forest:
     """Say the conditions in terms of the columns before the pipeline."""
-    before, n_seen = found.before, len(forest.schema.features)
+    before = found.before
     if not before:
         return forest
-    known = _names_before(found, forest.schema)
     plain = all(feature.categories is None for feature in forest.schema.features)
-    plan = plan_of(before, n_seen, known) if plain else None
+    plan = _plan(found, forest.schema) if plain else None
     if plan is None or plan.made:
         kinds = [step.kind if isinstance(step, Inert) else show(step) for step in before]
         text = f"the pipeline transforms the columns first ({', '.join(kinds[:8])})"
