@@ -50,7 +50,7 @@ def installed(kind: str, attributes: Attributes) -> Any:  # noqa: ANN401  # of s
     step = cls()
     for name, value in attributes.items():
         found = _plain(arrived(value))
-        if found is not None and name != "_sklearn_output_config":
+        if found is not None:
             setattr(step, name, found)
     return step
 
@@ -86,17 +86,13 @@ def selected(kind: str, attributes: Attributes, columns: list[Column]) -> list[C
 
 def computed(kind: str, attributes: Attributes, columns: list[Column]) -> list[Column] | None:
     """Compute again what a step of scikit-learn computes; a column alone stays as it is."""
-    func, degree = arrived(attributes.get("func")), attributes.get("degree")
+    func = arrived(attributes.get("func"))
     if kind == "FunctionTransformer" and func is None:
         return columns
     if func is not None and _plain(func) is None:
         return None
-    if kind == "PolynomialFeatures":
-        most = degree[-1] if isinstance(degree, list | tuple) else degree
-        if not isinstance(most, int) or math.comb(len(columns) + min(most, 64), len(columns)) > (
-            Most.features
-        ):
-            return None
+    if kind == "PolynomialFeatures" and _n_products(attributes, len(columns)) > Most.features:
+        return None
     step, labels = installed(kind, attributes), [c.label for c in columns]
     apply = partial(_apply, step)
     width = apply(np.ones((1, len(columns)))).shape[1]
@@ -111,6 +107,14 @@ def computed(kind: str, attributes: Attributes, columns: list[Column]) -> list[C
         return None
     alone = dict(zip(labels, columns, strict=True))
     return [alone.get(c.name, c) for c in made("", columns, names, apply)]
+
+
+def _n_products(attributes: Attributes, n: int) -> float:
+    """Bound how many products of powers a step makes of some columns."""
+    degree = attributes.get("degree")
+    stated = (degree[-1] if isinstance(degree, tuple | list) else degree, attributes["_max_degree"])
+    most = [one for one in stated if isinstance(one, int) and 0 <= one <= 64]
+    return math.comb(n + max(most), n) if len(most) == 2 else math.inf
 
 
 def _apply(step: Any, table: Float) -> Float:  # noqa: ANN401  # of scikit-learn
