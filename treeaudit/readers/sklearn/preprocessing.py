@@ -195,7 +195,7 @@ def _taken_by(step: object) -> _Told:
 
 def _chain(steps: Sequence[object], columns: list[Column], way: _Way, told: _Told) -> list[Column]:
     real = [s for s in steps if s is not None and not (isinstance(s, str) and s == "passthrough")]
-    for step, after in zip(real, [*real[1:], None], strict=True):
+    for step, after in zip(real, [*real[1:], None], strict=False):
         if isinstance(step, str) and step == "drop":
             return []
         if not isinstance(step, Inert):
