@@ -79,7 +79,7 @@ class Column:
         )
 
 
-def seen(column: Column, raw: Raw, memo: dict[str, Float]) -> Float:
+def values_of(column: Column, raw: Raw, memo: dict[str, Float]) -> Float:
     """Return the numbers of a column as steps give them out."""
     c = column
     x = raw[c.source] if c.derived is None else c.derived.compute(raw, memo)
@@ -106,7 +106,7 @@ def first_from(column: Column, edges: Float) -> Float:
     """Return the smallest original numbers that are not below some edges in a column."""
 
     def below(x: Float) -> Flag:
-        return np.asarray(seen(column, {column.source: x}, {}) < edges)
+        return np.asarray(values_of(column, {column.source: x}, {}) < edges)
 
     found = edges * column.scale + column.shift
     for _ in range(8):  # a scaler rounds
@@ -129,7 +129,7 @@ class _Block:
 
     def column(self, at: int, raw: Raw, memo: dict[str, Float]) -> Float:
         if self.key not in memo:
-            each = [seen(column, raw, memo) for column in self.inputs]
+            each = [values_of(column, raw, memo) for column in self.inputs]
             with np.errstate(all="ignore"):
                 memo[self.key] = self.apply(np.column_stack(each))
         found: Float = memo[self.key][:, at]

@@ -15,7 +15,7 @@ from treeaudit.model.words import number
 from treeaudit.readers.limits import Most
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Global, Inert
-from treeaudit.readers.sklearn.column import OPEN, Apply, Column, derived, first_from, seen
+from treeaudit.readers.sklearn.column import OPEN, Apply, Column, derived, first_from, values_of
 from treeaudit.readers.sklearn.encoders import Attributes, CannotUndoError
 
 SELECTIONS = (
@@ -174,7 +174,9 @@ def stepped(inner: Sequence[Float], columns: list[Column]) -> list[Column] | Non
     out = []
     for c, edges in zip(columns, inner, strict=True):
         ends = (-math.inf, *first_from(c, edges).tolist(), math.inf)
-        gap = float(_in_bins([edges], seen(c, {c.source: np.full(1, np.nan)}, {})[:, None])[0, 0])
+        gap = float(
+            _in_bins([edges], values_of(c, {c.source: np.full(1, np.nan)}, {})[:, None])[0, 0]
+        )
         fill = None if math.isnan(gap) else gap
         out.append(Column(feature=c.feature, name=c.name, kind="bins", edges=ends, fill=fill))
     return out

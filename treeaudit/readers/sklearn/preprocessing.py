@@ -85,7 +85,7 @@ def plan_of(
     try:
         way = _Way(names=names, made=made_by, guessed=[])
         first_columns = [Column(feature=i, name=name) for i, name in enumerate(names)]
-        told = _Told(width=n_seen, names=None if given_out is None else tuple(given_out))
+        told = _Output(width=n_seen, names=None if given_out is None else tuple(given_out))
         columns = _chain(steps, first_columns, way, told)
     except (*_UNREAD, _TooMuchError):
         return None
@@ -162,45 +162,49 @@ def _features(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
+class _Output:
     """What a file tells of the columns that a step gives out."""
 
     width: int | None = None
     names: tuple[str, ...] | None = None
 
-    def part(self, label: object, at: object) -> "_Told":
+    def part(self, label: object, at: object) -> "_Output":
         """Return the same of some columns, without the name of the transformer before each."""
         bounds = at.args[:2] if isinstance(at, Inert) and at.kind == "slice" else ()
         start, stop = (at.start, at.stop) if isinstance(at, slice) else bounds or (None, None)
         if not isinstance(start, int) or not isinstance(stop, int) or not 0 <= start <= stop:
-            return _Told()
+            return _Output()
         if self.names is None or len(self.names) < stop:
-            return _Told(width=stop - start)
+            return _Output(width=stop - start)
         names, before = self.names[start:stop], f"{label}__"
         if all(name.startswith(before) for name in names):
             names = tuple(name.removeprefix(before) for name in names)
-        return _Told(width=stop - start, names=names)
+        return _Output(width=stop - start, names=names)
 
 
-def _taken_by(step: object) -> _Told:
+def _taken_by(step: object) -> _Output:
     """Return what a step tells of the columns that it was given."""
     width = width_in([step], 0) if isinstance(step, Inert) else 0
     first = _first([step])
     names = None if first is None else names_in(first)
-    return _Told(
+    return _Output(
         width=width or None,
         names=tuple(map(text_of, names.tolist())) if names is not None else None,
     )
 
 
-def _chain(steps: Sequence[object], columns: list[Column], way: _Way, told: _Told) -> list[Column]:
+def _chain(
+    steps: Sequence[object], columns: list[Column], way: _Way, told: _Output
+) -> list[Column]:
     real = [s for s in steps if s is not None and not (isinstance(s, str) and s == "passthrough")]
-    for step, after in zip(real, [*real[1:], None], strict=False):
+    for i, step in enumerate(real):
         if isinstance(step, str) and step == "drop":
             return []
         if not isinstance(step, Inert):
             raise CannotUndoError
-        columns = _after(step, columns, way.inside(), told if after is None else _taken_by(after))
+        columns = _after(
+            step, columns, way.inside(), _taken_by(real[i + 1]) if real[i + 1 :] else told
+        )
         if len(columns) > Most.features:
             raise _TooMuchError
     return columns
@@ -213,7 +217,7 @@ class _TooMuchError(Exception):
     """Steps stand in too many others, or give out too many columns."""
 
 
-def _after(step: Inert, columns: list[Column], way: _Way, told: _Told) -> list[Column]:
+def _after(step: Inert, columns: list[Column], way: _Way, told: _Output) -> list[Column]:
     attributes = {name: arrived(value) for name, value in step.attributes.items()}
     undone = None
     with suppress(*_UNREAD):
@@ -225,6 +229,8 @@ def _after(step: Inert, columns: list[Column], way: _Way, told: _Told) -> list[C
             undone = UNDO[step.kind](attributes, columns)
     if undone is not None and told.width in (None, len(undone)):
         return undone
+    if step.kind in (*_HOLDS, "ColumnTransformer") and told.names is None:
+        raise CannotUndoError  # it may turn columns around
     if "sampling_strategy" in attributes:
         return columns  # drops or adds rows while a model is trained
     way.made.append(step.kind)
@@ -232,7 +238,7 @@ def _after(step: Inert, columns: list[Column], way: _Way, told: _Told) -> list[C
 
 
 def _side_by_side(
-    kind: str, attributes: Mapping[str, object], columns: list[Column], way: _Way, told: _Told
+    kind: str, attributes: Mapping[str, object], columns: list[Column], way: _Way, told: _Output
 ) -> list[Column]:
     """Undo steps that are given the same columns, or some each."""
     stored = attributes.get("transformer_list" if kind == "FeatureUnion" else "transformers_")
@@ -289,7 +295,7 @@ _NAMES = ("feature_names_out_", "_feature_names_out")
 
 
 def _names_made(
-    kind: str, attributes: Mapping[str, object], columns: list[Column], way: _Way, told: _Told
+    kind: str, attributes: Mapping[str, object], columns: list[Column], way: _Way, told: _Output
 ) -> list[str]:
     """Name the columns that a step made and that cannot be undone."""
     width, vocabulary = told.width, attributes.get("vocabulary_")
