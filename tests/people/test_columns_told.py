@@ -9,14 +9,9 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from sklearn.compose import make_column_transformer
-from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest, RandomTreesEmbedding
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    OrdinalEncoder,
-    PolynomialFeatures,
-    TargetEncoder,
-)
+from sklearn.preprocessing import FunctionTransformer, TargetEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
@@ -41,26 +36,31 @@ def of_jobs(step):
     return make_pipeline(make_column_transformer((step, ["job"]), remainder="passthrough"), tree())
 
 
+def sums(table):
+    return np.cumsum(table, axis=1)
+
+
+def both(table):
+    return np.column_stack([table, sums(table)])
+
+
+NAMES = "sums(size), sums(pay)"
 MADE = {
-    "PCA": (make_pipeline(PCA(2), tree()), NUMBERS, "'PCA 0', which PCA made", "PCA 0, PCA 1"),
-    "poly": (
-        make_pipeline(PolynomialFeatures(2), tree()), NUMBERS,
-        "'PolynomialFeatures 0', which PolynomialFeatures made",
-        "PolynomialFeatures 0, PolynomialFeatures 1, …, PolynomialFeatures 5",
+    "function": (
+        make_pipeline(FunctionTransformer(sums), tree()), NUMBERS,
+        "'sums(size)', which FunctionTransformer made", NAMES,
+    ),
+    "wider": (
+        make_pipeline(FunctionTransformer(both), tree()), NUMBERS,
+        "'both 1', which FunctionTransformer made", "both 1, both 2, …, both 4",
     ),
     "means": (
-        of_jobs(TargetEncoder()), PEOPLE, "'job (TargetEncoder)', which TargetEncoder made",
-        "job (TargetEncoder)",
-    ),
-    "rare": (
-        of_jobs(OrdinalEncoder(
-            min_frequency=5, handle_unknown="use_encoded_value", unknown_value=-1
-        )), PEOPLE,
-        "'job (OrdinalEncoder)', which OrdinalEncoder made", "job (OrdinalEncoder)",
+        of_jobs(TargetEncoder()), PEOPLE, "'TargetEncoder(job)', which TargetEncoder made",
+        "TargetEncoder(job)",
     ),
     "boosted": (
-        make_pipeline(PCA(2), xgb.XGBClassifier(n_estimators=1, max_depth=2)), NUMBERS,
-        "'PCA 0', which PCA made", "PCA 0, PCA 1",
+        make_pipeline(FunctionTransformer(sums), xgb.XGBClassifier(n_estimators=1, max_depth=2)),
+        NUMBERS, "'sums(size)', which FunctionTransformer made", NAMES,
     ),
 }  # fmt: skip
 

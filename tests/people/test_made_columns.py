@@ -64,7 +64,9 @@ class TestStepsThatDoNotTell:
     chooses = SelectFromModel(AdaBoostClassifier(n_estimators=3, random_state=0), max_features=2)
     model = make_pipeline(chooses, tree()).fit(x, y)
     forest = ta.load(model)
-    made = pd.DataFrame(np.asarray(model[:-1].transform(x)), columns=["x0", "x1"])
+    made = pd.DataFrame(
+        np.asarray(model[:-1].transform(x)), columns=["SelectFromModel 1", "SelectFromModel 2"]
+    )
 
     @pytest.mark.parametrize("given", ["named", "array", "as many", "numbered"])
     def test_the_data_are_refused_with_what_to_give_instead(self, given) -> None:
@@ -76,14 +78,14 @@ class TestStepsThatDoNotTell:
         }[given]
         with pytest.raises(
             ta.DataError,
-            match=r"does not tell the columns of the model, which SelectFromModel made .*: give "
-            r"what these steps return \(of a pipeline, pipe\[:-1\]\.transform\), in columns "
-            "named x0, x1$",
+            match=r"has no column 'SelectFromModel 1', which SelectFromModel made of those of the "
+            r"data .*: add what this step returns \(its transform\), in columns named "
+            "SelectFromModel 1, SelectFromModel 2$",
         ):
             read_records((table, self.y), self.forest)
 
     def test_what_the_steps_return_is_taken_by_its_names(self) -> None:
-        table = self.made[["x1", "x0"]].assign(y=self.y)
+        table = self.made[["SelectFromModel 2", "SelectFromModel 1"]].assign(y=self.y)
         found = read_records(table, self.forest, target="y")
         assert (found.node[:, 0] == self.model[-1].apply(self.made.to_numpy())).all()
         assert ta.scan(self.model, train=table, target="y").warnings == self.forest.warnings

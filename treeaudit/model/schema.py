@@ -1,10 +1,11 @@
 """What the columns are: names, categories, classes."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from treeaudit.arrays import Float
 from treeaudit.errors import DataError, near
 
 if TYPE_CHECKING:
@@ -13,6 +14,21 @@ if TYPE_CHECKING:
 
 Label = str | int | float | bool
 """A class label as the model knows it."""
+
+
+Raw = Mapping["Feature", Float]
+"""The numbers, or codes of categories, of some rows in each column of the data."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """How a preprocessing step computed a column from those of the data."""
+
+    # Takes the columns of the data, and holds what it computes for several columns at once.
+    compute: Callable[[Raw, dict[str, Float]], Float] = field(compare=False, repr=False)
+    sources: tuple["Feature", ...] = field(compare=False)  # the columns of the data
+    key: str  # the same for the same step on the same columns
+    named: bool = field(default=True, compare=False)  # whether their names come from the file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +55,12 @@ class Feature:
         Whether the file tells that values of it were missing in the training data.
     beyond_one
         Whether the file tells that it held numbers below 0 or above 1 there.
+    rare
+        How many of the last categories an encoder took as one, as each is rare.
+    derived
+        How it is computed from columns of the data, where the file tells that.
+    made_by
+        The preprocessing step that made it or filled it in, where the file does not tell how.
     """
 
     name: str
@@ -49,6 +71,9 @@ class Feature:
     fill: str | None = None
     had_missing: bool = False
     beyond_one: bool = False
+    rare: int = 0
+    derived: Derived | None = None
+    made_by: str = ""
 
     def __post_init__(self) -> None:
         _set(self, name=_bare(self.name), low=_bound(self.low), high=_bound(self.high))

@@ -125,13 +125,23 @@ def _plain(category: str) -> str:
     return json.dumps(category, ensure_ascii=False) if _OURS.search(category) else category
 
 
+def _names(feature: Feature, codes: Sequence[int]) -> list[str]:
+    """Return the names of categories, those that an encoder took as one together."""
+    known = feature.categories or ()
+    rare = set(range(len(known) - feature.rare, len(known)))
+    together = len(rare) > 1 and rare <= set(codes)
+    alone = [code for code in codes if not together or code not in rare]
+    names = [_plain(known[code]) if 0 <= code < len(known) else f"#{code}" for code in alone]
+    return [*names, f"rare values of {feature.name}"] if together else names
+
+
 def _categories(feature: Feature, codes: Sequence[int], most: int) -> str:
     known = feature.categories or ()
-    names = [_plain(known[code]) if 0 <= code < len(known) else f"#{code}" for code in codes]
-    if len(names) > most and len(known) - len(names) <= most and known:
-        others = [_plain(name) for i, name in enumerate(known) if i not in set(codes)]
-        return f"not {' or '.join(others)}" if others else ANY
+    names = _names(feature, codes)
     if len(names) > most:
+        others = _names(feature, sorted(set(range(len(known))) - set(codes)))
+        if len(others) <= most and known:
+            return f"not {' or '.join(others)}" if others else ANY
         return f"one of {len(names)}: {', '.join(names[:most])}, …"
     return " or ".join(names) if names else "nothing"
 

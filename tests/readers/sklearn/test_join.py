@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from treeaudit import ReadError, UnsupportedModelError, load
@@ -74,15 +74,20 @@ def test_labels_of_members_are_those_of_the_vote() -> None:
     assert relabel((7,), ("no", "yes")) == (7,)
 
 
+def sums(table):
+    return np.cumsum(table, axis=1)
+
+
 def test_members_over_other_columns_are_left_out_and_named() -> None:
-    turned = make_pipeline(PCA(2), TREE)
+    assert load(_vote(FOREST, make_pipeline(PCA(2), TREE))).schema.names[-2:] == ["pca0", "pca1"]
+    turned = make_pipeline(FunctionTransformer(sums), TREE)
     forest = load(_vote(FOREST, turned))
     assert forest.n_trees == 3
     assert "DecisionTreeClassifier at estimators_[1].steps['decisiontreeclassifier']" in str(
         forest.warnings
     )
     before = make_pipeline(PCA(2), VotingClassifier([("a", TREE), ("b", FOREST)])).fit(X, Y)
-    assert (load(before).n_trees, load(before).schema.names) == (4, ["PCA 0", "PCA 1"])
+    assert (load(before).n_trees, load(before).schema.names) == (4, ["pca0", "pca1"])
 
 
 def test_a_scaled_member_is_over_the_same_columns() -> None:

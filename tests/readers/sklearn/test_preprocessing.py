@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_transformer
-from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
@@ -15,7 +14,6 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
-    PowerTransformer,
     RobustScaler,
     StandardScaler,
 )
@@ -239,36 +237,16 @@ def test_sets_of_codes_beside_those_of_unknown_categories(value) -> None:
     assert sorted(map(tuple, filter(None, sets)))[:1] == [(0, 2)]
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        OrdinalEncoder(min_frequency=120),
-        make_pipeline(
-            StandardScaler(with_std=False),
-            KBinsDiscretizer(5, encode="ordinal", strategy="uniform", subsample=None),
-        ),
-    ],
-    ids=str,
-)
-def test_numbers_of_groups_are_not_taken_for_those_of_values(step) -> None:
-    frame = people()
-    column = "size" if isinstance(step, OrdinalEncoder) else "age"
-    frame["size"] = np.where(frame["age"] > 70, frame["job"], frame["size"])
-    prepare = make_column_transformer((step, [column]))
-    model = make_pipeline(prepare, DecisionTreeClassifier(max_depth=2))
-    forest = ta.load(model.fit(frame, labels(people())))
-    assert [feature.categories for feature in forest.schema.features] == [None]
-    assert any("cannot be undone" in one for one in forest.warnings)
-
-
 @pytest.mark.parametrize("of", [ColumnTransformer, FeatureUnion])
-def test_parts_with_weights_stay_in_transformed_units(of) -> None:
-    frame, each = people()[["age"]], ["age"]
+def test_parts_with_weights_are_scaled_by_them(of) -> None:
+    each = ["age"]
     part = ("a", StandardScaler(), each) if of is ColumnTransformer else ("a", StandardScaler())
     both = of([part], transformer_weights={"a": 100.0})
+    frame = people()[each]
     model = make_pipeline(both, DecisionTreeClassifier(max_depth=2))
     forest = ta.load(model.fit(frame, labels(people())))
-    assert any("in transformed units" in one for one in forest.warnings)
+    assert forest.schema.names == each
+    assert np.array_equal(forest.apply(frame.to_numpy()), ends(model, frame))
 
 
 def test_the_remainder_follows() -> None:
@@ -320,19 +298,13 @@ def test_too_many_categories_leave_transformed_units(monkeypatch) -> None:
     assert any("in transformed units" in one for one in forest.warnings)
 
 
-@pytest.mark.parametrize("step", [PowerTransformer(), PCA(2)], ids=str)
-def test_what_cannot_be_undone_is_named(step) -> None:
-    frame = people()[NUMBERS]
-    model = make_pipeline(step, DecisionTreeClassifier(random_state=0))
-    forest = ta.load(model.fit(frame, np.arange(len(frame)) % 2))
-    kind = type(step).__name__
-    assert all(kind in name for name in forest.schema.names)
-    assert kind in forest.warnings[0]
-
-
-def test_a_step_that_does_not_tell_its_width() -> None:
-    made = Inert(Global("their.package", "Mystery", 0, True), ())
-    assert plan_of([made], 2) is None
+def test_a_step_that_only_tells_its_width() -> None:
+    step = Inert(Global("their.package", "Mystery", 0, True), ())
+    names = [[f.name for f in plan_of([step], n, ["age", "income"]).features] for n in (2, 3)]
+    assert names[0] == ["Mystery(age)", "Mystery(income)"]
+    plan = plan_of([step], 3)
+    assert [f.name for f in plan.features] == ["Mystery(x0)", "Mystery(x1)", "Mystery(x2)"]
+    assert plan.made == ("Mystery",)
 
 
 def test_a_scale_that_takes_a_threshold_to_infinity_is_refused() -> None:

@@ -10,13 +10,14 @@ import numpy.typing as npt
 from treeaudit.arrays import Float, Int, Wide
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
-from treeaudit.model.schema import Schema
+from treeaudit.model.schema import Feature, Schema
 from treeaudit.model.words import label_text
 from treeaudit.people.coding.columns import (
     as_called,
     blanks_in,
     category_codes,
     has_no_label,
+    inputs_of,
     label_codes,
     made_by,
     own_classes,
@@ -161,9 +162,10 @@ class Coder:
     """How the rows of a table are read: the same for all of them, and for each by itself."""
 
     schema: Schema
+    inputs: Schema  # the columns of the table, from which others of the model are computed
     origin: str
     names: tuple[str, ...]
-    # For each feature the place of its column, and the value whose indicator it is, or None
+    # For each input the place of its column, and the value whose indicator it is, or None
     source: tuple[int, ...]
     indicates: tuple[str | None, ...]
     label: int | None  # The place of the column with the labels or numbers to predict, or None
@@ -191,7 +193,7 @@ class Coder:
         """The places of columns whose cells are names, as they stand in a file of text."""
         named = {
             place
-            for place, feature in zip(self.source, self.schema.features, strict=True)
+            for place, feature in zip(self.source, self.inputs.features, strict=True)
             if feature.categories is not None
         }
         named |= set(self._indicators)
@@ -210,15 +212,17 @@ class Coder:
         return {
             place
             for place, value, feature in zip(
-                self.source, self.indicates, self.schema.features, strict=True
+                self.source, self.indicates, self.inputs.features, strict=True
             )
             if value is None and feature.categories is None
         }
 
     def code(self, column: Callable[[int], Column], n: int, first: int = 0) -> Coded:
         """Return some rows as numbers."""
-        features, origin = self.schema.features, self.origin
-        values = np.zeros((n, len(features)), np.float32 if self.single else np.float64)
+        features, origin = self.inputs.features, self.origin
+        plain = self.inputs is self.schema
+        kind = np.float32 if self.single else np.float64
+        values = np.zeros((n, len(features)), kind if plain else np.float64)
         for i, (place, value) in enumerate(zip(self.source, self.indicates, strict=True)):
             feature = features[i]
             if value is not None:
@@ -233,12 +237,8 @@ class Coder:
                 told = names_of(column(place), f"{origin}, column {feature.name!r}")
                 found = category_codes(*told, feature, origin, first, hashed=self.hashed)
             values[:, i] = found
-            if not self.knows_missing and np.isnan(found).any():
-                row = first + int(np.flatnonzero(np.isnan(found))[0])
-                raise DataError(
-                    f"{origin}, row {row + 1}: {feature.name!r} has no value, and the model does "
-                    "not say where missing values go; fill them in as before training"
-                )
+            if plain:
+                self._check_missing(found, feature, first)
         met = {
             self.names[place]: indicate(
                 values,
@@ -247,6 +247,8 @@ class Coder:
             )
             for place, indicators in self._indicators.items()
         }
+        if not plain:
+            values = self._computed(values, first).astype(kind)
         labels = targets = members = None
         if self.label is not None and self.schema.classes is not None:
             labels, members = self._labels(self.label, column(self.label), first)
@@ -254,6 +256,27 @@ class Coder:
             where = f"{origin}, column {self.names[self.label]!r}"
             targets = numbers_of(column(self.label), where, first)
         return Coded(values=values, labels=labels, targets=targets, met=met, members=members)
+
+    def _check_missing(self, found: Float, feature: Feature, first: int) -> None:
+        if (self.knows_missing and not feature.made_by) or not np.isnan(found).any():
+            return
+        row = first + int(np.flatnonzero(np.isnan(found))[0])
+        step = "the model does not say where missing values go; fill them in as before training"
+        if feature.made_by:
+            step = f"{feature.made_by} filled it in: give the table as this step wrote it"
+        raise DataError(f"{self.origin}, row {row + 1}: {feature.name!r} has no value, and {step}")
+
+    def _computed(self, given: Float, first: int) -> Float:
+        """Return the columns of the model, computed from those of the table as its steps do."""
+        raw, memo = dict(zip(self.inputs.features, given.T, strict=True)), dict[str, Float]()
+        values = np.zeros((len(given), len(self.schema.features)))
+        for i, feature in enumerate(self.schema.features):
+            if feature in raw or feature.derived is None:
+                values[:, i] = raw[feature]
+            else:
+                values[:, i] = feature.derived.compute(raw, memo)
+            self._check_missing(values[:, i], feature, first)
+        return values
 
     def _named(self, column: Column, place: int) -> tuple[Wide, Sequence[str | None]]:
         """Return the values of a column as indicators are named by them."""
@@ -264,8 +287,8 @@ class Coder:
 
     def _too_many(self, error: DataError) -> DataError:
         """Return what is wrong where columns have no names and there are more than are taken."""
-        takes, given = width_of(self.schema), len(self.names) - (self.label is not None)
-        if self.schema.named:
+        takes, given = width_of(self.inputs), len(self.names) - (self.label is not None)
+        if self.inputs.named:
             return error
         if given == takes:
             return DataError(
@@ -316,12 +339,15 @@ def coder_of(
         at = target_among(own, forest, _of(target, names, called), origin)
         label = None if at is None else others[at]
     columns = [i for i in others if i != label]
-    found = places_of([called[i] for i in columns], schema, origin, made_by(forest), forest)
+    of_table = [called[i] for i in columns]
+    inputs = inputs_of(schema, of_table)
+    found = places_of(of_table, inputs, origin, made_by(forest), forest)
     if has_no_label(forest):
         label = None
     known = tuple(map(str, schema.classes or ()))
     return Coder(
         schema=schema,
+        inputs=inputs,
         origin=origin,
         names=tuple(names),
         source=tuple(columns[place] for place, _ in found),

@@ -6,6 +6,7 @@ Columns are recognised by their names alone, before rows are read.
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,10 +21,6 @@ _MADE = re.compile(
     r"the steps before the tree \((.*?)\) do not tell what its columns are"
     r"|the graph transforms the columns first \((.*?)\): "
 )
-_SOME_MADE = re.compile(
-    r"what (.*?) made of the columns cannot be undone: "
-    r"|the pipeline transforms the columns first \((.*?)\): "
-)
 _STATISTIC = re.compile(r"statistic [0-9]+ \(.*\) of .*")
 _EARLIER = re.compile(r"output [0-9]+")
 
@@ -37,7 +34,7 @@ def target_among(
     names: Sequence[str], forest: Forest, target: str | None, origin: str
 ) -> int | None:
     """Return the place of the column of the labels; `treeaudit.people.records.target_of`."""
-    schema = forest.schema
+    schema = inputs_of(forest.schema, names)
     if target is not None:
         if target not in names:
             raise DataError(f"{origin} has no column {target!r}{near(target, names)}")
@@ -59,7 +56,7 @@ def target_among(
     if len(others) > 1:
         for feature, source in zip(schema.features, sources, strict=True):
             if not source:
-                raise _no_column(feature.name, names, origin, forest)
+                raise _no_column(feature, names, origin, forest)
         step = "say which one holds the labels (--target)"
         if _has_several_outputs(forest):
             step = (
@@ -128,7 +125,8 @@ def places_of(
         _check_made(names, schema, origin, made)
     # An array names no columns either: they are in the model's order.
     bare = list(names) == [str(i) for i in range(len(schema.features))]
-    if not made and (bare or not schema.named):
+    by_name = any(f.made_by and f.made_by in f.name for f in schema.features)
+    if not made and not by_name and (bare or not schema.named):
         if len(names) < width_of(schema):
             raise DataError(
                 f"{origin} has {len(names)} columns beside the labels, the model "
@@ -140,7 +138,7 @@ def places_of(
     found: list[tuple[int, str | None]] = []
     for feature, source in zip(schema.features, _sources_of(schema, names), strict=True):
         if not source:
-            raise _no_column(feature.name, names, origin, forest)
+            raise _no_column(feature, names, origin, forest)
         stem, plain = source[0].strip(), feature.name.replace(" (encoded)", "").strip()
         value = None if stem == plain else plain[len(stem) + 1 :].strip()
         found.append((at[source[0]], value))
@@ -179,15 +177,16 @@ def _place(feature: Feature) -> int:
 
 
 def _no_column(
-    name: str, names: Sequence[str], origin: str, forest: Forest | None = None
+    feature: Feature, names: Sequence[str], origin: str, forest: Forest | None = None
 ) -> DataError:
     """Say which column is missing: what may have been meant, or what made it of others."""
-    step = "" if forest is None else _next_step(name, forest)
+    name, step = feature.name, "" if forest is None else _next_step(feature, forest)
     return DataError(f"{origin} has no column {name!r}{step or near(name, names)}")
 
 
-def _next_step(name: str, forest: Forest) -> str:
+def _next_step(feature: Feature, forest: Forest) -> str:
     """Return what to do about a column that is none of the data; nothing of one that may be."""
+    name, step = feature.name, feature.made_by
     if forest.source.library == "CatBoost" and _STATISTIC.fullmatch(name):
         return (
             ", which CatBoost counted while it was trained, so that no table holds it: scan it "
@@ -198,22 +197,33 @@ def _next_step(name: str, forest: Forest) -> str:
             ", which the chain put behind those of the data: the labels of an output before "
             "(output 0 is the first); add them in a column of this name"
         )
-    told = (found[1] or found[2] for one in forest.warnings if (found := _SOME_MADE.match(one)))
-    kinds = {kind for each in told for kind in each.split(", ")}
-    step = next(filter(None, (_made(name, kind) for kind in kinds)), "")
     if not step:
         return ""
-    mine = [one for one in forest.schema.names if _made(one, step)]
+    mine = [one.name for one in forest.schema.features if one.made_by == step]
     return (
         f", which {step} made of those of the data in a way that the file does not tell: add what "
-        f"this step returns (its transform), in columns named {_listed(mine)}"
+        f"this step returns (its transform), in columns named {_listed(mine or [name])}"
     )
 
 
-def _made(name: str, kind: str) -> str:
-    """Return the kind of a step if a column is called after it."""
-    numbered = name.startswith(f"{kind} ") and name[len(kind) + 1 :].isdecimal()
-    return kind if numbered or name.endswith(f" ({kind})") else ""
+def is_computed(feature: Feature, names: Collection[str]) -> bool:
+    """Tell whether a column is computed from those of a table, which does not hold it itself."""
+    return feature.derived is not None and not (
+        feature.categories is None and feature.name in names
+    )
+
+
+def inputs_of(schema: Schema, names: Collection[str]) -> Schema:
+    """Return the columns that a table is to hold, from which others are computed."""
+    made = [f for f in schema.features if is_computed(f, names)]
+    if not made:
+        return schema
+    derived = [f.derived for f in made if f.derived is not None]
+    needed = [f for f in schema.features if f not in made]
+    needed += [source for one in derived for source in one.sources]
+    features = tuple(dict.fromkeys(needed))
+    placed = all(_place(f) >= 0 for f in features) and not all(one.named for one in derived)
+    return replace(schema, features=features, named=schema.named and not placed)
 
 
 def _sources_of(schema: Schema, names: Sequence[str]) -> list[list[str]]:

@@ -2,47 +2,17 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from treeaudit.arrays import Float
 from treeaudit.errors import ReadError
 from treeaudit.readers.pickle.arrays import arrived
-from treeaudit.readers.sklearn.model_ref import category_names, text_of
-
-OPEN = (-math.inf, math.inf)
-Kind = Literal["number", "one-hot", "ordinal", "bins", "made"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """A column that a step gives out, in terms of an original one."""
-
-    feature: int  # number of the original column
-    # ``number``; ``one-hot`` (1 for one category); ``ordinal`` (the code of the category); ``bins``
-    # (the number of the bin); ``made`` for what cannot be undone.
-    kind: Kind = "number"
-    name: str = ""  # its own name, for ``made``
-    # ``seen * scale + shift`` is the number, the 0 or 1, the code or the bin.
-    scale: float = 1.0
-    shift: float = 0.0
-    known: tuple[str, ...] = ()  # the categories
-    code: int = 0  # the category that makes a 1
-    edges: tuple[float, ...] = ()  # the edges of the bins
-    # What missing values were replaced with, in units of the number; of an ordinal column that
-    # knows a category of missing values: what others were that it does not know.
-    fill: float | None = None
-    # The same, where it is the name of a category, be it one of missing values.
-    instead: str | None = None
-    # The code of the last category of an ordinal column where that is not its place: of missing
-    # values, not-a-number where they stay missing.
-    apart: float | None = None
-    # Whether a value that is none of the categories makes no 1 at all, or gets the code of missing
-    # values.
-    ignores_unknown: bool = False
-    ends: tuple[float, float] = OPEN  # what its numbers are cut to: a tree asks for nothing beyond
+from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.column import OPEN, Column
+from treeaudit.readers.sklearn.model_ref import category_names, elements, text_of
 
 
 class CannotUndoError(Exception):
@@ -70,7 +40,7 @@ def switched_on(attributes: Attributes, switch: str, default: bool) -> bool:
     raise CannotUndoError
 
 
-def _affine(columns: list[Column], factor: Float, offset: Float) -> list[Column] | None:
+def affine(columns: list[Column], factor: Float, offset: Float) -> list[Column] | None:
     """Put ``before = after * factor + offset`` behind what was undone already."""
     if len(factor) != len(columns) or len(offset) != len(columns):
         return None
@@ -101,7 +71,7 @@ def scaled(
             if wanted and stored is None:
                 return None
             parts.append(numbers_of(stored, n, default))
-        return _affine(columns, *parts)
+        return affine(columns, *parts)
 
     return undo
 
@@ -113,7 +83,7 @@ def min_max(attributes: Attributes, columns: list[Column]) -> list[Column] | Non
         return None
     least = numbers_of(attributes.get("min_"), len(columns), 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        made = _affine(columns, 1 / scale, -least / scale)
+        made = affine(columns, 1 / scale, -least / scale)
     return _cut(made, attributes, attributes.get("feature_range"))
 
 
@@ -145,17 +115,55 @@ def imputed(attributes: Attributes, columns: list[Column]) -> list[Column] | Non
     missing = attributes.get("missing_values")
     if isinstance(missing, int | float) and not math.isnan(missing):
         return None
-    if switched_on(attributes, "add_indicator", False) or any(c.ends != OPEN for c in columns):
+    if any(c.ends != OPEN for c in columns):
         return None
-    both = zip(columns, fill.tolist(), strict=True)
+    both = [(c, v) for c, v in zip(columns, fill.tolist(), strict=True) if not _is_nan(v)]
+    if len(both) < len(columns) and attributes.get("keep_empty_features"):
+        return None
     if fill.dtype.kind != "f":
-        return [_codes_filled(c, v) if c.kind == "ordinal" else _filled(c, v) for c, v in both]
-    if np.isnan(fill).any():
+        out = [_codes_filled(c, v) if c.kind == "ordinal" else _filled(c, v) for c, v in both]
+    else:
+        out = [
+            replace(c, fill=f * c.scale + c.shift)
+            if c.kind in ("number", "made") and c.fill is None
+            else _codes_filled(c, f)
+            for c, f in both
+        ]
+    return _with_indicators(attributes, columns, out)
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _with_indicators(
+    attributes: Attributes, columns: list[Column], out: list[Column]
+) -> list[Column] | None:
+    """Add the columns that tell missing values, if an imputer is asked for them."""
+    if not switched_on(attributes, "add_indicator", False):
+        return out
+    indicator = attributes.get("indicator_")
+    if not isinstance(indicator, Inert):
         return None
-    return [
-        replace(c, fill=f * c.scale + c.shift) if c.kind == "number" else _codes_filled(c, f)
-        for c, f in both
-    ]
+    found = indicators(indicator.attributes, columns)
+    return None if found is None else out + found
+
+
+def indicators(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    """Undo columns that are 1 if a value is missing."""
+    places = arrived(attributes.get("features_"))
+    missing = attributes.get("missing_values", math.nan)
+    if not isinstance(places, np.ndarray) or not _is_nan(missing):
+        return None
+    some = [columns[i] for i in places.tolist()]
+    if not all(c.kind == "number" and c.fill is None and c.derived is None for c in some):
+        return None
+    return [Column(feature=c.feature, name=c.name, kind="missing") for c in some]
+
+
+def passed_through(kind: str, attributes: Attributes, columns: list[Column]) -> list[Column] | None:
+    """Undo an imputer that guesses from other columns: what is not missing stays."""
+    return _with_indicators(attributes, columns, [replace(c, made_by=kind) for c in columns])
 
 
 def _codes_filled(column: Column, value: object) -> Column:
@@ -182,11 +190,6 @@ def _instead(column: Column) -> str | None:
     return column.instead if column.fill is None else text_of(column.fill)
 
 
-def _are_plain(columns: Sequence[Column]) -> bool:
-    """Tell whether columns are numbers as they came: categories and edges are told in these."""
-    return all((c.kind, c.scale, c.shift, c.ends) == ("number", 1, 0, OPEN) for c in columns)
-
-
 def _categories(attributes: Attributes) -> list[tuple[tuple[str, ...], str | None]]:
     """Return the categories of each column, and which of them is made of missing values."""
     stored = attributes.get("categories_")
@@ -200,54 +203,104 @@ def _categories(attributes: Attributes) -> list[tuple[tuple[str, ...], str | Non
     return known
 
 
+def _groups(attributes: Attributes, known: list[tuple[str, ...]]) -> list[list[int] | None]:
+    """Return the code that an encoder gives each category, if it takes rare ones as one."""
+    if not switched_on(attributes, "_infrequent_enabled", False):
+        return [None] * len(known)
+    stored = elements(attributes.get("_default_to_infrequent_mappings"))
+    stated = elements(attributes.get("_infrequent_indices"))
+    if len(stored) != len(known) or len(stated) != len(known):
+        raise CannotUndoError
+    groups: list[list[int] | None] = []
+    for names, codes, rare in zip(known, stored, stated, strict=True):
+        plain = codes.tolist() if isinstance(codes, np.ndarray) else None
+        listed = rare.tolist() if isinstance(rare, np.ndarray) else []
+        if plain is not None:
+            others = [code for i, code in enumerate(plain) if i not in listed]
+            last = [plain[i] for i in listed]
+            right = others == list(range(len(others))) and {*last} == {len(others)}
+        if (listed and plain is None) or (plain and not (right and len(plain) == len(names))):
+            raise ReadError("the encoder of the pipeline is inconsistent: it has other rare values")
+        groups.append(plain)
+    return groups
+
+
+def _rare_last(names: tuple[str, ...], group: list[int] | None) -> tuple[tuple[str, ...], int]:
+    """Return categories with those last that an encoder takes as one, and how many these are."""
+    if group is None:
+        return names, 1
+    order = sorted(range(len(names)), key=lambda i: group[i])
+    return tuple(names[i] for i in order), group.count(max(group))
+
+
 def one_hot(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
-    """Undo a column of zeros and ones for each category."""
+    """Undo a column of zeros and ones for each category, or for all rare ones."""
     told = _categories(attributes)
     known = [names for names, _ in told]
-    if len(known) != len(columns) or switched_on(attributes, "_infrequent_enabled", False):
+    if len(known) != len(columns) or not all(c.is_plain for c in columns):
         return None
-    if not _are_plain(columns):
-        return None
+    groups = _groups(attributes, known)
     dropped = arrived(attributes.get("drop_idx_"))
-    _check_one_hot(attributes, dropped, known)
-    ignores = attributes.get("handle_unknown") in ("ignore", "infrequent_if_exist", "warn")
+    left_out = _left_out(attributes, dropped, known, groups)
+    unknown = attributes.get("handle_unknown")
+    ignores = unknown in ("ignore", "infrequent_if_exist", "warn")
     out = []
-    for i, (column, (names, gap)) in enumerate(zip(columns, told, strict=True)):
-        left_out = dropped.tolist()[i] if isinstance(dropped, np.ndarray) else None
+    for column, (names, gap), group, left in zip(columns, told, groups, left_out, strict=True):
         instead = _instead(column)
-        out += [
-            Column(
-                feature=column.feature,
-                kind="one-hot",
-                known=names,
-                code=code,
-                instead=gap if instead is None else instead,
-                ignores_unknown=ignores,
+        ordered, rare = _rare_last(names, group)
+        for code in range(len(names) - rare + 1):
+            span = rare if code == len(names) - rare else 1
+            if code == left:
+                continue
+            out.append(
+                Column(
+                    feature=column.feature,
+                    name=column.name,
+                    kind="one-hot",
+                    known=ordered,
+                    code=code,
+                    span=span,
+                    rare=0 if group is None else rare,
+                    instead=gap if instead is None else instead,
+                    ignores_unknown=ignores,
+                    takes_unknown=group is not None
+                    and code == max(group)
+                    and unknown in ("infrequent_if_exist", "warn"),
+                )
             )
-            for code in range(len(names))
-            if code != left_out
-        ]
     return out
 
 
-def _check_one_hot(attributes: Attributes, dropped: object, known: Sequence[Sequence[str]]) -> None:
-    """Make sure that an encoder works by the numbers that it states."""
+def _left_out(
+    attributes: Attributes,
+    dropped: object,
+    known: Sequence[Sequence[str]],
+    groups: Sequence[list[int] | None],
+) -> list[int | None]:
+    """Return the code that is left out of each column, and check that an encoder works by it."""
     stated = dropped.tolist() if isinstance(dropped, np.ndarray) else [None] * len(known)
+    grouped = [
+        at if at is None or group is None else group[at]
+        for at, group in zip(stated, groups, strict=True)
+    ]
     used = arrived(attributes.get("_drop_idx_after_grouping", dropped))
-    widths = [len(names) - (at is not None) for names, at in zip(known, stated, strict=False)]
-    if (used.tolist() if isinstance(used, np.ndarray) else [None] * len(known)) != stated or (
-        attributes.get("_n_features_outs", widths) != widths
+    codes = [
+        (len(names) if group is None else max(group) + 1) - (at is not None)
+        for names, group, at in zip(known, groups, grouped, strict=True)
+    ]
+    if (used.tolist() if isinstance(used, np.ndarray) else [None] * len(known)) != grouped or (
+        attributes.get("_n_features_outs", codes) != codes
     ):
         raise ReadError("the encoder of the pipeline is inconsistent: it leaves out other columns")
+    return grouped
 
 
 def ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
     """Undo a number for each category."""
     known = _categories(attributes)
-    if len(known) != len(columns) or not _are_plain(columns):
+    if len(known) != len(columns) or not all(c.is_plain for c in columns):
         return None
-    if switched_on(attributes, "_infrequent_enabled", False):
-        return None
+    groups = _groups(attributes, [names for names, _ in known])
     missing = attributes.get("_missing_indices") or {}
     code = attributes.get("encoded_missing_value", math.nan)
     ignores = attributes.get("handle_unknown") == "use_encoded_value"
@@ -258,9 +311,11 @@ def ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | Non
     if not isinstance(other, int | float) or missing.keys() - set(range(len(known))):
         return None
     out = []
-    for i, (c, (names, gap)) in enumerate(zip(columns, known, strict=True)):
+    for i, (c, (names, gap), group) in enumerate(zip(columns, known, groups, strict=True)):
         instead, apart, fill = _instead(c), None, other
         if i in missing:
+            if group is not None:
+                return None
             # Missing values are the last category, and get a number that is not its place.
             if missing[i] != len(names) - 1 or names[-1] != gap:
                 raise ReadError("the encoder of the pipeline is inconsistent: no value is missing")
@@ -272,11 +327,15 @@ def ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | Non
                 names, fill = names[:-1], code
         elif instead is None:
             instead = gap
+        ordered, rare = _rare_last(names, group)
         out.append(
             Column(
                 feature=c.feature,
+                name=c.name,
                 kind="ordinal",
-                known=names,
+                known=ordered,
+                span=rare,
+                rare=0 if group is None else rare,
                 instead=instead,
                 apart=apart,
                 fill=None if math.isnan(fill) else float(fill),
@@ -288,17 +347,3 @@ def ordinal(attributes: Attributes, columns: list[Column]) -> list[Column] | Non
 
 def _is_same(one: float, other: float) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
-
-
-def binned(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
-    """Undo a number for each bin."""
-    edges = arrived(attributes.get("bin_edges_"))
-    if attributes.get("encode") != "ordinal" or not isinstance(edges, np.ndarray):
-        return None
-    each = [arrived(e) for e in edges.tolist()] if edges.dtype == object else list(edges)
-    if len(each) != len(columns) or not _are_plain(columns):
-        return None
-    return [
-        Column(feature=c.feature, kind="bins", edges=tuple(np.asarray(e, np.float64).tolist()))
-        for c, e in zip(columns, each, strict=True)
-    ]

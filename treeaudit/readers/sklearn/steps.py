@@ -1,145 +1,75 @@
 """The preprocessing steps that can be undone, each by what it stores."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
-from treeaudit.arrays import Flag, Float
+from treeaudit.arrays import Float
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.sklearn.column import Column
 from treeaudit.readers.sklearn.encoders import (
     Attributes,
     CannotUndoError,
-    Column,
     Undo,
-    binned,
     imputed,
+    indicators,
     max_abs,
     min_max,
-    numbers_of,
     one_hot,
     ordinal,
+    passed_through,
     scaled,
 )
 from treeaudit.readers.sklearn.ensembles import FORESTS
+from treeaudit.readers.sklearn.functions import (
+    COMPUTED,
+    SELECTIONS,
+    binary,
+    binned,
+    computed,
+    selected,
+)
 from treeaudit.readers.sklearn.model_ref import elements, is_tree
-
-
-def _identity(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
-    return columns if attributes.get("func") is None else None
-
-
-def _chosen(attributes: Attributes, columns: list[Column]) -> list[Column] | None:
-    """Undo a selection that stores which columns it keeps."""
-    mask = arrived(attributes.get("support_"))
-    variances = arrived(attributes.get("variances_"))
-    if isinstance(variances, np.ndarray):
-        threshold = attributes.get("threshold", 0.0)
-        mask = variances > (threshold if isinstance(threshold, int | float) else 0.0)
-    if not isinstance(mask, np.ndarray) or mask.shape != (len(columns),):
-        raise CannotUndoError
-    return [c for c, kept in zip(columns, mask.tolist(), strict=True) if kept]
-
-
-def _by_score(kind: str, parameter: str) -> Undo:
-    """Undo a selection by scores, which it works out anew each time that it is asked."""
-
-    def undo(attributes: Attributes, columns: list[Column]) -> list[Column]:
-        mode, asked = kind or str(attributes.get("mode")), attributes.get(parameter)
-        told = attributes.get("scores_" if mode in ("k_best", "percentile") else "pvalues_")
-        if told is None or len(scores := numbers_of(told, len(columns), 0.0)) != len(columns):
-            raise CannotUndoError
-        kept = _selected(mode, asked, scores).tolist()
-        return [c for c, one in zip(columns, kept, strict=True) if one]
-
-    return undo
-
-
-def _selected(mode: str, asked: object, scores: Float) -> Flag:
-    """Tell which columns a selection keeps by the largest scores, or by the smallest chances."""
-    if mode in ("k_best", "percentile"):
-        scores = np.where(np.isnan(scores), np.finfo(np.float64).min, scores)
-    if mode == "k_best" and asked == "all":
-        return np.ones(len(scores), np.bool_)
-    if not isinstance(asked, int | float):
-        raise ValueError("what a selection asks for is no number")
-    match mode:
-        case "k_best":
-            return _best(scores, int(asked))
-        case "percentile":
-            return _of_percent(scores, asked)
-        case "fpr":
-            return scores < asked
-        case "fwe":
-            return scores < asked / len(scores)
-        case "fdr":
-            return _of_all(scores, asked)
-    raise ValueError("a selection of no known mode")
-
-
-def _best(scores: Float, k: int) -> Flag:
-    kept = np.zeros(len(scores), np.bool_)
-    if k > 0:
-        kept[np.argsort(scores, kind="stable")[-k:]] = True
-    return kept
-
-
-def _of_percent(scores: Float, percentile: float) -> Flag:
-    if percentile in (0, 100):
-        return np.full(len(scores), percentile == 100)
-    edge = np.percentile(scores, 100 - percentile)
-    kept: Flag = scores > edge
-    most = int(len(scores) * percentile / 100)
-    kept[np.flatnonzero(scores == edge)[: most - int(kept.sum())]] = True
-    return kept
-
-
-def _of_all(chances: Float, alpha: float) -> Flag:
-    """Keep what is below the largest chance that is small enough for its rank."""
-    n, ordered = len(chances), np.sort(chances)
-    passed = ordered[ordered <= float(alpha) / n * np.arange(1, n + 1)]
-    return chances <= passed.max() if len(passed) else np.zeros(n, np.bool_)
-
 
 _CLOSE = 1e-9
 """Importances this close to the threshold, as a share of it, may be kept or not, by rounding."""
-_LASSO = 1e-5
 
 
 def by_importances(attributes: Attributes, columns: list[Column]) -> list[Column]:
     """Undo a ``SelectFromModel``, which stores the model and a threshold."""
+    from sklearn.base import BaseEstimator
+    from sklearn.feature_selection import SelectFromModel
+
     model = arrived(attributes.get("estimator_"))
     order, getter = attributes.get("norm_order", 1), attributes.get("importance_getter", "auto")
     if not isinstance(model, Inert) or getter != "auto" or not isinstance(order, int | float):
         raise CannotUndoError
-    scores = _importances(model, order, len(columns))
-    threshold = _threshold(model, attributes.get("threshold"), scores)
+    asked = attributes.get("threshold")
+    ratio = arrived(model.get("l1_ratio_" if model.kind.endswith("CV") else "l1_ratio"))
+    lasso = "Lasso" in model.kind or model.get("penalty") == "l1" or ratio is None
+    if asked is None and not lasso and np.isclose(np.asarray(ratio, np.float64), 1).any():
+        # Versions of scikit-learn differ in what they take by default.
+        raise CannotUndoError
+    like = type(model.kind, (BaseEstimator,), {"penalty": model.get("penalty")})()
+    scores = like.feature_importances_ = _importances(model, order, len(columns))
+    most = attributes.get("max_features_", attributes.get("max_features"))
+    step = SelectFromModel(like, threshold=asked, max_features=most)
+    step.estimator_ = like
+    kept, threshold = step.get_support(), float(step.threshold_)
     if not np.isfinite(scores).all() or np.isnan(threshold):
         raise CannotUndoError
     # All are above nothing, however they are rounded.
     exact = threshold <= 0 <= scores.min(initial=0.0)
-    if not exact and (np.abs(scores - threshold) <= _CLOSE * abs(threshold)).any():
-        raise CannotUndoError
-    kept = scores >= threshold
-    most = attributes.get("max_features")
-    if most is not None:
-        most = attributes.get("max_features_", most)
-        if not isinstance(most, int) or most < 0:
+    ends = [threshold]
+    if most is not None and kept.any() and not kept.all():
+        ends.append(scores[kept].min())
+    for end in [] if exact and len(ends) == 1 else ends:
+        close = np.abs(scores - end) <= _CLOSE * abs(end)
+        if (end == threshold and close.any()) or (close & ~kept).any():
             raise CannotUndoError
-        kept &= _first(scores, most, threshold)
     return [c for c, one in zip(columns, kept.tolist(), strict=True) if one]
-
-
-def _first(scores: Float, most: int, threshold: float) -> Flag:
-    """Tell which columns are the most important ones, as many as are asked for."""
-    order = np.argsort(-scores, kind="stable")
-    if 0 < most < len(scores):
-        last, next_one = scores[order[most - 1]], scores[order[most]]
-        if last > threshold and last - next_one <= _CLOSE * abs(last):
-            raise CannotUndoError
-    kept = np.zeros(len(scores), np.bool_)
-    kept[order[:most]] = True
-    return kept
 
 
 def _importances(model: Inert, order: float, n: int) -> Float:
@@ -181,53 +111,20 @@ def _of_tree(model: Inert, n: int, *, shares: bool) -> Float:
     return found / found.sum() if shares and found.sum() > 0 else found
 
 
-def _threshold(model: Inert, asked: object, scores: Float) -> float:
-    """Return the number that importances are held against."""
-    if asked is None:
-        if model.get("penalty") == "l1" or "Lasso" in model.kind:
-            return _LASSO
-        ratio = arrived(model.get("l1_ratio_" if model.kind.endswith("CV") else "l1_ratio"))
-        if (
-            ratio is not None
-            and np.isclose(numbers_of(np.atleast_1d(np.asarray(ratio)), 1, 0), 1).any()
-        ):
-            # Versions of scikit-learn differ in what they take by default.
-            raise CannotUndoError
-        return float(scores.mean())
-    if isinstance(asked, str):
-        times, _, what = asked.rpartition("*")
-        try:
-            scale = float(times) if times else 1.0
-        except ValueError:
-            raise CannotUndoError from None
-        if what.strip() not in ("mean", "median"):
-            raise CannotUndoError
-        return scale * float(scores.mean() if what.strip() == "mean" else np.median(scores))
-    if not isinstance(asked, int | float):
-        raise CannotUndoError
-    return float(asked)
-
-
 UNDO: Mapping[str, Undo] = {
     "StandardScaler": scaled("scale_", "mean_", ("with_mean", "with_std")),
     "RobustScaler": scaled("scale_", "center_", ("with_centering", "with_scaling")),
     "MaxAbsScaler": max_abs,
     "MinMaxScaler": min_max,
     "SimpleImputer": imputed,
+    **{kind: partial(passed_through, kind) for kind in ("KNNImputer", "IterativeImputer")},
+    "MissingIndicator": indicators,
     "OneHotEncoder": one_hot,
     "OrdinalEncoder": ordinal,
     "KBinsDiscretizer": binned,
-    "FunctionTransformer": _identity,
-    "VarianceThreshold": _chosen,
-    "RFE": _chosen,
-    "RFECV": _chosen,
-    "SequentialFeatureSelector": _chosen,
+    "Binarizer": binary,
     "SelectFromModel": by_importances,
-    "SelectKBest": _by_score("k_best", "k"),
-    "SelectPercentile": _by_score("percentile", "percentile"),
-    "SelectFpr": _by_score("fpr", "alpha"),
-    "SelectFdr": _by_score("fdr", "alpha"),
-    "SelectFwe": _by_score("fwe", "alpha"),
-    "GenericUnivariateSelect": _by_score("", "param"),
+    **{kind: partial(selected, kind) for kind in SELECTIONS},
+    **{kind: partial(computed, kind) for kind in COMPUTED},
 }
-"""The steps that can be undone."""
+"""The steps that can be undone, or computed again."""

@@ -14,7 +14,7 @@ from treeaudit.model.tree import CategorySets, Tree
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.encoders import Column
+from treeaudit.readers.sklearn.column import Column
 from treeaudit.readers.sklearn.model_ref import Budget, FittedEnsemble, ModelRef, label_of
 from treeaudit.readers.sklearn.preprocessing import Plan, plan_of, width_in
 
@@ -41,6 +41,9 @@ def undo(tree: Tree, plan: Plan, *, rounded: bool = False) -> Tree:
     missing = _missing(tree, plan, edge, column, low, high)
     categories = _sets(tree, plan, edge, column, low, high)
     _bins(plan, edge, column, low, high)
+    gap = edge[_of_kind(plan, "missing", column)]
+    # Nobody with a number passes an edge for missing values alone.
+    low[gap], high[gap] = np.where((low[gap] < 0) & (high[gap] >= 0), -np.inf, np.inf), np.inf
     return Tree(
         parent=tree.parent,
         feature=feature,
@@ -86,10 +89,11 @@ def _of_kind(plan: Plan, kind: str, column: Wide) -> Flag:
 def _missing(
     tree: Tree, plan: Plan, edge: Wide, column: Wide, low: Float, high: Float
 ) -> Flag | None:
-    """Send missing values where their replacement goes; one-hot gives them a 0."""
+    """Send missing values where their replacement goes; one-hot gives most of them a 0."""
     fill = np.array([np.nan if c.fill is None else c.fill for c in plan.columns])[column]
     filled, one_hot = ~np.isnan(fill), _of_kind(plan, "one-hot", column)
-    if not filled.any() and not one_hot.any():
+    gap = _of_kind(plan, "missing", column)
+    if not filled.any() and not one_hot.any() and not gap.any():
         return tree.missing
     missing = np.zeros(tree.n_nodes, np.bool_) if tree.missing is None else tree.missing.copy()
     if tree.categories is not None:
@@ -97,8 +101,9 @@ def _missing(
         filled &= np.diff(tree.categories.start)[edge] == 0
     at = edge[filled]
     missing[at] = (low[at] < fill[filled]) & (fill[filled] <= high[at])
-    at = edge[one_hot]
-    missing[at] = (low[at] < 0) & (high[at] >= 0)
+    one = gap | np.array([c.takes_unknown for c in plan.columns], dtype=np.bool_)[column]
+    passes = (low[edge] < one) & (high[edge] >= one)
+    missing[edge[one_hot | gap]] = passes[one_hot | gap]
     return missing
 
 
@@ -117,13 +122,16 @@ def _sets(
     again, until = np.zeros(len(edge), np.int64), np.zeros(len(edge), np.int64)
     zero = (low[edge] < 0) & (high[edge] >= 0)
     one = (low[edge] < 1) & (high[edge] >= 1)
+    span = np.array([c.span for c in plan.columns], dtype=np.int64)[column]
     first[one_hot] = np.where(zero, 0, code)[one_hot]
-    last[one_hot] = np.where(zero & one, width, np.where(one, code + 1, code))[one_hot]
-    again[one_hot] = np.where(zero & ~one, code + 1, width)[one_hot]
+    last[one_hot] = np.where(zero & one, width, np.where(one, code + span, code))[one_hot]
+    again[one_hot] = np.where(zero & ~one, code + span, width)[one_hot]
     until[one_hot] = width[one_hot]
     places = width - apart
     least = np.clip(np.floor(low[edge]) + 1, 0, places)
     most = np.clip(np.floor(high[edge]) + 1, 0, places)
+    # The last categories may share the code of the first of them.
+    least, most = (np.where(end > width - span, width, end) for end in (least, most))
     first[ordinal], last[ordinal] = least[ordinal], np.maximum(least, most)[ordinal]
     goes = places + _goes(tree, plan, edge, column, low, high)
     again[apart], until[apart] = places[apart], goes[apart]
@@ -206,6 +214,8 @@ def _codes(categories: tuple[str, ...], column: Column) -> list[int] | None:
     other = column.fill is not None and (column.kind != "ordinal" or column.fill >= 0)
     if column.scale != 1 or column.shift != 0 or other or column.apart is not None:
         return None
+    if column.span > 1:
+        return None
     if column.kind == "number":
         return list(range(len(categories)))
     if column.kind != "ordinal" or not all(text.isdecimal() for text in categories):
@@ -260,7 +270,7 @@ def plan_behind(
     n_seen = len(ensemble.schema.features)
     width = width_in(found.before, n_seen) or 0
     budget.undo(max(width if width <= Most.features else 0, n_seen))
-    plan = plan_of(found.before, n_seen, _names_before(found, ensemble.schema))
+    plan = _plan(found, ensemble.schema)
     if plan is not None and (
         _too_many_codes(plan, ensemble) or _codes_behind(ensemble.schema.features, plan) is None
     ):
@@ -279,12 +289,12 @@ def plan_behind(
     return plan
 
 
-def _names_before(found: ModelRef, schema: Schema) -> list[str] | None:
-    """Return what the columns in front of all steps are called, where that is told."""
-    names = found.seen.names
-    if names is not None:
-        return [str(label_of(arrived(name))) for name in names.tolist()]
-    return schema.names if schema.named else None
+def _plan(found: ModelRef, schema: Schema) -> Plan | None:
+    """Return how to undo the steps in front of a model, by what it tells of their columns."""
+    own = schema.names if schema.named else None
+    outer = found.seen.names
+    first = own if outer is None else [str(label_of(arrived(name))) for name in outer.tolist()]
+    return plan_of(found.before, len(schema.features), first, own)
 
 
 def _step_names(steps: Sequence[object]) -> list[str]:
@@ -323,12 +333,11 @@ def _built(
 
 def over_data(forest: Forest, found: ModelRef) -> Forest:
     """Say the conditions in terms of the columns before the pipeline."""
-    before, n_seen = found.before, len(forest.schema.features)
+    before = found.before
     if not before:
         return forest
-    known = _names_before(found, forest.schema)
     plain = all(feature.categories is None for feature in forest.schema.features)
-    plan = plan_of(before, n_seen, known) if plain else None
+    plan = _plan(found, forest.schema) if plain else None
     if plan is None or plan.made:
         kinds = [step.kind if isinstance(step, Inert) else show(step) for step in before]
         text = f"the pipeline transforms the columns first ({', '.join(kinds[:8])})"
