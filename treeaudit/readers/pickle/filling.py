@@ -65,7 +65,10 @@ def build(m: Machine) -> None:
             in_parts = isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict)
             if library in _ESTIMATORS and in_parts:
                 raise m.forged(f"gives {show(target)} a state in parts")
-            target.state = state
+            if is_own(target.cls.module) or library == "imblearn":
+                target.fill(state)
+            else:
+                target.state = state
             if target.kind == "NumpyArrayWrapper" and target.cls.module in _JOBLIB:
                 if is_array_class(subclass := target.get("subclass")):
                     m.excused.add(id(subclass))

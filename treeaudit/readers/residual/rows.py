@@ -30,8 +30,10 @@ _RECORDS = {
     "training_set_": "the training records",
     "core_sample_indices_": "the row numbers of records that are stored as they are (components_)",
     "component_indices_": "the row numbers of records that are stored as they are (components_)",
+    "unique_times_": "the times at which something happened to somebody",
     "stop_words_": "words of training texts that were left out of the vocabulary (CVE-2024-5206)",
 }
+_OF_QUANTILES = ("the training targets", "the row numbers of the people in each leaf")
 _PER_ROW = ("_sample_weight", "oob_decision_function_", "oob_prediction_")
 _NAMES = frozenset((*_RECORDS, *_PER_ROW))
 _SEARCH_TREES = ("kd_tree", "ball_tree")
@@ -43,7 +45,7 @@ _NOT_ROWS = frozenset(
         "_predictors _seeds cv_results_ references_ bin_thresholds_ categories_ "
         "feature_names_in_ _average_path_length_per_tree _decision_path_lengths "
         "feature_importances_ classes_ quantiles_ vocabulary_ bin_edges_ "
-        "feature_names feature_types forest_"
+        "feature_names feature_types forest_ sample_indices_"
     ).split()
 )
 # Columns of our own models: their reader explains every entry.
@@ -59,6 +61,13 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Extra]:
         return
     attributes = model.state if isinstance(model.state, dict) else model.attributes
     search_tree = model.cls.module.endswith(_SEARCH_TREES)
+    if model.kind == "QuantileForest" and model.args:
+        for i, says in enumerate(_OF_QUANTILES):
+            value = arrived(model.args[i]) if i < len(model.args) else None
+            if isinstance(value, np.ndarray) and value.size:
+                claimed.add(id(value))
+                n = value.shape[-1] if i == 0 else int(value.max())
+                yield Extra(kind="records", where=place.at(f"({i})"), n=n, says=f"{says}: {n:,}")
     if _NAMES.isdisjoint(attributes) and not search_tree:
         return
     for name in _PER_ROW:
