@@ -22,6 +22,7 @@ from treeaudit.readers.pickle.arrays import (
     shape_from,
 )
 from treeaudit.readers.pickle.construct import ADVICE, add_all, hashable, is_array_class
+from treeaudit.readers.pickle.explainers import as_scikit_learn
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.machine import Machine
 from treeaudit.readers.pickle.names import KNOWN, is_standard
@@ -67,6 +68,7 @@ def build(m: Machine) -> None:
                 raise m.forged(f"gives {show(target)} a state in parts")
             if is_own(target.cls.module) or library == "imblearn":
                 target.fill(state)
+                as_scikit_learn(target)
             else:
                 target.state = state
             if target.kind == "NumpyArrayWrapper" and target.cls.module in _JOBLIB:

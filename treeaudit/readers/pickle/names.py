@@ -69,7 +69,7 @@ _KEEPERS, _FETCHED = _in_full("keepers", {}), _in_full("fetched", {})
 _INERT_CALLS = _in_full("inert calls", {})
 _FILES_WITHIN = {
     name: library
-    for library in ("PyTorch", "Keras", "numba")
+    for library in ("PyTorch", "Keras")
     for name in _in_full(f"files of {library}", {})
 }
 # What the data libraries call the functions that put one of their objects together.

@@ -33,6 +33,10 @@ _RECORDS = {
     "unique_times_": "the times at which something happened to somebody",
     "stop_words_": "words of training texts that were left out of the vocabulary (CVE-2024-5206)",
 }
+_OF_EXPLAINERS = {
+    **dict.fromkeys(("data", "_masked_data"), "the people whom others are compared with"),
+    "data_missing": "which values of these people are missing",
+}
 _OF_QUANTILES = ("the training targets", "the row numbers of the people in each leaf")
 _PER_ROW = ("_sample_weight", "oob_decision_function_", "oob_prediction_")
 _NAMES = frozenset((*_RECORDS, *_PER_ROW))
@@ -68,7 +72,8 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Extra]:
                 claimed.add(id(value))
                 n = value.shape[-1] if i == 0 else int(value.max())
                 yield Extra(kind="records", where=place.at(f"({i})"), n=n, says=f"{says}: {n:,}")
-    if _NAMES.isdisjoint(attributes) and not search_tree:
+    explainer = _OF_EXPLAINERS if library_of(model) == "shap" else {}
+    if _NAMES.isdisjoint(attributes) and not search_tree and not explainer:
         return
     for name in _PER_ROW:
         array = arrived(attributes.get(name))
@@ -79,7 +84,7 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Extra]:
             else:
                 yield _out_of_bag(place, name, array, attributes.get("oob_score_"))
     neighbours = {"_y": "the labels of the neighbours"} if "_fit_X" in attributes else {}
-    for name, says in (_RECORDS | neighbours).items():
+    for name, says in (_RECORDS | neighbours | explainer).items():
         value = arrived(attributes.get(name))
         n = _length(value)
         if n:
