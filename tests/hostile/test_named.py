@@ -24,9 +24,7 @@ def test_it_is_refused_with_its_name(case: Hostile, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", REFERRED)
-def test_a_function_that_is_only_referred_to_is_named_and_no_pass(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_function_that_is_only_named_is_no_pass(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(stored(REFERRED[name]))
     report = scan(read_whole(path))
