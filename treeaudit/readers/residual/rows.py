@@ -66,12 +66,12 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Extra]:
     attributes = model.state if isinstance(model.state, dict) else model.attributes
     search_tree = model.cls.module.endswith(_SEARCH_TREES)
     if model.kind == "QuantileForest" and model.args:
-        for i, says in enumerate(_OF_QUANTILES):
-            value = arrived(model.args[i]) if i < len(model.args) else None
-            if isinstance(value, np.ndarray) and value.size:
-                claimed.add(id(value))
-                n = value.shape[-1] if i == 0 else int(value.max())
-                yield Extra(kind="records", where=place.at(f"({i})"), n=n, says=f"{says}: {n:,}")
+        held = [arrived(one) for one in model.args[:2]]
+        targets = held[0] if isinstance(held[0], np.ndarray) and held[0].ndim else np.zeros(0)
+        for i, says in enumerate(_OF_QUANTILES[: len(held)] if targets.size else ()):
+            claimed.add(id(held[i]))
+            n = targets.shape[-1]
+            yield Extra(kind="records", where=place.at(f"({i})"), n=n, says=f"{says}: {n:,}")
     explainer = _OF_EXPLAINERS if library_of(model) == "shap" else {}
     if _NAMES.isdisjoint(attributes) and not search_tree and not explainer:
         return

@@ -288,7 +288,7 @@ def _n_records(
         return None
     if all_saw or (len(records) == 1 and rows == {"some"}):
         return first.people
-    if rows != {"bootstrap"} or found.estimator.kind not in FORESTS:
+    if rows != {"bootstrap"} or found.estimator.kind not in FORESTS or found.get("samplers_"):
         return None
     if found.get("max_samples") is None and found.get("class_weight") is None:
         alike = all(record.total == total for record in records)
