@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import cloudpickle
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -16,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.errors import UnsafeModelError
+from treeaudit.errors import UnsafeModelError, UnsupportedModelError
 from treeaudit.readers import load_all
 
 CODE = """
@@ -216,3 +217,14 @@ def test_a_call_of_a_function_of_the_user_is_refused(user: ModuleType, tmp_path:
     with pytest.raises(UnsafeModelError, match=rf"would run {MODULE}\.clean\("):
         ta.load(path)
     assert not (tmp_path / "marker").exists()
+
+
+def test_a_wrapper_whose_model_lies_beside_it_says_so(tmp_path: Path) -> None:
+    class Wrapper:
+        def load_context(self, context: object) -> object:
+            return pickle.loads(context)  # type: ignore[arg-type]
+
+    path = tmp_path / "python_model.pkl"
+    path.write_bytes(cloudpickle.dumps(Wrapper()))
+    with pytest.raises(UnsupportedModelError, match="beside it, in artifacts: scan the folder"):
+        ta.load(path)

@@ -12,7 +12,7 @@ from treeaudit.readers.limits import Limits, Most, show, text_bytes
 from treeaudit.readers.pickle.arrays import DType, LateArray
 from treeaudit.readers.pickle.as_pickle import Outer, would_run
 from treeaudit.readers.pickle.construct import ADVICE, FETCHES, call, create, excused
-from treeaudit.readers.pickle.inert import MARK, Global
+from treeaudit.readers.pickle.inert import MARK, Global, Inert
 from treeaudit.readers.pickle.names import file_within, may_fetch, may_mention
 
 # What an instruction may leave behind: an entry of the stack, a number. Charged by blocks.
@@ -258,6 +258,8 @@ class Machine(Stream):
         self.excused.update(excused(target, args, made))
         if isinstance(target, Global) and str(target) in FETCHES:
             self.mentioned += [made] if isinstance(made, Global) else []
+            if isinstance(made, Inert) and target.name == "subimport":
+                self.mentioned.append(Global(str(made.args[0]), "*", self.at - 1, allowed=True))
         return self.note_table(made)
 
     def create(self, target: object, args: object) -> object:

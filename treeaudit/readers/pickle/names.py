@@ -154,6 +154,11 @@ _PYTHON2 = frozenset(
 )
 
 
+_MODULES = frozenset(
+    "collections copy datetime functools itertools json math pickle re time".split()
+)
+
+
 def is_standard(module: str) -> bool:
     """Tell whether a module belongs to the standard library, of Python 2 too."""
     top = module.partition(".")[0]
@@ -243,8 +248,11 @@ def not_read(module: str, name: str) -> str:
 
 
 def may_import(module: str) -> bool:
-    """Tell whether a file may refer to a whole module: of the known libraries, never on its own."""
-    return _well_formed(module, "_") and module.partition(".")[0] in KNOWN
+    """Tell whether a file may refer to a whole module, never on its own.
+
+    Of the standard library only those whose import does nothing; of others any, as with a class.
+    """
+    return _well_formed(module, "_") and (not is_standard(module) or module in _MODULES)
 
 
 def may_fetch(module: str, owner: str, member: str) -> bool:

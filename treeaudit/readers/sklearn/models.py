@@ -281,6 +281,12 @@ def _what_estimator(root: Inert, reads: str) -> str:
     known = library in KNOWN or library == "__main__"
     if library and not known and judge(root.cls.module, root.cls.name) != "listed":
         foreign = f"treeaudit does not read {library}: "
+    if library == "cloudpickle" and root.kind.isidentifier() and not root.kind.startswith("_"):
+        return (
+            f"the file holds {an(clean(root.kind[:60]))}, a class that it brings as code, without "
+            "a tree model in it: a wrapper of MLflow has its model beside it, in artifacts: scan "
+            "the folder"
+        )
     of_those = " of those that it reads" if foreign else ""
     return f"{foreign}the file holds {an(name)}, which is no tree model{of_those}; {reads}"
 
