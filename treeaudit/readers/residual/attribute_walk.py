@@ -186,7 +186,10 @@ class _Residual:
                 self._note(step)
         elif is_own(value.cls.module):
             self._seen.add(id(value))
-            self._todo += [step.at(place, None, 0, len(place.step)) for place in _parts(step.place)]
+            parts = list(_parts(step.place))
+            self._todo += [step.at(place, None, 0, len(place.step)) for place in parts]
+            if not parts:
+                self._left.append(("notes", step.place, 1, step.n_name))
         elif library not in STANDARD and not (forms and library == "treeaudit"):
             self._extra(step)
         elif not forms and is_note(value, self._sizes.most_notes):
