@@ -17,8 +17,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.errors import UnsafeModelError, UnsupportedModelError
+from treeaudit.errors import SeveralModelsError, UnsafeModelError, UnsupportedModelError
 from treeaudit.readers import load_all
+from treeaudit.writers import repaired_suffix
 
 CODE = """
 from dataclasses import dataclass
@@ -228,3 +229,20 @@ def test_a_wrapper_whose_model_lies_beside_it_says_so(tmp_path: Path) -> None:
     path.write_bytes(cloudpickle.dumps(Wrapper()))
     with pytest.raises(UnsupportedModelError, match="beside it, in artifacts: scan the folder"):
         ta.load(path)
+
+
+def test_what_is_advised_can_be_written(user: ModuleType, tmp_path: Path) -> None:
+    held = (user.RiskModel(TREE), make_pipeline(user.Clean(), clone(TREE)).fit(X, Y))
+    files = [pickle.dumps(one) for one in held]
+    advised = []
+    for data in files:
+        (tmp_path / "model.sav").write_bytes(data)
+        forest = ta.load(tmp_path / "model.sav")
+        advised.append(repaired_suffix(forest))
+        ta.save(ta.release(forest), tmp_path / f"released{advised[-1]}", force=True)
+    assert advised == [".sav", ".json"]
+
+
+def test_models_in_a_class_are_written_one_at_a_time(user: ModuleType, tmp_path: Path) -> None:
+    with pytest.raises(SeveralModelsError):
+        ta.release(written(tmp_path, user.Folds([TREE, OTHER])))

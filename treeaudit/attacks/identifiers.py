@@ -23,8 +23,8 @@ from treeaudit.model.forest import Forest
 _ANYWHERE = frozenset("uuid guid iban surname lastname firstname fullname".split())
 _LAST = frozenset(
     (
-        "id ids uid pid ssn email mail passport phone telephone username userid customerid patientid "
-        "personid recordid rowid rownum rownumber nhsnumber"
+        "id ids uid pid ssn email mail passport phone telephone username userid customerid "
+        "patientid personid recordid rowid rownum rownumber nhsnumber"
     ).split()
 )
 _WHOLE = frozenset({"index", "level 0"})

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, UnsupportedModelError
 from treeaudit.files import check_new, same_file, write_file
 from treeaudit.model.forest import Forest
 from treeaudit.readers.boosters import StoredBooster
@@ -159,7 +159,15 @@ def repaired_suffix(forest: Forest) -> str:
     """Return the suffix of the file in which a repair of a model is advised to be written."""
     path = forest.source.path
     named = ".pkl" if path is None else Path(path).suffix.lower()
-    return named if named in suffixes_of(forest) else ".json"
+    if named not in suffixes_of(forest):
+        return ".json"
+    if any(one.kind in ("calls", "code") for one in forest.extras.found):
+        # A step of a class of the user's own is not written back.
+        try:
+            writer_for(forest, named)(forest)
+        except UnsupportedModelError:
+            return ".json"
+    return named
 
 
 def writer_for(forest: Forest, suffix: str) -> Writer:
