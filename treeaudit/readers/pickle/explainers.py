@@ -38,7 +38,8 @@ def as_scikit_learn(model: Inert) -> None:
     stored: list[dict[str, Any]] = [
         {name: arrived(tree.get(name)) for name in _COLUMNS} for tree in trees
     ]
-    tables = [_table(columns) for columns in stored]
+    with np.errstate(all="ignore"):
+        tables = [_table(columns) for columns in stored]
     if not tables or None in tables:
         return
     n_features = 1 + max(int(columns["features"].max()) for columns in stored)
@@ -63,11 +64,15 @@ def _is_told(whole: object, stored: list[dict[str, Any]], name: str) -> bool:
 
     So does the number of nodes of each.
     """
-    if not isinstance(whole, np.ndarray) or len(whole) != len(stored):
+    if not isinstance(whole, np.ndarray) or whole.shape[:1] != (len(stored),):
         return False
     if name == "num_nodes":
         return np.array_equal(whole, [len(columns["values"]) for columns in stored])
+    if whole.dtype.kind not in "iuf" or whole.ndim < 2:
+        return False
     pairs = list(zip(whole, (columns[name] for columns in stored), strict=True))
+    if not all(isinstance(one, np.ndarray) and one.ndim for _, one in pairs):
+        return False
     same = all(np.array_equal(row[: len(one)], one) for row, one in pairs)
     return same and len({*np.concatenate([row[len(one) :] for row, one in pairs]).flat}) <= 1
 
@@ -77,10 +82,14 @@ def _table(columns: dict[str, Any]) -> dict[object, object] | None:
     values = columns["values"]
     if not isinstance(values, np.ndarray) or values.ndim != 2 or not values.size:
         return None
+    if values.dtype.kind not in "iuf":
+        return None
     nodes = np.zeros(len(values), dtype=_NODES)
     for name, column in _STORED.items():
         array = columns[name]
         if not isinstance(array, np.ndarray) or array.shape != nodes.shape:
+            return None
+        if array.dtype.kind not in ("iuf" if nodes.dtype[column].kind == "f" else "iu"):
             return None
         nodes[column] = array
     weight = nodes["weighted_n_node_samples"]
