@@ -16,7 +16,7 @@ from treeaudit.attacks.identifiers import _thresholds, named_like_identifier
 @pytest.mark.parametrize(
     "name",
     ["ID", "id", "customer_id", "CustomerID", "Unnamed: 0", "row_number", "Row No", "index",
-     "e-mail", "email", "SSN", "patientId", "last name", "UUID", "passport"],
+     "e-mail", "email", "SSN", "ssn_number", "patientId", "last name", "UUID", "passport"],
 )  # fmt: skip
 def test_names_of_identifiers(name) -> None:
     assert named_like_identifier(name)
@@ -26,7 +26,7 @@ def test_names_of_identifiers(name) -> None:
     "name",
     ["age", "hours-per-week", "idle", "humid", "identity_politics", "education-num", "income",
      "mean radius", "native-country", "body_mass_index", "id_type",
-     "email_opens", "idea", "number of rooms", "rows", "x0", "", "valid"],
+     "email_opens", "3SsnPorch", "idea", "number of rooms", "rows", "x0", "", "valid"],
 )  # fmt: skip
 def test_names_that_are_not(name) -> None:
     assert not named_like_identifier(name)

@@ -112,7 +112,7 @@ def test_what_each_k_costs(cancer_file) -> None:
     [
         (("--min-leaf", 570), "only 569 in the tree; ask for at most 190 (--min-leaf 190)"),
         (("--min-leaf", 400), "a single leaf would be left"),
-        (("-o", "safe.txt"), "a model is written as .json, .pkl"),
+        (("-o", "safe.txt"), "this model is written as .json, .pkl"),
         (("-o", "cancer.pkl", "--force"), "is the model itself"),
         (("-o", "no/safe.pkl"), "no such file or directory"),
         (("--method", "intersect-k"), "give it with --train"),

@@ -90,7 +90,7 @@ def test_a_repair_of_one_model_names_the_others(folder) -> None:
         (["two.pkl", "-o", "c.json"], "the file holds 2 models (['old'], ['new']): choose one"),
         (["m.pkl", "-o", "m.pkl", "--force"], "is the model itself"),
         (["m.pkl", "-o", "two.pkl"], "exists already"),
-        (["m.pkl", "-o", "c.txt"], "a model is written as .json, .pkl"),
+        (["m.pkl", "-o", "c.txt"], "this model is written as .json, .pkl"),
         (["two.pkl", "--select", "x", "-o", "c.pkl"], "--select x: the file holds ['old'], ['new"),
     ],
 )

@@ -388,7 +388,7 @@ def test_a_stack_of_a_pickle_is_no_skops_file(tmp_path) -> None:
     forest = ta.load(fit(*KINDS[0]))
     with pytest.raises(ta.UnsupportedModelError, match=r"write a pickle \(-o model\.pkl\)"):
         ta.save(forest, tmp_path / "clean.skops")
-    assert suffixes_of(forest) == [".json", ".pkl", ".pickle", ".joblib"]
+    assert suffixes_of(forest) == [".json", ".pkl", ".pickle", ".joblib", ".sav"]
 
 
 @pytest.mark.libraries

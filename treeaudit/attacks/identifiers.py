@@ -20,17 +20,17 @@ from treeaudit.findings.findings import About, Figure, Finding, Skipped, View, W
 from treeaudit.findings.report import Report, Show
 from treeaudit.model.forest import Forest
 
-_ANYWHERE = frozenset("uuid guid ssn iban surname lastname firstname fullname".split())
+_ANYWHERE = frozenset("uuid guid iban surname lastname firstname fullname".split())
 _LAST = frozenset(
     (
-        "id ids uid pid email mail passport phone telephone username userid customerid patientid "
-        "personid recordid rowid rownum rownumber nhsnumber"
+        "id ids uid pid ssn email mail passport phone telephone username userid customerid "
+        "patientid personid recordid rowid rownum rownumber nhsnumber"
     ).split()
 )
 _WHOLE = frozenset({"index", "level 0"})
 _PAIRS = re.compile(
     r"\b(row|record|case|customer|patient|person|client|account|member|user|social security|"
-    r"nhs|personal|full|first|last|passport|phone|telephone)\s?"
+    r"nhs|ssn|personal|full|first|last|passport|phone|telephone)\s?"
     r"(id|no|nr|num|number|name|index|key)\b"
 )
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")

@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
+import numpy as np
+
 from treeaudit.errors import SeveralModelsError, UnsupportedModelError
 from treeaudit.model.forest import Forest
 from treeaudit.model.source import KINDS, Extras, Source
@@ -13,7 +15,7 @@ from treeaudit.readers.choice import choose, matching
 from treeaudit.readers.limits import Allowance, Deepest, Most, clean
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
-from treeaudit.readers.sklearn.ensembles import SEARCHES, children
+from treeaudit.readers.sklearn.ensembles import SEARCHES, children, steps_of
 from treeaudit.readers.sklearn.model_ref import ModelRef, elements, is_tree, relabel
 from treeaudit.readers.sklearn.models import (
     PASSED,
@@ -132,6 +134,20 @@ def _parts(
         yield id(part.get("_Booster"))
         if part.estimator.kind.startswith("GradientBoosting"):
             yield from map(id, elements(part.get("estimators_")))
+        # imbalanced-learn keeps a copy of each tree behind the sampler that drew for it.
+        names = ("estimators_", "pipelines_")
+        for tree, copy in zip(*(elements(part.get(name)) for name in names), strict=False):
+            last = arrived(steps_of(copy)[-1][1]) if isinstance(copy, Inert) else None
+            yield from (id(last),) if _same_table(tree, last) else ()
+
+
+def _same_table(one: object, other: object) -> bool:
+    """Tell whether two trees have the same nodes and answers."""
+    tables = [arrived(x.get("tree_")) for x in (one, other) if isinstance(x, Inert)]
+    parts = [
+        [arrived(t.get(n)) for n in ("nodes", "values")] for t in tables if isinstance(t, Inert)
+    ]
+    return len(parts) == 2 and all(map(np.array_equal, *parts))
 
 
 def _is_fitted(found: ModelRef, looks: Allowance) -> bool:
@@ -159,8 +175,9 @@ def _holds_trees(member: ModelRef) -> bool:
 def read_model(root: object, select: str | None, source: Source, n_bytes: int) -> Forest:
     """Return the one model that a file holds."""
     models = usual_models(root)
+    n_usual = len(models)
     models += islice(other_models(root, models), Most.models)
-    found = _first(root) if select is None else _selected(models, select)
+    found = _first(root, models[n_usual:]) if select is None else _selected(models, select)
     found = replace(found, root=root)
     others = {one.inside: one.inside or "the file itself" for one in models}
     others.pop(found.inside, None)
@@ -186,14 +203,18 @@ def read_model(root: object, select: str | None, source: Source, n_bytes: int) -
     return replace(forest, others=others)
 
 
-def _first(root: object) -> ModelRef:
-    """Return the one model where files have them, of scikit-learn before the others."""
+def _first(root: object, elsewhere: list[ModelRef]) -> ModelRef:
+    """Return the one model where files have them, of scikit-learn first; else the one elsewhere."""
     try:
         return find_model(root)
     except SeveralModelsError:
         raise
     except UnsupportedModelError:
-        found = choose([(one.inside, one) for one in of_other_libraries(root)], None)
+        # A private model inside another is audited alone.
+        apart = [one for one in elsewhere if not is_trainer(one.estimator)]
+        usual = of_other_libraries(root)
+        others = [one for one in usual if is_read_apart(one.estimator)] or apart or usual
+        found = choose([(one.inside, one) for one in others], None)
         if found is None:
             raise
         return found

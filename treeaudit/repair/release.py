@@ -10,6 +10,7 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import Extra
 from treeaudit.readers import load
 from treeaudit.writers import keeps_whole_record, suffixes_of, writer_for
+from treeaudit.writers.bundles import is_bundle, model_ref_of
 
 _MOST_NAMED = 40
 _INDEX = re.compile(r"\[\d[\d, ]*\]")
@@ -69,6 +70,9 @@ def one_of(
             raise
         except ReadError:
             continue
+        found = model_ref_of(forest)
+        if found is not None and not is_bundle(found.root):
+            break  # around the models is a class, which is not written back
         if keeps_whole_record(forest, suffix or own_suffix(forest) or "") and own_suffix(forest):
             return forest
     raise error

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, UnsupportedModelError
 from treeaudit.files import check_new, same_file, write_file
 from treeaudit.model.forest import Forest
 from treeaudit.readers.boosters import StoredBooster
@@ -39,10 +39,12 @@ WRITERS: Mapping[str, Writer] = {
     ".pkl": to_pickle,
     ".pickle": to_pickle,
     ".joblib": to_joblib,
+    ".sav": to_pickle,
     ".skops": to_skops,
 }
 """Every format by suffix."""
 
+_PICKLES = ("sklearn-pickle", "sklearn-joblib")
 _OWN: Mapping[str, Mapping[str, Writer]] = {
     "XGBoost": {".json": to_xgboost_json, ".ubj": to_xgboost_ubjson},
     "LightGBM": {".txt": to_lightgbm_text},
@@ -102,7 +104,7 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
     if target.name.lower().endswith(".treeaudit.json"):
         writer = WRITERS[".json"]
     if writer is None:
-        raise DataError(f"{target}: a model is written as {', '.join(writers)}")
+        raise DataError(f"{target}: this model is written as {', '.join(suffixes_of(forest))}")
     if forest.source.path is not None and same_file(target, forest.source.path):
         raise DataError(f"{target} is the model itself; choose another name")
     check_new(target, force=force)
@@ -112,11 +114,16 @@ def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = 
 
 
 def _writers_of(forest: Forest) -> Mapping[str, Writer]:
-    """Return the writers by suffix: those of its own library stand before ours."""
-    stored = forest.source.stored
+    """Return the writers by suffix: those of its own library stand before ours.
+
+    A pickle may have any suffix, and what is written from it the same one.
+    """
+    stored, named = forest.source.stored, Path(forest.source.path or "").suffix.lower()
+    pickle = forest.source.format in _PICKLES and named
+    unusual = {named} - WRITERS.keys() if pickle else set[str]()
     if not isinstance(stored, StoredBooster):
-        return WRITERS
-    pickled = dict.fromkeys((".pkl", ".pickle", ".joblib"), in_place.to_pickle)
+        return {**WRITERS, **dict.fromkeys(unusual, to_pickle)}
+    pickled = dict.fromkeys((".pkl", ".pickle", ".joblib", ".sav", *unusual), in_place.to_pickle)
     found = stored.found
     seen = None if found is None else found.seen
     # A member of an ensemble answers with other labels, or another table, without it.
@@ -129,13 +136,13 @@ def _writers_of(forest: Forest) -> Mapping[str, Writer]:
 
 def suffixes_of(forest: Forest) -> list[str]:
     """Return the suffixes of the files that can hold a model of this kind."""
-    own = [name for name, one in _writers_of(forest).items() if WRITERS.get(name) is not one]
+    own = [name for name, one in _writers_of(forest).items() if one not in WRITERS.values()]
     if own:
         return [*own, *([] if ".json" in own else [".json"])]
     live = forest.source.estimator in (*BUILDERS, *VOTES) or forest.source.format == SKOPS
     if is_in_place(forest):
-        return [name for name in WRITERS if live or name != ".skops"]
-    return list(WRITERS) if live else [".json"]
+        return [name for name in _writers_of(forest) if live or name != ".skops"]
+    return list(_writers_of(forest)) if live else [".json"]
 
 
 def keeps_whole_record(forest: Forest, suffix: str) -> bool:
@@ -152,7 +159,15 @@ def repaired_suffix(forest: Forest) -> str:
     """Return the suffix of the file in which a repair of a model is advised to be written."""
     path = forest.source.path
     named = ".pkl" if path is None else Path(path).suffix.lower()
-    return named if named in suffixes_of(forest) else ".json"
+    if named not in suffixes_of(forest):
+        return ".json"
+    if any(one.kind in ("calls", "code") for one in forest.extras.found):
+        # A step of a class of the user's own is not written back.
+        try:
+            writer_for(forest, named)(forest)
+        except UnsupportedModelError:
+            return ".json"
+    return named
 
 
 def writer_for(forest: Forest, suffix: str) -> Writer:

@@ -95,7 +95,7 @@ def test_a_long_list_of_models_is_cut(stored: Any) -> None:
     [
         *((kind(), f"the {kind.__name__} was never fitted") for kind in KINDS),
         (make_pipeline(StandardScaler(), DecisionTreeClassifier()), "was never fitted"),
-        (GridSearchCV(TREE, {}), "the GridSearchCV holds no best_estimator_"),
+        (GridSearchCV(DecisionTreeClassifier(), {}), "the GridSearchCV holds no best_estimator_"),
         (LogisticRegression(max_iter=2000).fit(X, Y), "LogisticRegression, which is no tree model"),
         (KNeighborsClassifier().fit(X, Y), "KNeighborsClassifier, which is no tree model"),
         (StandardScaler().fit(X), "StandardScaler, which is no tree model"),

@@ -143,11 +143,14 @@ def _schema(
             f"the graph transforms the columns first ({', '.join(steps[:8])}): conditions are "
             "about the columns that the tree ensemble is given"
         )
+    if columns is not None and len(columns) < n_tested:
+        warnings.append(
+            f"the input has {len(columns):,} columns and the trees test {n_tested:,}: whoever "
+            "converted the model stated too few"
+        )
+        columns = None
     if columns is None:
-        width = max(n_tested, 1)
-        return Schema.numeric(width, labels)
-    if len(columns) < n_tested:
-        raise ReadError("the tree ensemble is damaged: it tests a feature that does not exist")
+        return Schema.numeric(max(n_tested, 1), labels)
     if len(columns) > 1 and all(column is None for column in columns):
         return Schema.numeric(len(columns), labels)
     named = [f"x{i}" if name is None else name for i, name in enumerate(columns)]

@@ -22,6 +22,7 @@ from treeaudit.readers.pickle.arrays import (
     shape_from,
 )
 from treeaudit.readers.pickle.construct import ADVICE, add_all, hashable, is_array_class
+from treeaudit.readers.pickle.explainers import as_scikit_learn
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.machine import Machine
 from treeaudit.readers.pickle.names import KNOWN, is_standard
@@ -65,7 +66,11 @@ def build(m: Machine) -> None:
             in_parts = isinstance(state, tuple) and len(state) == 2 and isinstance(state[1], dict)
             if library in _ESTIMATORS and in_parts:
                 raise m.forged(f"gives {show(target)} a state in parts")
-            target.state = state
+            if is_own(target.cls.module) or library == "imblearn":
+                target.fill(state)
+                as_scikit_learn(target)
+            else:
+                target.state = state
             if target.kind == "NumpyArrayWrapper" and target.cls.module in _JOBLIB:
                 if is_array_class(subclass := target.get("subclass")):
                     m.excused.add(id(subclass))

@@ -2,6 +2,14 @@
 
 from dataclasses import dataclass, field
 
+_MARKS = {
+    "estimators_features_": "Bagging",
+    "estimator_weights_": "AdaBoost",
+    "init_": "GradientBoosting",
+    "bootstrap": "RandomForest",
+}
+"""Attributes of ensembles, by which a class of another library is told to be a kind of one."""
+
 MARK = object()
 """Stands on the stack below the parts of what is put together."""
 
@@ -26,14 +34,15 @@ class Inert:
     cls: Global  # The class or function that the file names
     args: tuple[object, ...] = ()  # Arguments of its construction
     state: object = None  # What the file would have put into it: usually the attributes
+    base: str = ""  # The class of scikit-learn that a class of another library is a kind of
     # Elements of list-like and dict-like objects
     items: list[object] = field(default_factory=list)
     pairs: dict[object, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
-        """The last part of the class name."""
-        return self.cls.name
+        """The last part of the class name, or the class of scikit-learn that it is a kind of."""
+        return self.base or self.cls.name
 
     @property
     def attributes(self) -> dict[str, object]:
@@ -45,6 +54,14 @@ class Inert:
         """Return one attribute, or None, without copying the others."""
         state = self.state if isinstance(self.state, dict) else self.attributes
         return state.get(name)
+
+    def fill(self, state: object) -> None:
+        """Put in the state, which tells of an ensemble of another library what it is a kind of."""
+        self.state = state
+        if isinstance(state, dict) and state.get("estimators_") is not None:
+            marks = (base for mark, base in _MARKS.items() if mark in state)
+            answer = "Classifier" if "classes_" in state else "Regressor"
+            self.base = f"{base}{answer}" if (base := next(marks, "")) else ""
 
     def _parts(self) -> list[dict[object, object]]:
         state = self.state

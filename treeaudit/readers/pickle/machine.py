@@ -12,12 +12,14 @@ from treeaudit.readers.limits import Limits, Most, show, text_bytes
 from treeaudit.readers.pickle.arrays import DType, LateArray
 from treeaudit.readers.pickle.as_pickle import Outer, would_run
 from treeaudit.readers.pickle.construct import ADVICE, FETCHES, call, create, excused
-from treeaudit.readers.pickle.inert import MARK, Global
+from treeaudit.readers.pickle.inert import MARK, Global, Inert
 from treeaudit.readers.pickle.names import file_within, may_fetch, may_mention
 
 # What an instruction may leave behind: an entry of the stack, a number. Charged by blocks.
 _STEP, _BLOCK = 40, 1 << 12
 _LONG_TEXT = 4096
+# numba writes its functions as a pickle of its own, with its copy of cloudpickle.
+_LOADS, _COPY = "numba.core.serialize._unpickle__CustomPickled", "numba.cloudpickle."
 
 
 class Stream:
@@ -238,6 +240,7 @@ class Machine(Stream):
             )
         if len(module) > Most.name or len(name) > Most.name:
             raise ReadError(f"a name at byte {self.at - 1:,} is too long")
+        module = module.removeprefix("numba.") if module.startswith(_COPY) else module
         owner, dot, member = name.partition(".")
         allowed = may_fetch(module, owner, member) if dot else may_mention(module, name)
         found = Global(module, name, self.at - 1, allowed)
@@ -248,11 +251,15 @@ class Machine(Stream):
         return found
 
     def call(self, target: object, args: object) -> object:
+        if str(target) == _LOADS and isinstance(args, tuple):
+            args = tuple(self.read_inner(bytes(one)) for one in args if isinstance(one, bytes))
         made = call(target, args, self.at - 1, self.spend)
         self.announced += isinstance(made, LateArray)
         self.excused.update(excused(target, args, made))
         if isinstance(target, Global) and str(target) in FETCHES:
             self.mentioned += [made] if isinstance(made, Global) else []
+            if isinstance(made, Inert) and target.name == "subimport":
+                self.mentioned.append(Global(str(made.args[0]), "*", self.at - 1, allowed=True))
         return self.note_table(made)
 
     def create(self, target: object, args: object) -> object:
@@ -296,6 +303,19 @@ class Machine(Stream):
         inner.nested, inner.outer = self.nested - 1, Outer(dict(self.memo), self.mentioned)
         made, self.at = inner.run(), inner.at
         self.budget, self.instructions, self.paid = inner.budget, inner.instructions, inner.paid
+        return made
+
+    def read_inner(self, data: bytes) -> object:
+        """Read a pickle that is written as bytes within this one: it shares names and costs."""
+        if self.nested == 0:
+            raise ModelTooLargeError("the file has pickles within pickles within pickles")
+        inner = copy(self)
+        inner.start(data, 0)
+        inner.nested -= 1
+        made = inner.run()
+        self.budget, self.instructions, self.paid = inner.budget, inner.instructions, inner.paid
+        if inner.at < len(data):
+            raise self.forged("has bytes behind a pickle within it")
         return made
 
     def remember(self, number: int | None = None) -> None:

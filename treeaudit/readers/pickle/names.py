@@ -69,7 +69,7 @@ _KEEPERS, _FETCHED = _in_full("keepers", {}), _in_full("fetched", {})
 _INERT_CALLS = _in_full("inert calls", {})
 _FILES_WITHIN = {
     name: library
-    for library in ("PyTorch", "Keras", "numba")
+    for library in ("PyTorch", "Keras")
     for name in _in_full(f"files of {library}", {})
 }
 # What the data libraries call the functions that put one of their objects together.
@@ -151,6 +151,11 @@ _PYTHON2 = frozenset(
         "__builtin__ copy_reg cPickle commands popen2 os2 ce thread urllib2 urlparse "
         "exceptions new imp distutils dl"
     ).split()
+)
+
+
+_MODULES = frozenset(
+    "collections copy datetime functools itertools json math pickle re time".split()
 )
 
 
@@ -243,8 +248,11 @@ def not_read(module: str, name: str) -> str:
 
 
 def may_import(module: str) -> bool:
-    """Tell whether a file may refer to a whole module: of the known libraries, never on its own."""
-    return _well_formed(module, "_") and module.partition(".")[0] in KNOWN
+    """Tell whether a file may refer to a whole module, never on its own.
+
+    Of the standard library only those whose import does nothing; of others any, as with a class.
+    """
+    return _well_formed(module, "_") and (not is_standard(module) or module in _MODULES)
 
 
 def may_fetch(module: str, owner: str, member: str) -> bool:

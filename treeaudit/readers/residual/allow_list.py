@@ -93,8 +93,8 @@ def listed(model: Inert) -> Mapping[str, str] | None:
 
     A subclass of the user's own has the attributes of its base.
     """
-    if library_of(model) in _LISTED:
-        return attributes_of(model.kind)
+    if library_of(model) in _LISTED or model.base:
+        return attributes_of(model.cls.name) or attributes_of(model.kind)
     tree = arrived(model.get("tree_"))
     if isinstance(tree, Inert) and tree.kind == "Tree":
         kinds = (attributes_of(f"DecisionTree{what}") or {} for what in ("Regressor", "Classifier"))

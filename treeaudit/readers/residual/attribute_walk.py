@@ -17,6 +17,7 @@ import numpy as np
 from treeaudit.model.source import Extra, Kind
 from treeaudit.readers.limits import Deepest, clean, show
 from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.filling import is_own
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.pickle.tables import index_names
 from treeaudit.readers.residual.allow_list import (
@@ -183,6 +184,12 @@ class _Residual:
             self._seen.add(id(value))
             if forms is None:
                 self._note(step)
+        elif is_own(value.cls.module):
+            self._seen.add(id(value))
+            parts = list(_parts(step.place))
+            self._todo += [step.at(place, None, 0, len(place.step)) for place in parts]
+            if not parts:
+                self._left.append(("notes", step.place, 1, step.n_name))
         elif library not in STANDARD and not (forms and library == "treeaudit"):
             self._extra(step)
         elif not forms and is_note(value, self._sizes.most_notes):
@@ -226,7 +233,7 @@ class _Residual:
 
     def _most(self, name: object, longest: int) -> int:
         """Return how long the values of an attribute may be."""
-        if name in _COLUMN_VALUES:
+        if name in _COLUMN_VALUES or name == "sample_indices_":
             return _UNBOUNDED
         if name in _OF_NODES:
             return max(longest, self._sizes.nodes)

@@ -102,6 +102,9 @@ def _call(module: str, name: str, n: int) -> Extra:
         return Extra(kind="extra", where=full, n=n * len(full), says=says)
     says = f"loading imports {show(Global(module, '', 0, True), 100).rstrip('.')} and hands "
     says += f"{'it' if n == 1 else f'it {n:,} times'} what the file holds for {short}"
+    if name == "*":
+        says = f"loading imports {show(Global(module, '', 0, True), 100).rstrip('.')}, which code "
+        says += "in the file uses"
     return Extra(kind="calls", where=full, n=n, says=says)
 
 

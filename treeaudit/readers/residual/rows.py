@@ -30,8 +30,14 @@ _RECORDS = {
     "training_set_": "the training records",
     "core_sample_indices_": "the row numbers of records that are stored as they are (components_)",
     "component_indices_": "the row numbers of records that are stored as they are (components_)",
+    "unique_times_": "the times at which something happened to somebody",
     "stop_words_": "words of training texts that were left out of the vocabulary (CVE-2024-5206)",
 }
+_OF_EXPLAINERS = {
+    **dict.fromkeys(("data", "_masked_data"), "the people whom others are compared with"),
+    "data_missing": "which values of these people are missing",
+}
+_OF_QUANTILES = ("the training targets", "the row numbers of the people in each leaf")
 _PER_ROW = ("_sample_weight", "oob_decision_function_", "oob_prediction_")
 _NAMES = frozenset((*_RECORDS, *_PER_ROW))
 _SEARCH_TREES = ("kd_tree", "ball_tree")
@@ -43,7 +49,7 @@ _NOT_ROWS = frozenset(
         "_predictors _seeds cv_results_ references_ bin_thresholds_ categories_ "
         "feature_names_in_ _average_path_length_per_tree _decision_path_lengths "
         "feature_importances_ classes_ quantiles_ vocabulary_ bin_edges_ "
-        "feature_names feature_types forest_"
+        "feature_names feature_types forest_ sample_indices_"
     ).split()
 )
 # Columns of our own models: their reader explains every entry.
@@ -59,7 +65,15 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Extra]:
         return
     attributes = model.state if isinstance(model.state, dict) else model.attributes
     search_tree = model.cls.module.endswith(_SEARCH_TREES)
-    if _NAMES.isdisjoint(attributes) and not search_tree:
+    if model.kind == "QuantileForest" and model.args:
+        held = [arrived(one) for one in model.args[:2]]
+        targets = held[0] if isinstance(held[0], np.ndarray) and held[0].ndim else np.zeros(0)
+        for i, says in enumerate(_OF_QUANTILES[: len(held)] if targets.size else ()):
+            claimed.add(id(held[i]))
+            n = targets.shape[-1]
+            yield Extra(kind="records", where=place.at(f"({i})"), n=n, says=f"{says}: {n:,}")
+    explainer = _OF_EXPLAINERS if library_of(model) == "shap" else {}
+    if _NAMES.isdisjoint(attributes) and not search_tree and not explainer:
         return
     for name in _PER_ROW:
         array = arrived(attributes.get(name))
@@ -70,7 +84,7 @@ def named_rows(place: Place, claimed: set[int]) -> Iterator[Extra]:
             else:
                 yield _out_of_bag(place, name, array, attributes.get("oob_score_"))
     neighbours = {"_y": "the labels of the neighbours"} if "_fit_X" in attributes else {}
-    for name, says in (_RECORDS | neighbours).items():
+    for name, says in (_RECORDS | neighbours | explainer).items():
         value = arrived(attributes.get(name))
         n = _length(value)
         if n:

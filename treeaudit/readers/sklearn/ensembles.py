@@ -50,6 +50,7 @@ _ENCODERS = ("le_", "_label_encoder", "label_binarizer_")
 _BY_LABEL = frozenset({"AdaBoostClassifier", "SelfTrainingClassifier"})
 _BY_PLACE = frozenset({"OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"})
 _FEW = 6
+_SAMPLED = "a sampler left people out, repeated them or made some up before the trees saw the rest"
 # They answer as what they hold.
 _THROUGH = SEARCHES | {"Pipeline", "FrozenEstimator"}
 _CONSTANT = re.compile("Dummy|(PriorProbability|(Scaled)?LogOdds|Quantile|Mean|Zero)Estimator$")
@@ -62,9 +63,12 @@ def children(found: ModelRef) -> Iterator[ModelRef]:
     told = class_labels(found.estimator) if held or encoders else None
     for encoder in encoders:
         check_labels(told, class_labels(encoder))
+    samplers = elements(found.get("samplers_"))
     for child in held(found) if held else ():
         if child is None:
             continue
+        if samplers:
+            child = replace(child, seen=_after_sampler(child.seen, samplers[0]))
         if kind in _BY_LABEL:
             check_labels(told, _own_labels(child))
         elif kind in _BY_PLACE:
@@ -250,10 +254,29 @@ def _transformed_target(found: ModelRef) -> Refs:
 def _pipeline(found: ModelRef) -> Refs:
     steps = steps_of(found.estimator)
     if steps:
-        earlier = tuple(step for _, step in steps[:-1])
-        names = (*found.step_names[:-1], *(clean(name) for name, _ in steps))
-        inner = replace(found, before=found.before + earlier, step_names=names)
-        yield inner.child(steps[-1][1], f"steps[{show(steps[-1][0])}]", found.seen)
+        kept = [one for one in steps[:-1] if not _is_sampler(one[1])]
+        seen = found.seen
+        for _, step in steps[:-1]:
+            seen = _after_sampler(seen, step)
+        names = (*found.step_names[:-1], *(clean(name) for name, _ in (*kept, steps[-1])))
+        before = (*found.before, *(step for _, step in kept))
+        inner = replace(found, before=before, step_names=names)
+        yield inner.child(steps[-1][1], f"steps[{show(steps[-1][0])}]", seen)
+
+
+def _is_sampler(step: object) -> bool:
+    """Tell whether a step changes the rows of the training, and no column."""
+    step = arrived(step)
+    return isinstance(step, Inert) and "sampling_strategy" in step.attributes
+
+
+def _after_sampler(seen: TrainingContext, step: object) -> TrainingContext:
+    """Return what is left of the rows behind a step, if that is a sampler."""
+    step = arrived(step)
+    if not isinstance(step, Inert) or not _is_sampler(step):
+        return seen
+    under = ".under_sampling." in step.cls.module and step.get("replacement") is not True
+    return replace(seen.after("some" if under else "repeated"), note=_SAMPLED)
 
 
 def _stacking(found: ModelRef) -> Refs:

@@ -50,6 +50,8 @@ def installed(kind: str, attributes: Attributes) -> Any:  # noqa: ANN401  # of s
     step = cls()
     for name, value in attributes.items():
         found = _plain(arrived(value))
+        if "features" in name and isinstance(found, int) and found > Most.features:
+            raise CannotUndoError
         if found is not None:
             setattr(step, name, found)
     return step

@@ -15,7 +15,6 @@ from treeaudit.model.words import an
 from treeaudit.readers.choice import choose, plain_name
 from treeaudit.readers.limits import Allowance, Deepest, Most, bare, clean, show
 from treeaudit.readers.pickle.arrays import LateArray, arrived
-from treeaudit.readers.pickle.filling import is_own
 from treeaudit.readers.pickle.inert import Global, Inert
 from treeaudit.readers.pickle.names import KNOWN, judge
 from treeaudit.readers.sklearn.ensembles import (
@@ -40,7 +39,6 @@ PASSED = SEARCHES | {
     "TunedThresholdClassifierCV",
     "SelfTrainingClassifier",
 }
-_MOST_ATTRIBUTES = 200
 _BEGINS = {"xgboost": "XGB", "lightgbm": "LGBM", "catboost": "CatBoost"}
 _FITTED = ("_Booster", "__model")
 
@@ -202,26 +200,12 @@ def _places_in(passed: frozenset[str], place: _Place) -> Iterator[_Place]:
             yield from (_Place(c.estimator, c.inside, c) for c in _behind(place.found))
         case Inert():
             yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in value.pairs.items())
-            if is_wrapper(value):
-                way = f"{inside}." if inside else ""
-                yield from (_Place(v, f"{way}{clean(k)}") for k, v in value.attributes.items())
         case dict():
             # Keys are put into words for what may hold a model, however many there are.
             held = ((k, v) for k, v in value.items() if not isinstance(v, str | int | float | None))
             yield from (_Place(v, f"{inside}[{show(k)}]") for k, v in held)
         case list() | tuple():
             yield from (_Place(v, f"{inside}[{i}]") for i, v in enumerate(value))
-
-
-def is_wrapper(value: Inert) -> bool:
-    """Tell whether an object is of the author's own class, with whole models in its attributes.
-
-    A list of models in it would be an ensemble, of which nobody knows how it answers.
-    """
-    if not is_own(value.cls.module):
-        return False
-    lists = (elements(part) for part in value.attributes.values())
-    return not any(isinstance(arrived(one), Inert) for some in lists for one in some[:1])
 
 
 def library_of(value: Inert) -> str:
@@ -297,28 +281,14 @@ def _what_estimator(root: Inert, reads: str) -> str:
     known = library in KNOWN or library == "__main__"
     if library and not known and judge(root.cls.module, root.cls.name) != "listed":
         foreign = f"treeaudit does not read {library}: "
-    where = _holds_trees(root)
-    if where:
+    if library == "cloudpickle" and root.kind.isidentifier() and not root.kind.startswith("_"):
         return (
-            f"{foreign}the file holds {an(name)}, an ensemble that treeaudit does "
-            f"not know: save the models in its {where} one at a time to audit their trees"
+            f"the file holds {an(clean(root.kind[:60]))}, a class that it brings as code, without "
+            "a tree model in it: a wrapper of MLflow has its model beside it, in artifacts: scan "
+            "the folder"
         )
     of_those = " of those that it reads" if foreign else ""
     return f"{foreign}the file holds {an(name)}, which is no tree model{of_those}; {reads}"
-
-
-def _holds_trees(root: Inert) -> str:
-    """Return the attribute that holds trees; of a list or dictionary the first is looked at."""
-    for name, stored in itertools.islice(root.attributes.items(), _MOST_ATTRIBUTES):
-        value = arrived(stored)
-        held = list(value.values())[:1] if isinstance(value, dict) else elements(value)[:1]
-        first = held[0] if held else value
-        if not isinstance(first, Inert) or not name.isidentifier():
-            continue
-        fitted = arrived(first.get("tree_")) is not None or first.kind == "Booster"
-        if fitted or (first.kind == "Pipeline" and name == "estimators_"):
-            return clean(name[:40])
-    return ""
 
 
 def _inner_private(root: object) -> str | None:

@@ -74,7 +74,7 @@ def to_forest(found: ModelRef, source: Source, n_bytes: int) -> Forest:
         n_records=_n_records(found, joined.n_records),
         source=replace(
             source,
-            estimator=estimator.kind,
+            estimator=estimator.cls.name,
             inside=found.inside,
             library="scikit-learn",
             library_version=clean(version) if isinstance(version, str) else None,

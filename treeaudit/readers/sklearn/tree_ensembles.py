@@ -16,6 +16,7 @@ from treeaudit.model.schema import Label, Schema
 from treeaudit.model.tree import SpreadIs, Tree
 from treeaudit.readers.limits import Most, show
 from treeaudit.readers.pickle.arrays import arrived
+from treeaudit.readers.pickle.filling import is_own
 from treeaudit.readers.pickle.inert import Inert
 from treeaudit.readers.sklearn.counts import Meaning, class_weights, meanings, weakest
 from treeaudit.readers.sklearn.ensembles import BAGS, FORESTS, children
@@ -165,6 +166,9 @@ def _check_stated(estimator: Inert, record: NodeTable) -> None:
         stated = arrived(state.get(name))
         if stated is None or (isinstance(stated, int) and stated == n):
             continue
+        # What other libraries call outputs is theirs: a survival tree may be without its curves.
+        if name == "n_outputs_" and is_own(estimator.cls.module):
+            continue
         numbers = elements(stated) or np.ravel(stated).tolist()  # type: ignore[call-overload]
         whole = all(isinstance(one, int) and 0 < one <= n for one in numbers)
         if not whole or max(numbers, default=0) != n or len(numbers) not in (1, record.n_outputs):
@@ -271,7 +275,8 @@ def _n_records(
     rows = {one.rows for one in seen}
     if found.seen.rows == "repeated":
         return None
-    whole = rows <= {"all", "first", "later"} and all(one.n_records.all() for one in records)
+    all_saw = rows <= {"all", "first", "later"} and not any(one.split for one in seen)
+    whole = all_saw and all(one.n_records.all() for one in records)
     if whole and len({one.people for one in records}) == 1:
         # What the ensemble states counts rows of weight 0 too, which no tree of it saw.
         return most
@@ -281,9 +286,9 @@ def _n_records(
     if not first.n_records.all():
         # A leaf of nobody, alone or under a node of nobody, is left where a repair took one out.
         return None
-    if rows <= {"all", "first", "later"} or (len(records) == 1 and rows == {"some"}):
+    if all_saw or (len(records) == 1 and rows == {"some"}):
         return first.people
-    if rows != {"bootstrap"} or found.estimator.kind not in FORESTS:
+    if rows != {"bootstrap"} or found.estimator.kind not in FORESTS or found.get("samplers_"):
         return None
     if found.get("max_samples") is None and found.get("class_weight") is None:
         alike = all(record.total == total for record in records)
