@@ -126,43 +126,29 @@ _OUTPUT_CHECKED = {
 }
 """What policies of output checkers have in common."""
 
+_DEFAULT = {
+    "min-leaf": _DEFAULT_K,
+    "max-unique-people": 0,
+    "max-certain-share": 0.01,
+    "max-nearly-certain-share": 0.05,
+    "max-known-number-share": 0.05,
+    "max-dominating-people": 0,
+    "max-certified-people": 0,
+    "max-joint-label-excess": 0.05,
+    "max-joint-one-label-excess": 0.25,
+    "max-joint-certain-people": 0,
+    "max-identifying-features": 0,
+    "max-training-rows-inside": 0,
+    "max-exact-values": 3000,
+    "max-calls": 0,
+    "max-extra-bytes": 4096,
+}
+
 BUILT_IN: Mapping[str, Policy] = {
-    "default": Policy(
-        name="default",
-        values={
-            "min-leaf": _DEFAULT_K,
-            "max-unique-people": 0,
-            "max-certain-share": 0.01,
-            "max-nearly-certain-share": 0.05,
-            "max-known-number-share": 0.05,
-            "max-dominating-people": 0,
-            "max-certified-people": 0,
-            "max-joint-label-excess": 0.05,
-            "max-joint-one-label-excess": 0.25,
-            "max-joint-certain-people": 0,
-            "max-identifying-features": 0,
-            "max-training-rows-inside": 0,
-            "max-exact-values": 3000,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-        },
-    ),
+    "default": Policy(name="default", values=_DEFAULT),
     "outsider": Policy(
         name="outsider",
-        values={
-            "min-leaf": _DEFAULT_K,
-            "max-unique-people": 0,
-            "max-certain-share": 0.01,
-            "max-nearly-certain-share": 0.05,
-            "max-known-number-share": 0.05,
-            "max-dominating-people": 0,
-            "max-certified-people": 0,
-            "max-identifying-features": 0,
-            "max-training-rows-inside": 0,
-            "max-exact-values": 3000,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-        },
+        values={k: value for k, value in _DEFAULT.items() if not k.startswith("max-joint-")},
     ),
     "strict": Policy(
         name="strict",
