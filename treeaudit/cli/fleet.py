@@ -200,4 +200,6 @@ def _print_list(rows: Sequence[Row], found: MatchedFiles, console: Plain, most: 
 
 
 def _next(rows: Sequence[Row]) -> str:
-    return next((f"next    {row.next}" for row in rows if row.verdict == "fail" and row.next), "")
+    """Return the first command of a shell for a file that failed."""
+    commands = (row.next for row in rows if row.verdict == "fail")
+    return next((f"next    {one}" for one in commands if one.startswith("treeaudit ")), "")
