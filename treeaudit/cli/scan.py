@@ -260,7 +260,7 @@ def demo(
     print_report(report, console)
     console.print()
     echo(f"model   {model}")
-    echo(f"report  {page}")
+    echo(f"report  {page} (you alone can open it, since reports tell of people: chmod to share)")
     echo(f"again   treeaudit scan {model}")
     if show:
         webbrowser.open(page.resolve().as_uri())

@@ -379,10 +379,11 @@ def _check(
         return replace(check, reason=missing or "the finding does not tell")
     known = math.isfinite(measured)
     unseen = [part for finding in findings for part in finding.unseen]
+    unsure = None if rule.unsure is None else rule.unsure(findings, forest)
     if rule.holds(measured, threshold):
         if unseen:
             return replace(check, reason=f"not everything could be looked at: {unseen[0]}")
-        if rule.unsure is not None and (unsure := rule.unsure(findings, forest)) is not None:
+        if unsure is not None:
             return replace(check, reason=unsure)
         if rule.perhaps is not None:
             at_most, why = rule.perhaps(findings, forest)
@@ -391,7 +392,7 @@ def _check(
     return replace(
         check,
         measured=measured if known else None,
-        shown=rule.say(findings, measured, threshold),
+        shown=f"{'at least ' if unsure else ''}{rule.say(findings, measured, threshold)}",
         status="pass" if rule.holds(measured, threshold) else "fail",
         reason=None if known or rule.unbounded is None else rule.unbounded(forest),
     )
