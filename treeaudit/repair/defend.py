@@ -1,17 +1,17 @@
 """Repair a model: as asked, or the mildest way that a policy passes; audited before and after."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.defense import build_defense, parameters, takes_people
 from treeaudit.dp.claims import promises
-from treeaudit.errors import DataError, near
+from treeaudit.errors import DataError, UnsupportedModelError, near
 from treeaudit.findings.policy import Policy, fails_for_good, read_policy
-from treeaudit.findings.report import Report
+from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.predictions import Utility, averages, utility
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
@@ -28,7 +28,9 @@ from treeaudit.repair.attempts import (
     rank,
 )
 from treeaudit.repair.candidates import try_candidates
-from treeaudit.repair.search import Candidate, Evaluator, accuracy_on, search, searchable
+from treeaudit.repair.search import Candidate, Evaluator, search, searchable
+from treeaudit.repair.worth import Worth, worth_on
+from treeaudit.writers import to_estimator
 
 Progress = Callable[[str, int, int], None]
 
@@ -49,6 +51,7 @@ class RepairRequest:
     person: str | None = None
     rows_per_person: int | None = None
     repeats: str | None = None
+    keep_auc: float | None = None
 
     def counting(self, forest: Forest) -> AuditOptions:
         """Return what is to be counted as one."""
@@ -120,8 +123,9 @@ def defend(
     person: str | None = None,
     rows_per_person: int | None = None,
     repeats: Literal["people", "copies"] | None = None,
+    keep_auc: float | None = None,
     **parameters: object,
-) -> Forest:
+) -> Any:  # noqa: ANN401  # an estimator, which has no type, or a Forest
     """Return a repaired model; the one given is left as it is.
 
     Parameters
@@ -132,7 +136,8 @@ def defend(
         The ``id`` of one of `treeaudit.defenses.DEFENSES`; ``merge-siblings``
         where ``min_leaf`` alone is told. Where neither is, the mildest repair
         that passes the policy is searched for: of a forest whose training people
-        are given, the most accurate of fewer trees and larger leaves.
+        are given, the best of fewer trees and larger leaves. The best is what loses
+        least accuracy and AUC together, if there are people to measure them on.
     min_leaf
         The k that every leaf shall hold, for methods that see to it; that of
         the policy unless told.
@@ -149,19 +154,26 @@ def defend(
     person, rows_per_person, repeats
         What is one person, as in `treeaudit.scan`: the audits before and after
         count persons then.
+    keep_auc
+        The most that the AUC may lose, such as 0.01, or R² of a model of numbers:
+        measured on ``test``, or else on ``train``. Of several classes the AUC is the mean
+        of each against all others.
     **parameters
         Of the method: the fields of its class, such as ``unanswered="reject"``.
 
     Returns
     -------
-    Forest
-        Write it with `treeaudit.save`, audit it with `treeaudit.scan`, or use
-        it with `treeaudit.writers.to_estimator`.
+    estimator or Forest
+        For a fitted estimator of scikit-learn one of the same kind, which predicts. A `Forest`
+        for a path, a `Forest`, and what scikit-learn cannot hold: an estimator of XGBoost or
+        LightGBM, a parameter ``unanswered="reject"``. `treeaudit.save` writes either, and
+        `treeaudit.scan` audits it.
 
     Raises
     ------
     DataError
-        If it cannot be done, or nothing that was tried passes the policy.
+        If it cannot be done, nothing that was tried passes the policy, or all of it loses more
+        than ``keep_auc``.
     ReadError
         If the model cannot be read.
 
@@ -174,7 +186,9 @@ def defend(
     >>> safer = defend(tree, min_leaf=10)
     >>> [ta.scan(model).findings[0].details.min_leaf for model in (tree, safer)]
     [1, 17]
-    >>> defend(tree, method="labels-only").counts_are
+    >>> safer.predict([[15.0] * 30]).tolist()
+    [1]
+    >>> defend(ta.load(tree), method="labels-only").counts_are
     'label-only'
     """
     done = repair(
@@ -192,11 +206,17 @@ def defend(
             person=person,
             rows_per_person=rows_per_person,
             repeats=repeats,
+            keep_auc=keep_auc,
         ),
     )
     if done.searched and not done.passed and done.after.report.verdict == "fail":
         raise DataError(nearest_miss(done))
-    return done.forest
+    if isinstance(model, Forest | str | os.PathLike):
+        return done.forest
+    try:
+        return to_estimator(done.forest)
+    except UnsupportedModelError:
+        return done.forest
 
 
 def repair(
@@ -222,22 +242,25 @@ def repair(
     whole, counting = counting, replace(counting, by_policy=known is not None)
     # With the people of leaves that do not tell them, where they were counted.
     forest = replace(forest, trees=before.report.forest.trees)
+    worth = _Worths(forest, wanted, counting)
     if not wanted.searched or before.report.verdict == "pass":
         after = audited_repair(forest, defenses, policy, counting)
+        worth.check([after])
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
     if fails_for_good(before.report.checks):
         return Repair(before=before, after=before, searched=True, counting=whole)
-    frontier = _frontier(forest, wanted, before, progress, counting)
+    frontier = _frontier(forest, wanted, worth, before, progress, counting)
     if frontier:
-        tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
+        tried = [one.attempt for one in frontier[1:] if one.attempt is not None]
+        tried = tried or ([before] if wanted.keep_auc is None else [])
     else:
-        train = _read(counting.train, forest, wanted)
-        tried = try_candidates(forest, policy, before, progress, counting, train, trial)
-    best = min(tried, key=lambda one: rank(one, before))
+        tried = try_candidates(forest, policy, before, progress, counting, worth.train, trial)
+        tried = worth.check(tried)
+    if not tried:
+        raise DataError(_nothing_keeps(wanted.keep_auc, worth.before, None))
+    best = min(tried, key=lambda one: rank(one, before, worth))
     passed = [one for one in frontier if one.summary.passed]
-    chosen = max(
-        passed, key=lambda one: (one.summary.accuracy or 0.0, one.summary.trees), default=None
-    )
+    chosen = max(passed, key=lambda one: (one.total, one.summary.trees), default=None)
     if chosen is not None and chosen.attempt is not None:
         best = chosen.attempt
     if defenses or (frontier and chosen is None):
@@ -251,32 +274,102 @@ def repair(
         searched=True,
         counting=whole,
         frontier=tuple(replace(one.summary, chosen=one is chosen) for one in frontier),
+        keep_auc=wanted.keep_auc,
     )
+
+
+class _Worths:
+    """What models are good for to the people at hand: unseen ones, or else those of training."""
+
+    def __init__(self, forest: Forest, wanted: RepairRequest, counting: AuditOptions) -> None:
+        self._keep = wanted.keep_auc
+        self.train = _read(counting.train, forest, wanted)
+        test = None if wanted.test is None else sample_table(wanted.test)
+        self.test = _read(test, forest, wanted)
+        self.before = self(forest)
+        if self.before is None and self.test is not None:
+            self.test = None
+            self.before = self(forest)
+        if self._keep is not None and (self.before is None or not 0 <= self._keep < 1):
+            raise DataError(
+                "--keep-auc takes what the AUC may lose, such as 0.01, and measures it on "
+                "labelled people (--test, or --train) of a model whose answers its file tells"
+            )
+
+    def __call__(self, forest: Forest) -> Worth | None:
+        people = self.test or self.train
+        return None if people is None else worth_on(forest, people, self.train)
+
+    def check(self, attempts: list[Attempt]) -> list[Attempt]:
+        """Return those that lose no more than is allowed; DataError if none is left."""
+        if self._keep is None or self.before is None:
+            return attempts
+        found = [(one, self(one.forest)) for one in attempts]
+        kept = [
+            one for one, after in found
+            if after is not None and self.before.kept - after.kept <= self._keep
+        ]  # fmt: skip
+        if not kept:
+            told = [after for _, after in found if after is not None]
+            nearest = max(told, key=lambda one: one.kept, default=None)
+            raise DataError(_nothing_keeps(self._keep, self.before, nearest))
+        return kept
+
+
+def _nothing_keeps(keep: float | None, before: Worth | None, nearest: Worth | None) -> str:
+    """Say that all repairs lose more of the AUC than is allowed."""
+    text = f"no repair that was tried loses at most {keep or 0:g} AUC"
+    if before is not None and nearest is not None:
+        text += f": the nearest has {before.words} → {nearest.kept:.3f}"
+    return f"{text}; allow more with --keep-auc, or see what there is with --sweep"
 
 
 def _frontier(
     forest: Forest,
     wanted: RepairRequest,
+    worth: _Worths,
     before: Attempt,
     progress: Progress | None,
     counting: AuditOptions,
+    sizes: Sequence[int] = (),
 ) -> list[Candidate]:
     """Search the repairs of a forest; nothing where there are no people or no forest."""
-    if counting.train is None:
+    if worth.train is None or not searchable(forest, worth.train):
         return []
-    train, test = (_read(data, forest, wanted) for data in (counting.train, counting.test))
-    if train is None or not searchable(forest, train):
-        return []
-    if test is not None and accuracy_on(forest, test) is None:
-        test = None
-    evaluator = Evaluator(policy=wanted.resolved(), counting=counting, train=train, test=test)
-    return search(forest, evaluator, before, progress)
+    evaluator = Evaluator(
+        policy=wanted.resolved(),
+        counting=counting,
+        train=worth.train,
+        test=worth.test,
+        keep_auc=wanted.keep_auc,
+    )
+    return search(forest, evaluator, before, progress, sizes)
 
 
 def _read(data: object, forest: Forest, wanted: RepairRequest) -> Records | None:
     if data is None:
         return None
     return read_records(data, forest, target=wanted.target, person=wanted.person)
+
+
+def frontier_of(
+    model: object, sizes: Sequence[int], wanted: RepairRequest, progress: Progress | None = None
+) -> tuple[Tried, ...]:
+    """Try numbers of trees with each k, all of them audited together: what privacy costs a forest.
+
+    Nothing where it is no forest, or its training people are not given.
+    """
+    forest, policy = load(model), wanted.resolved()
+    if wanted.train is None or promises(forest) or not wanted.searched:
+        return ()
+    counting = wanted.counting(forest)
+    worth = _Worths(forest, wanted, counting)
+    if worth.train is None or not searchable(forest, worth.train):
+        return ()
+    before = attempt(forest, (), policy, counting)
+    forest = replace(forest, trees=before.report.forest.trees)
+    found = _frontier(forest, wanted, worth, before, progress, counting, sizes)
+    return tuple(one.summary for one in found)
 
 
 def sweep(model: object, sizes: Sequence[int], wanted: RepairRequest) -> list[Attempt]:
@@ -298,15 +391,3 @@ def sweep(model: object, sizes: Sequence[int], wanted: RepairRequest) -> list[At
                 raise
             break
     return attempts
-
-
-def utility_on(
-    forest: Forest, test: object, target: str | None = None, person: str | None = None
-) -> Utility | None:
-    """Return how useful a model is to unseen people, or None where the file does not tell.
-
-    Raises DataError if the data does not fit the model, or has no labels.
-    """
-    if not averages(forest):
-        return None
-    return utility(forest, read_records(sample_table(test), forest, target=target, person=person))

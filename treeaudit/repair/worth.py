@@ -1,0 +1,88 @@
+"""What a model is good for, by which repairs are chosen: accuracy and AUC together, or R²."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from treeaudit.errors import DataError
+from treeaudit.model.forest import Forest
+from treeaudit.people.predict.predictions import Utility, explained, utility
+from treeaudit.people.records import Records, read_records
+from treeaudit.people.streaming import sample_table
+from treeaudit.stats import Estimate
+
+Use = Utility | Estimate
+"""How useful a model of classes is, or R² of one of numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """What a model is good for to some people."""
+
+    right: float  # Share of them answered rightly, or R² of a number
+    auc: float | None  # Of several classes the mean of each against all others; None of numbers
+
+    @property
+    def total(self) -> float:
+        """What repairs are compared by: a loss of either counts alike."""
+        return self.right + (self.auc or 0.0)
+
+    @property
+    def kept(self) -> float:
+        """What ``keep_auc`` is about: the AUC, or R² of a number."""
+        return self.right if self.auc is None else self.auc
+
+    @property
+    def words(self) -> str:
+        """The same with its name."""
+        return f"{'R²' if self.auc is None else 'AUC'} {self.kept:.3f}"
+
+
+def measured(forest: Forest, people: Records, train: Records | None = None) -> Use:
+    """Return how useful a model is to some people; of a number, R².
+
+    They may have been routed through another model of the same columns. ``train`` are its training
+    people, who tell where some boostings start.
+
+    Raises DataError if the file does not tell what it answers, or the people have no labels.
+    """
+    people = replace(people, node=forest.apply(people.values))
+    if forest.schema.classes is None:
+        return explained(forest, people, train)
+    return utility(forest, people, train)
+
+
+def uses_of(
+    forests: Sequence[Forest],
+    *,
+    train: object,
+    test: object,
+    target: str | None = None,
+    person: str | None = None,
+) -> tuple[list[Use], str]:
+    """Return how useful models of the same columns are to unseen people, or else to their own.
+
+    Nothing if nobody is given, or, with the reason, if that is not told.
+
+    Raises DataError if the people do not fit the model.
+    """
+    read = partial(read_records, forest=forests[0], target=target, person=person)
+    known = None if train is None else read(train)
+    people = known if test is None else read(sample_table(test))
+    if people is None:
+        return [], ""
+    try:
+        return [measured(one, people, known) for one in forests], ""
+    except DataError as error:
+        return [], f"accuracy is not told: {error}"
+
+
+def worth_on(forest: Forest, people: Records, train: Records | None = None) -> Worth | None:
+    """Return the same as `Worth`; None where it is not told."""
+    try:
+        use = measured(forest, people, train)
+    except DataError:
+        return None
+    if isinstance(use, Estimate):
+        return Worth(right=use.value, auc=None)
+    return Worth(right=use.right_of_all.value, auc=use.auc)
