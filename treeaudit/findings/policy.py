@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from treeaudit.errors import PolicyError, near
+from treeaudit.errors import MissingFileError, PolicyError, near
 from treeaudit.files import read_toml
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import Check, Finding, Skipped, Verdict
@@ -29,7 +29,7 @@ def _policies_in(path: Path) -> dict[str, dict[str, Any]]:
     try:
         data = read_toml(path, PolicyError)
     except FileNotFoundError:
-        raise PolicyError(f"there is no file {path}") from None
+        raise MissingFileError(path) from None
     tool = data.get("tool")
     own = tool.get("treeaudit") if isinstance(tool, dict) else None
     for table in (own, data):
@@ -126,43 +126,29 @@ _OUTPUT_CHECKED = {
 }
 """What policies of output checkers have in common."""
 
+_DEFAULT = {
+    "min-leaf": _DEFAULT_K,
+    "max-unique-people": 0,
+    "max-certain-share": 0.01,
+    "max-nearly-certain-share": 0.05,
+    "max-known-number-share": 0.05,
+    "max-dominating-people": 0,
+    "max-certified-people": 0,
+    "max-joint-label-excess": 0.05,
+    "max-joint-one-label-excess": 0.25,
+    "max-joint-certain-people": 0,
+    "max-identifying-features": 0,
+    "max-training-rows-inside": 0,
+    "max-exact-values": 3000,
+    "max-calls": 0,
+    "max-extra-bytes": 4096,
+}
+
 BUILT_IN: Mapping[str, Policy] = {
-    "default": Policy(
-        name="default",
-        values={
-            "min-leaf": _DEFAULT_K,
-            "max-unique-people": 0,
-            "max-certain-share": 0.01,
-            "max-nearly-certain-share": 0.05,
-            "max-known-number-share": 0.05,
-            "max-dominating-people": 0,
-            "max-certified-people": 0,
-            "max-joint-label-excess": 0.05,
-            "max-joint-one-label-excess": 0.25,
-            "max-joint-certain-people": 0,
-            "max-identifying-features": 0,
-            "max-training-rows-inside": 0,
-            "max-exact-values": 3000,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-        },
-    ),
+    "default": Policy(name="default", values=_DEFAULT),
     "outsider": Policy(
         name="outsider",
-        values={
-            "min-leaf": _DEFAULT_K,
-            "max-unique-people": 0,
-            "max-certain-share": 0.01,
-            "max-nearly-certain-share": 0.05,
-            "max-known-number-share": 0.05,
-            "max-dominating-people": 0,
-            "max-certified-people": 0,
-            "max-identifying-features": 0,
-            "max-training-rows-inside": 0,
-            "max-exact-values": 3000,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-        },
+        values={k: value for k, value in _DEFAULT.items() if not k.startswith("max-joint-")},
     ),
     "strict": Policy(
         name="strict",
