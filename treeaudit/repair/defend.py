@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
@@ -29,7 +30,7 @@ from treeaudit.repair.attempts import (
 )
 from treeaudit.repair.candidates import try_candidates
 from treeaudit.repair.search import Candidate, Evaluator, search, searchable
-from treeaudit.repair.worth import Worth, worth_on
+from treeaudit.repair.worth import Worths
 from treeaudit.writers import to_estimator
 
 Progress = Callable[[str, int, int], None]
@@ -242,10 +243,10 @@ def repair(
     whole, counting = counting, replace(counting, by_policy=known is not None)
     # With the people of leaves that do not tell them, where they were counted.
     forest = replace(forest, trees=before.report.forest.trees)
-    worth = _Worths(forest, wanted, counting)
+    worth = _worths(forest, wanted, counting)
     if not wanted.searched or before.report.verdict == "pass":
         after = audited_repair(forest, defenses, policy, counting)
-        worth.check([after])
+        worth.keeps([after.forest])
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
     if fails_for_good(before.report.checks):
         return Repair(before=before, after=before, searched=True, counting=whole)
@@ -255,9 +256,9 @@ def repair(
         tried = tried or ([before] if wanted.keep_auc is None else [])
     else:
         tried = try_candidates(forest, policy, before, progress, counting, worth.train, trial)
-        tried = worth.check(tried)
+        tried = list(compress(tried, worth.keeps([one.forest for one in tried])))
     if not tried:
-        raise DataError(_nothing_keeps(wanted.keep_auc, worth.before, None))
+        raise worth.nothing_keeps()
     best = min(tried, key=lambda one: rank(one, before, worth))
     passed = [one for one in frontier if one.summary.passed]
     chosen = max(passed, key=lambda one: (one.total, one.summary.trees), default=None)
@@ -278,56 +279,20 @@ def repair(
     )
 
 
-class _Worths:
-    """What models are good for to the people at hand: unseen ones, or else those of training."""
-
-    def __init__(self, forest: Forest, wanted: RepairRequest, counting: AuditOptions) -> None:
-        self._keep = wanted.keep_auc
-        self.train = _read(counting.train, forest, wanted)
-        test = None if wanted.test is None else sample_table(wanted.test)
-        self.test = _read(test, forest, wanted)
-        self.before = self(forest)
-        if self.before is None and self.test is not None:
-            self.test = None
-            self.before = self(forest)
-        if self._keep is not None and (self.before is None or not 0 <= self._keep < 1):
-            raise DataError(
-                "--keep-auc takes what the AUC may lose, such as 0.01, and measures it on "
-                "labelled people (--test, or --train) of a model whose answers its file tells"
-            )
-
-    def __call__(self, forest: Forest) -> Worth | None:
-        people = self.test or self.train
-        return None if people is None else worth_on(forest, people, self.train)
-
-    def check(self, attempts: list[Attempt]) -> list[Attempt]:
-        """Return those that lose no more than is allowed; DataError if none is left."""
-        if self._keep is None or self.before is None:
-            return attempts
-        found = [(one, self(one.forest)) for one in attempts]
-        kept = [
-            one for one, after in found
-            if after is not None and self.before.kept - after.kept <= self._keep
-        ]  # fmt: skip
-        if not kept:
-            told = [after for _, after in found if after is not None]
-            nearest = max(told, key=lambda one: one.kept, default=None)
-            raise DataError(_nothing_keeps(self._keep, self.before, nearest))
-        return kept
-
-
-def _nothing_keeps(keep: float | None, before: Worth | None, nearest: Worth | None) -> str:
-    """Say that all repairs lose more of the AUC than is allowed."""
-    text = f"no repair that was tried loses at most {keep or 0:g} AUC"
-    if before is not None and nearest is not None:
-        text += f": the nearest has {before.words} → {nearest.kept:.3f}"
-    return f"{text}; allow more with --keep-auc, or see what there is with --sweep"
+def _worths(forest: Forest, wanted: RepairRequest, counting: AuditOptions) -> Worths:
+    test = None if wanted.test is None else sample_table(wanted.test)
+    return Worths(
+        forest,
+        train=_read(counting.train, forest, wanted),
+        test=_read(test, forest, wanted),
+        keep=wanted.keep_auc,
+    )
 
 
 def _frontier(
     forest: Forest,
     wanted: RepairRequest,
-    worth: _Worths,
+    worth: Worths,
     before: Attempt,
     progress: Progress | None,
     counting: AuditOptions,
@@ -363,7 +328,7 @@ def frontier_of(
     if wanted.train is None or promises(forest) or not wanted.searched:
         return ()
     counting = wanted.counting(forest)
-    worth = _Worths(forest, wanted, counting)
+    worth = _worths(forest, wanted, counting)
     if worth.train is None or not searchable(forest, worth.train):
         return ()
     before = attempt(forest, (), policy, counting)

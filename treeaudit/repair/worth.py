@@ -86,3 +86,48 @@ def worth_on(forest: Forest, people: Records, train: Records | None = None) -> W
     if isinstance(use, Estimate):
         return Worth(right=use.value, auc=None)
     return Worth(right=use.right_of_all.value, auc=use.auc)
+
+
+class Worths:
+    """What models are good for to the people at hand: unseen ones, or else those of training."""
+
+    def __init__(
+        self, forest: Forest, *, train: Records | None, test: Records | None, keep: float | None
+    ) -> None:
+        self.train, self.test, self._keep = train, test, keep
+        self.before = self(forest)
+        if self.before is None:
+            self.test = None
+            self.before = self(forest)
+        if keep is None:
+            return
+        if not isinstance(keep, int | float) or not 0 <= keep < 1:
+            raise DataError(f"keep_auc is a number from 0 to below 1, not {keep!r}")
+        if self.before is None:
+            raise DataError(
+                "--keep-auc measures what the AUC loses on labelled people: give --test, or "
+                "--train, for a model whose answers its file tells"
+            )
+
+    def __call__(self, forest: Forest) -> Worth | None:
+        people = self.test or self.train
+        return None if people is None else worth_on(forest, people, self.train)
+
+    def keeps(self, forests: Sequence[Forest]) -> list[bool]:
+        """Tell which models lose no more of the AUC than is allowed; DataError if none does."""
+        if self._keep is None or self.before is None:
+            return [True] * len(forests)
+        found = [self(one) for one in forests]
+        kept = [one is not None and self.before.kept - one.kept <= self._keep for one in found]
+        if not any(kept):
+            raise self.nothing_keeps([one for one in found if one is not None])
+        return kept
+
+    def nothing_keeps(self, found: Sequence[Worth] = ()) -> DataError:
+        """Say that all repairs lose more of the AUC than is allowed."""
+        text = f"no repair that was tried loses at most {self._keep or 0:g} AUC"
+        nearest = max(found, key=lambda one: one.kept, default=None)
+        if nearest is not None and self.before is not None:
+            whom = "--test" if self.test else "the people it was trained on (--test decides)"
+            text += f": the nearest has {self.before.words} → {nearest.kept:.3f} on {whom}"
+        return DataError(f"{text}; allow more with --keep-auc, or see all with --sweep")
