@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from treeaudit.comparison.differencing import Difference, difference
     from treeaudit.errors import (
         DataError,
+        MissingFileError,
         ModelTooLargeError,
         PolicyError,
         PrivacyError,
@@ -53,6 +54,7 @@ __all__ = [
     "Feature",
     "Finding",
     "Forest",
+    "MissingFileError",
     "ModelTooLargeError",
     "Policy",
     "PolicyError",
@@ -86,8 +88,8 @@ _HOME = {
     "audit.scan": "scan",
     "comparison.compare": "Comparison compare",
     "comparison.differencing": "Difference difference",
-    "errors": "DataError ModelTooLargeError PolicyError PrivacyError PrivacyWarning ReadError "
-    "TreeauditError UnsafeModelError UnsupportedModelError",
+    "errors": "DataError MissingFileError ModelTooLargeError PolicyError PrivacyError "
+    "PrivacyWarning ReadError TreeauditError UnsafeModelError UnsupportedModelError",
     "findings.findings": "Check Control Evidence Finding Skipped",
     "findings.policy": "Policy",
     "findings.report": "Report",
@@ -113,6 +115,7 @@ bind("Reports", "treeaudit.reports.several")
 bind("Comparison", "treeaudit.reports.comparison")
 bind("Difference", "treeaudit.reports.difference")
 bind("Changes", "treeaudit.reports.changes")
+bind("Forest", "treeaudit.writers")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # the module protocol wants Any

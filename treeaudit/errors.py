@@ -10,6 +10,7 @@
     │   └── ModelTooLargeError       over a stated limit
     ├── DataError(ValueError)        the data does not fit the model
     ├── PolicyError(ValueError)      a policy is not well formed
+    ├── MissingFileError             a file that was named does not exist; each of the three above
     └── PrivacyError(ValueError)     a private fit would leak
 
 Each message is one sentence that says what, where and what to do next. The
@@ -69,6 +70,13 @@ class DataError(TreeauditError, ValueError):
 
 class PolicyError(TreeauditError, ValueError):
     """A policy is not well formed."""
+
+
+class MissingFileError(ReadError, DataError, PolicyError):
+    """A file that was named does not exist, be it a model, a table, a report or a policy."""
+
+    def __init__(self, path: object, hint: str = "") -> None:
+        super().__init__(f"there is no file {path}{hint}")
 
 
 class PrivacyError(TreeauditError, ValueError):

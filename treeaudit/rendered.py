@@ -1,8 +1,8 @@
 """A result says that it can be shown; who shows it is bound in `treeaudit/__init__`.
 
-Data comes before renderers, so that it cannot import them. The renderer of a
-class is a module with ``to_dict``, ``dumps``, ``to_text``, ``in_notebook`` and ``save``;
-it is imported when a result is first shown.
+Data comes before renderers, so that it cannot import them; nor can a model its writers, which are
+bound in the same way. The renderer of a result is a module with ``to_dict``, ``dumps``,
+``to_text``, ``in_notebook`` and ``save``; it is imported when a result is first shown.
 """
 
 import os

@@ -176,7 +176,7 @@ def test_an_accepted_report(cancer_file, tmp_path) -> None:
     assert "1 accepted by accepted.json" in done.stdout
     done = run("scan", cancer_file, "--baseline", tmp_path / "nowhere.json")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "there is no baseline" in done.stderr
+    assert "there is no file" in done.stderr
 
 
 def test_an_entry_for_the_output_checker(cancer_file, tmp_path) -> None:

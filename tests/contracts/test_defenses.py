@@ -126,7 +126,7 @@ def test_what_it_does_not_take_is_one_sentence(cancer_tree, options, says) -> No
 
 
 def test_numbers_of_numpy_are_numbers(cancer_tree) -> None:
-    assert ta.defend(cancer_tree, min_leaf=np.int64(5)).trees[0].n_records.min() >= 5
+    assert ta.defend(ta.load(cancer_tree), min_leaf=np.int64(5)).trees[0].n_records.min() >= 5
 
 
 def test_a_table_of_steps_from_the_command_line(cancer_file) -> None:

@@ -178,7 +178,7 @@ def test_a_baseline_follows_the_line_of_a_model_and_not_the_name_of_its_file(tmp
         wrote(columns, labels)
         with pytest.raises(ta.PolicyError, match="a model of other columns or labels"):
             ta.scan(path, baseline=old)
-    with pytest.raises(ta.PolicyError, match="there is no baseline"):
+    with pytest.raises(ta.PolicyError, match="there is no file"):
         ta.scan(path, baseline=tmp_path / "nowhere.json")
 
 

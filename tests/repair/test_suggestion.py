@@ -21,7 +21,7 @@ def test_a_failed_audit_is_repaired_and_the_repair_passes(cancer_tree) -> None:
     assert fix.passed
     assert fix.misses == ()
     assert fix.leaves[1] < fix.leaves[0] == report.table.n_leaves
-    repaired = ta.defend(cancer_tree)
+    repaired = ta.defend(ta.load(cancer_tree))
     assert ta.scan(repaired).verdict == "pass"
     assert sum(len(tree.leaves) for tree in repaired.trees) == fix.leaves[1]
 
@@ -61,7 +61,7 @@ def test_counts_tell_how_often_each_tree_alone_is_right(forest) -> None:
     assert "right_of" not in report.to_dict()["fix"]
     done = repair(ta.load(forest[0]), RepairRequest())
     rows = before_and_after(done.before, done.after)
-    assert ("right by own counts, each tree alone, on average", f"{before:.2%}") in [
+    assert ("right for its own people, each tree alone", f"{before:.2%}") in [
         row[:2] for row in rows
     ]
 

@@ -8,7 +8,7 @@ import typer
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, page, progress_bar
 from treeaudit.cli.options import protect_inputs
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, MissingFileError
 from treeaudit.files import same_file
 
 
@@ -121,7 +121,7 @@ def diff(
     protect_inputs(outputs, {"--schema": schema})
     for path in (old, new):
         if not path.exists():
-            raise DataError(f"there is no file {path}")
+            raise MissingFileError(path)
     kinds = is_report(old), is_report(new)
     if kinds[0] != kinds[1]:
         report, model = (old, new) if kinds[0] else (new, old)

@@ -10,7 +10,8 @@ import typer
 from treeaudit.cli import options as opt
 from treeaudit.cli.console import Console, echo, grid, progress_bar
 from treeaudit.cli.options import protect_inputs, settings
-from treeaudit.errors import DataError, SeveralModelsError
+from treeaudit.cli.sweep import sweep_sizes
+from treeaudit.errors import SeveralModelsError
 from treeaudit.reports.plain_text import plain
 
 if TYPE_CHECKING:
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
     from treeaudit.model.forest import Forest
     from treeaudit.repair.attempts import Attempt, Repair
     from treeaudit.repair.defend import RepairRequest
+    from treeaudit.repair.worth import Use
 
 
 _HOW = partial(typer.Option, rich_help_panel="How", show_default=False)
+
+
+_ROWS = 6
+"""Of what was tried; a page and a sweep show more."""
 
 
 def _list_methods(method: str | None) -> str | None:
@@ -98,9 +104,17 @@ def defend(
     sweep: Annotated[
         str | None,
         _HOW(
-            help="Only show what each of these K costs, such as 2,5,10,20,50; -o FILE.html "
-            "draws it.",
+            help="Only show what each of these K costs, such as 2,5,10,20,50; of a forest with "
+            "--train each with several numbers of trees. -o FILE.html draws it.",
             metavar="K,K,…",
+        ),
+    ] = None,
+    keep_auc: Annotated[
+        float | None,
+        _HOW(
+            help="Refuse repairs that lose more of the AUC, such as 0.01, or of R² of a number: "
+            "measured on --test, or else on --train.",
+            metavar="X",
         ),
     ] = None,
     policy: opt.PolicyName = "default",
@@ -134,6 +148,7 @@ def defend(
     from treeaudit.findings.request import Request
     from treeaudit.repair.defend import RepairRequest, repair
     from treeaudit.reports.formats import check_output
+    from treeaudit.reports.repairs import OWN_PEOPLE
     from treeaudit.writers import check_target
 
     parameters = settings(setting, {"min_leaf"}, "t=0.3")
@@ -152,12 +167,13 @@ def defend(
         person=person,
         rows_per_person=rows_per_person,
         repeats=repeats,
+        keep_auc=keep_auc,
     )
     console = Console()
     forest = ta.load(model, select=select, max_bytes=max_bytes)
     protect_inputs(output or [], {"MODEL": model, "--train": train, "--test": test}, policy)
     if sweep is not None:
-        _sweep_sizes(console, forest, sweep, wanted, test=test, output=output or [], force=force)
+        sweep_sizes(console, forest, sweep, wanted, output=output or [], force=force)
         return
     models, reports = _by_suffix(output or [])
     for path in models:
@@ -168,17 +184,19 @@ def defend(
         done = repair(forest, wanted, progress=progress)
         failed = done.searched and done.after.report.verdict == "fail"
         # Before anything is written: the table of unseen people may turn out not to fit.
-        use = None
-        if not quiet and test is not None:
-            use = _use(done, test, target, person)
+        uses, untold = ([], "") if quiet else _uses(done, wanted)
+    if not quiet:
+        _announce(console, done, uses)
+    with progress_bar("writing and auditing", quiet=quiet):
         written = [] if failed else [_write_and_audit(done, path, policy, force) for path in models]
         if reports:
             report = _audited(done, models[0] if written else None, wanted)
             for path in reports:
                 report.save(path, force=force)
-    _print(console, done, written, quiet=quiet)
-    if use is not None:
-        console.print(use)
+    whom = " on its own people" if test is None else " on unseen people"
+    _print(console, done, written, uses, whom, quiet=quiet)
+    if not quiet and (untold or (test is None and (uses or done.before.accuracy is not None))):
+        console.print(untold or OWN_PEOPLE)
     _print_end(console, done, models, written, failed=failed, quiet=quiet)
     if done.by_file_alone and train is not None and not quiet:
         console.print(
@@ -214,9 +232,11 @@ def _by_suffix(output: list[Path]) -> tuple[list[Path], list[Path]]:
 def _audited(done: "Repair", path: Path | None, wanted: "RepairRequest") -> "Report":
     """Return the whole audit of what was written, or else of what came of the repair."""
     import treeaudit as ta
+    from treeaudit.repair.attempts import with_spreads
 
+    made = done.forest if path is None else _again(path, done.forest)
     report = ta.scan(
-        done.forest if path is None else _again(path, done.forest),
+        with_spreads(made, done.before.forest),
         train=wanted.train,
         test=wanted.test,
         target=wanted.target,
@@ -249,7 +269,15 @@ def _again(path: Path, forest: "Forest") -> "Forest":
         return ta.load(path, select=forest.source.inside)
 
 
-def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quiet: bool) -> None:
+def _print(
+    console: "Console",
+    done: "Repair",
+    written: "list[Attempt]",
+    uses: "list[Use]",
+    whom: str,
+    *,
+    quiet: bool,
+) -> None:
     from treeaudit.reports.advice import verdict_line
     from treeaudit.reports.repairs import before_and_after
 
@@ -262,30 +290,38 @@ def _print(console: "Console", done: "Repair", written: "list[Attempt]", *, quie
     if not done.steps:
         what = "it passes as it is" if done.before.report.verdict == "pass" else "its trees stay"
         console.print(f"{what}; a file that is written is put together anew, without leftovers")
-    console.print(grid(["", "before", "after"], before_and_after(done.before, after)))
+    console.print(grid(["", "before", "after"], before_and_after(done.before, after, uses, whom)))
     if done.frontier:
         from treeaudit.reports.repairs import HEAD, rest, shown
 
         console.print()
-        console.print(grid(list(HEAD), [list(row.cells) for row in shown(done.frontier)]))
+        console.print(grid(list(HEAD), [list(row.cells) for row in shown(done.frontier)[:_ROWS]]))
         console.print(rest(done.frontier))
 
 
-def _use(done: "Repair", test: Path, target: str | None, person: str | None) -> object:
-    """Return how useful the model is to people who were not in its training data."""
+def _uses(done: "Repair", wanted: "RepairRequest") -> "tuple[list[Use], str]":
+    """Return how useful the model is before and after, or why that is not told."""
     from treeaudit.defenses.prune_leaves import PruneLeaves, rejecting
-    from treeaudit.repair.defend import utility_on
-    from treeaudit.reports.repairs import utility_rows
+    from treeaudit.repair.worth import uses_of
 
-    before = utility_on(done.before.forest, test, target, person)
-    after = utility_on(done.forest, test, target, person)
-    if before is None or after is None:
-        return "what it answers cannot be told from its trees alone: no accuracy"
-    rows = utility_rows(before, after)
+    forests = [done.before.forest, done.forest]
     if any(isinstance(one, PruneLeaves) for one in done.after.defenses):
-        others = utility_on(rejecting(done.forest), test, target, person)
-        rows += [] if others is None else utility_rows(before, others, ", of those answered")
-    return grid(["", "before", "after"], rows)
+        forests.append(rejecting(done.forest))
+    return uses_of(
+        forests, train=wanted.train, test=wanted.test, target=wanted.target, person=wanted.person
+    )
+
+
+def _announce(console: "Console", done: "Repair", uses: "list[Use]") -> None:
+    """Say before anything is written what comes back as something else."""
+    from treeaudit.reports.repairs import far_fewer
+
+    before, source = done.before.forest, done.forest.source
+    if text := far_fewer(before.n_trees, done.forest.n_trees, uses, done.keep_auc):
+        console.print(text)
+    if "best_estimator_" in (source.inside or ""):
+        kind = "Pipeline" if "steps[" in (source.inside or "") else source.estimator
+        console.print(f"a search is in the file: its best estimator comes back, a {kind} alone")
 
 
 def _print_end(
@@ -321,44 +357,3 @@ def _print_end(
             "this holds for each tree alone: people who share their leaves in all trees can be "
             f"fewer{other}"
         )
-
-
-def _sweep_sizes(
-    console: "Console",
-    forest: "Forest",
-    text: str,
-    wanted: "RepairRequest",
-    *,
-    test: Path | None,
-    output: list[Path],
-    force: bool,
-) -> None:
-    """Repair once for each k, print what it costs, and write the pages asked for."""
-    import treeaudit as ta
-    from treeaudit.repair.defend import sweep, utility_on
-    from treeaudit.reports.comparison import check_output
-    from treeaudit.reports.repairs import curve
-
-    parts = text.split(",")
-    if not all(part.strip().isdecimal() for part in parts):
-        raise DataError(f"--sweep takes numbers of people such as 2,5,10,20,50, not {text!r}")
-    for path in output:
-        check_output(path, force=force)
-    sizes = [int(part) for part in parts]
-    with progress_bar("repairing for every size"):
-        attempts = sweep(forest, sizes, wanted)
-        target = wanted.target
-        uses = [None if test is None else utility_on(one.forest, test, target) for one in attempts]
-    console.print(grid(*curve(sizes, attempts, uses)))
-    if len(attempts) < len(sizes):
-        console.print(
-            f"no tree of at least two leaves is left at {sizes[len(attempts)]:,} and above"
-        )
-    if not output:
-        return
-    names = ["as it is", *(f"k = {k:,}" for k in sizes[: len(attempts)])]
-    models = (forest, *(one.forest for one in attempts))
-    found = ta.compare(*models, names=names, test=test, target=wanted.target, policy=wanted.policy)
-    for path in output:
-        found.save(path, force=force)
-        echo(f"report  {path}")

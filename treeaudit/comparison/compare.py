@@ -304,9 +304,9 @@ def _compared(name: str, asked: Request, request: Request) -> ComparedModel:
         )
         try:
             if forest.schema.classes is None:
-                number = explained(forest, unseen)
+                number = explained(forest, unseen, trained)
             else:
-                useful = utility(forest, unseen)
+                useful = utility(forest, unseen, trained)
         except DataError as error:
             notes.append(f"not measured how good it is: {error}")
     because = None if forest.privacy is None else unbounded_because(report.forest)

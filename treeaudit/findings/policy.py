@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from treeaudit.errors import PolicyError, near
+from treeaudit.errors import MissingFileError, PolicyError, near
 from treeaudit.files import read_toml
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.findings import Check, Finding, Skipped, Verdict
@@ -29,7 +29,7 @@ def _policies_in(path: Path) -> dict[str, dict[str, Any]]:
     try:
         data = read_toml(path, PolicyError)
     except FileNotFoundError:
-        raise PolicyError(f"there is no file {path}") from None
+        raise MissingFileError(path) from None
     tool = data.get("tool")
     own = tool.get("treeaudit") if isinstance(tool, dict) else None
     for table in (own, data):

@@ -101,6 +101,8 @@ class Tried:
     # those of the training data without
     accuracy: float | None
     unseen: bool
+    auc: float | None  # Of several classes the mean of each against all others; None of numbers
+    leaves: int | None  # Of all trees
     # Labels that all trees give back beyond the model's answers; None where that was not tried
     excess: Share | None
     # Whether it was audited, passes the policy, and the first check that it misses, in words
@@ -181,6 +183,27 @@ class Report(Rendered):
     def bound(self) -> str:
         """Both in words; empty where nothing bounds what the model gives away."""
         return loss_in_words(self.epsilon, self.delta) if isfinite(self.epsilon) else ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check that applies passed: an accepted failure is none."""
+        return self.verdict == "pass"
+
+    @property
+    def failed_checks(self) -> tuple[Check, ...]:
+        """The checks that failed, also those that somebody accepted.
+
+        Examples
+        --------
+        >>> import treeaudit as ta
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> tree = DecisionTreeClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+        >>> report = ta.scan(tree)
+        >>> report.passed, [check.name for check in report.failed_checks][:2]
+        (False, ['min-leaf', 'max-unique-people'])
+        """
+        return tuple(check for check in self.checks if check.status == "fail")
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from treeaudit.errors import PolicyError, ReadError, TreeauditError
+from treeaudit.errors import MissingFileError, PolicyError, ReadError, TreeauditError
 from treeaudit.files import BASELINE, read_bytes
 from treeaudit.findings.checks import Registered
 from treeaudit.findings.policy import Policy
@@ -48,7 +48,7 @@ def read_json(path: str | os.PathLike[str], what: str, most: int = BASELINE) -> 
         content = read_bytes(path, most, PolicyError, what)
         data = parse_json(content, Most.form, (232, 88, 36))
     except FileNotFoundError:
-        raise PolicyError(f"there is no {what.removeprefix('the ')} {path}") from None
+        raise MissingFileError(path) from None
     except ReadError as error:
         raise PolicyError(
             f"{what} {path} is no JSON report ({error}); 'treeaudit scan MODEL -o report.json' "

@@ -14,7 +14,7 @@ from treeaudit.model.schema import Label, Schema
 from treeaudit.model.source import Extras, Member, Source
 from treeaudit.model.tree import Tree
 from treeaudit.model.words import label_text, number_of
-from treeaudit.rendered import NotebookText
+from treeaudit.rendered import NotebookText, renderer_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -279,6 +279,26 @@ class Forest(NotebookText):
     def n_trees(self) -> int:
         """How many trees the model has."""
         return len(self.trees)
+
+    def to_sklearn(self) -> Any:  # noqa: ANN401  # an estimator, which has no type
+        """Return the model as a fitted estimator of the installed scikit-learn.
+
+        Raises
+        ------
+        UnsupportedModelError
+            If scikit-learn has no such model; says what can be written.
+
+        Examples
+        --------
+        >>> import treeaudit as ta
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> x, y = load_iris(return_X_y=True)
+        >>> safer = ta.defend(ta.load(DecisionTreeClassifier().fit(x, y)), min_leaf=5)
+        >>> safer.to_sklearn().predict(x[:2]).tolist()
+        [0, 0]
+        """
+        return renderer_of(type(self)).to_estimator(self)
 
     def apply(self, values: npt.ArrayLike) -> Int:
         """Return the node in which each row ends, shape ``(n_rows, n_trees)``; see `Tree.apply`.

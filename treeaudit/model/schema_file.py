@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from treeaudit.errors import DataError, PrivacyError
+from treeaudit.errors import DataError, MissingFileError, PrivacyError
 from treeaudit.files import read_toml
 from treeaudit.model.schema import Feature, Label, Schema
 
@@ -88,7 +88,7 @@ def read_schema(path: str | os.PathLike[str]) -> Schema:
     try:
         data = read_toml(file, DataError)
     except FileNotFoundError:
-        raise DataError(f"there is no file {file}; treeaudit schema DATA drafts one") from None
+        raise MissingFileError(file, "; treeaudit schema DATA drafts one") from None
     schema = _schema(data, file)
     if data.get("confirmed") is not True:
         raise PrivacyError(

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from treeaudit.errors import ModelTooLargeError, ReadError, UnsupportedModelError
+from treeaudit.errors import MissingFileError, ModelTooLargeError, ReadError, UnsupportedModelError
 from treeaudit.model.source import Digest
 from treeaudit.readers.limits import LIMITS, Limits, Most
 
@@ -152,7 +152,7 @@ def _mapped(path: str | os.PathLike[str], limits: Limits) -> mmap.mmap:
         # O_NONBLOCK: a named pipe must not make the audit wait forever.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
-        raise ReadError(f"there is no file {os.fspath(path)}") from None
+        raise MissingFileError(os.fspath(path)) from None
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         if isinstance(error, PermissionError) and Path(path).is_dir():  # Windows opens no folder

@@ -1,6 +1,6 @@
 """A model before and after a repair, both audited with the same people and options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.checks.training_data import MisfitError
 from treeaudit.people.records import checked_table
 from treeaudit.people.streaming import sample_table
+from treeaudit.repair.worth import Worth
 
 _SECONDS = 0.5
 """For the reconstruction from each of many candidates; what takes longer is not shown to pass."""
@@ -40,6 +41,7 @@ class AuditOptions:
     # data no longer fits: the most records of one person
     bound: Mapping[str, Any] = field(default_factory=dict)
     by_policy: bool = False  # Whether only the attacks that the policy asks are run
+    original: Forest | None = None  # The model as it was: its file tells more of leaves that stay
 
     @property
     def train(self) -> object:
@@ -58,6 +60,8 @@ class AuditOptions:
             attacks = attacks_of(policy)
         test = self.test if _asks_unseen(attacks_of(policy)) else None
         options: dict[str, Any] = {"attacks": attacks, "seconds": _SECONDS}
+        if self.original is not None:
+            forest = with_spreads(forest, self.original)
         try:
             return scan(forest, policy=policy, test=test, **options, **self.options)
         except MisfitError:
@@ -97,8 +101,10 @@ def audit_options(
     """
     held = partial(checked_table, forest=forest, target=target, person=person)
     bound = {"rows_per_person": rows_per_person}
+    original = forest if forest.schema.classes is None else None
     if train is None and person is None and repeats is None:
-        return RECORDS if rows_per_person is None else AuditOptions(options=bound)
+        told = {} if rows_per_person is None else bound
+        return AuditOptions(options=told, original=original)
     options: dict[str, Any] = {
         "train": None if train is None else held(train, origin="train"),
         "target": target,
@@ -112,7 +118,48 @@ def audit_options(
         options=options,
         test=None if test is None else held(sample_table(test), origin="test"),
         bound={"rows_per_person": most},
+        original=original,
     )
+
+
+def with_spreads(forest: Forest, original: Forest) -> Forest:
+    """Return a model of numbers with the spreads that its leaves had in the file it comes from.
+
+    No file that treeaudit writes holds them: they say more of people than a prediction needs. Who
+    has the original can still tell by them that nobody makes up nearly all of a leaf.
+    """
+    if forest.schema.classes is not None or forest.n_trees != original.n_trees:
+        return forest
+    pairs = zip(forest.trees, original.trees, strict=True)
+    trees = tuple(_with_spread(tree, old) for tree, old in pairs)
+    if all(new is tree for new, tree in zip(trees, forest.trees, strict=True)):
+        return forest
+    note = "how the numbers in leaves differ is read from the file that this one was made from"
+    return replace(forest, trees=trees, warnings=(*forest.warnings, note))
+
+
+def _with_spread(tree: Tree, old: Tree) -> Tree:
+    if tree.spread is not None or old.spread is None or old.n_records is None:
+        return tree
+    if tree.value is None or old.value is None or tree.n_records is None:
+        return tree
+    below = {_edge(old, i, int(old.parent[i])): i for i in range(old.n_nodes)}
+    spread, at = np.full(tree.n_nodes, np.nan), [-1] * tree.n_nodes
+    for i in range(tree.n_nodes):
+        above = -1 if i == 0 else at[tree.parent[i]]
+        at[i] = -2 if above == -2 else below.get(_edge(tree, i, above), -2)
+        same = at[i] >= 0 and old.n_records[at[i]] == tree.n_records[i]
+        if same and np.isclose(old.value[at[i]], tree.value[i], rtol=1e-6, atol=0.0):
+            spread[i] = old.spread[at[i]]
+    return replace(tree, spread=spread, spread_is=old.spread_is)
+
+
+def _edge(tree: Tree, i: int, above: int) -> tuple[object, ...]:
+    """Return what leads to a node: where from, and by which values of which column."""
+    sets, missing = tree.categories, tree.missing
+    codes = () if sets is None else tuple(sets.of(i))
+    lost = missing is not None and bool(missing[i])
+    return above, int(tree.feature[i]), float(tree.low[i]), float(tree.high[i]), codes, lost
 
 
 def n_leaves(forest: Forest) -> int:
@@ -186,6 +233,7 @@ class Repair:
     counting: AuditOptions = RECORDS  # What is one in all of these audits
     # What was tried of a forest with people at hand, the model as it is first
     frontier: tuple[Tried, ...] = ()
+    keep_auc: float | None = None  # What of the AUC, or of R², could be lost at most
 
     @property
     def forest(self) -> Forest:
@@ -248,7 +296,8 @@ def nearest_miss(done: Repair) -> str:
             f"no repair changes an epsilon, and policy {policy} fails for it ({misses}): train "
             "the model again, with an epsilon that it allows (treeaudit train --epsilon)"
         )
-    return f"none of {n} repairs passes policy {policy}; nearest: {nearest} ({misses})"
+    kept = "" if done.keep_auc is None else f" that lose at most {done.keep_auc:g} AUC"
+    return f"none of {n} repairs{kept} passes policy {policy}; nearest: {nearest} ({misses})"
 
 
 def audited_repair(
@@ -319,11 +368,18 @@ def attempt_of(forest: Forest, report: Report, defenses: Sequence[Defense] = ())
     )
 
 
-def rank(one: Attempt, before: Attempt) -> tuple[int, int, float, int]:
-    """Order attempts: those that pass first, then those that lose the least."""
+def rank(
+    one: Attempt, before: Attempt, worth: Callable[[Forest], Worth | None]
+) -> tuple[int, int, float, int]:
+    """Order attempts: those that pass first, then those that lose least accuracy and AUC together.
+
+    Where nobody is at hand on whom these are measured, the class counts of the leaves tell.
+    """
     verdict = {"pass": 0, "review": 1, "fail": 2}[one.report.verdict]
     misses = len(one.misses) if verdict else 0
     lost = 0.0
-    if one.accuracy is not None and before.accuracy is not None:
+    if not verdict and (found := worth(one.forest)) is not None:
+        lost = -found.total
+    elif one.accuracy is not None and before.accuracy is not None:
         lost = before.accuracy - one.accuracy
     return verdict, misses, lost, -one.leaves

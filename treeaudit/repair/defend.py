@@ -1,17 +1,18 @@
 """Repair a model: as asked, or the mildest way that a policy passes; audited before and after."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from itertools import compress
+from typing import Any, Literal
 
 from treeaudit.defenses import DEFENSES, Defense, MergeSiblings, RoundCounts, Strip
 from treeaudit.defenses.defense import build_defense, parameters, takes_people
 from treeaudit.dp.claims import promises
-from treeaudit.errors import DataError, near
+from treeaudit.errors import DataError, UnsupportedModelError, near
 from treeaudit.findings.policy import Policy, fails_for_good, read_policy
-from treeaudit.findings.report import Report
+from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.predictions import Utility, averages, utility
 from treeaudit.people.records import Records, read_records
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
@@ -28,7 +29,9 @@ from treeaudit.repair.attempts import (
     rank,
 )
 from treeaudit.repair.candidates import try_candidates
-from treeaudit.repair.search import Candidate, Evaluator, accuracy_on, search, searchable
+from treeaudit.repair.search import Candidate, Evaluator, search, searchable
+from treeaudit.repair.worth import Worths
+from treeaudit.writers import to_estimator
 
 Progress = Callable[[str, int, int], None]
 
@@ -49,6 +52,7 @@ class RepairRequest:
     person: str | None = None
     rows_per_person: int | None = None
     repeats: str | None = None
+    keep_auc: float | None = None
 
     def counting(self, forest: Forest) -> AuditOptions:
         """Return what is to be counted as one."""
@@ -120,8 +124,9 @@ def defend(
     person: str | None = None,
     rows_per_person: int | None = None,
     repeats: Literal["people", "copies"] | None = None,
+    keep_auc: float | None = None,
     **parameters: object,
-) -> Forest:
+) -> Any:  # noqa: ANN401  # an estimator, which has no type, or a Forest
     """Return a repaired model; the one given is left as it is.
 
     Parameters
@@ -132,7 +137,8 @@ def defend(
         The ``id`` of one of `treeaudit.defenses.DEFENSES`; ``merge-siblings``
         where ``min_leaf`` alone is told. Where neither is, the mildest repair
         that passes the policy is searched for: of a forest whose training people
-        are given, the most accurate of fewer trees and larger leaves.
+        are given, the best of fewer trees and larger leaves. The best is what loses
+        least accuracy and AUC together, if there are people to measure them on.
     min_leaf
         The k that every leaf shall hold, for methods that see to it; that of
         the policy unless told.
@@ -149,19 +155,26 @@ def defend(
     person, rows_per_person, repeats
         What is one person, as in `treeaudit.scan`: the audits before and after
         count persons then.
+    keep_auc
+        The most that the AUC may lose, such as 0.01, or R² of a model of numbers:
+        measured on ``test``, or else on ``train``. Of several classes the AUC is the mean
+        of each against all others.
     **parameters
         Of the method: the fields of its class, such as ``unanswered="reject"``.
 
     Returns
     -------
-    Forest
-        Write it with `treeaudit.save`, audit it with `treeaudit.scan`, or use
-        it with `treeaudit.writers.to_estimator`.
+    estimator or Forest
+        For a fitted estimator of scikit-learn one of the same kind, which predicts. A `Forest`
+        for a path, a `Forest`, and what scikit-learn cannot hold: an estimator of XGBoost or
+        LightGBM, a parameter ``unanswered="reject"``. `treeaudit.save` writes either, and
+        `treeaudit.scan` audits it.
 
     Raises
     ------
     DataError
-        If it cannot be done, or nothing that was tried passes the policy.
+        If it cannot be done, nothing that was tried passes the policy, or all of it loses more
+        than ``keep_auc``.
     ReadError
         If the model cannot be read.
 
@@ -174,7 +187,9 @@ def defend(
     >>> safer = defend(tree, min_leaf=10)
     >>> [ta.scan(model).findings[0].details.min_leaf for model in (tree, safer)]
     [1, 17]
-    >>> defend(tree, method="labels-only").counts_are
+    >>> safer.predict([[15.0] * 30]).tolist()
+    [1]
+    >>> defend(ta.load(tree), method="labels-only").counts_are
     'label-only'
     """
     done = repair(
@@ -192,11 +207,17 @@ def defend(
             person=person,
             rows_per_person=rows_per_person,
             repeats=repeats,
+            keep_auc=keep_auc,
         ),
     )
     if done.searched and not done.passed and done.after.report.verdict == "fail":
         raise DataError(nearest_miss(done))
-    return done.forest
+    if isinstance(model, Forest | str | os.PathLike):
+        return done.forest
+    try:
+        return to_estimator(done.forest)
+    except UnsupportedModelError:
+        return done.forest
 
 
 def repair(
@@ -222,22 +243,25 @@ def repair(
     whole, counting = counting, replace(counting, by_policy=known is not None)
     # With the people of leaves that do not tell them, where they were counted.
     forest = replace(forest, trees=before.report.forest.trees)
+    worth = _worths(forest, wanted, counting)
     if not wanted.searched or before.report.verdict == "pass":
         after = audited_repair(forest, defenses, policy, counting)
+        worth.keeps([after.forest])
         return Repair(before=before, after=after, searched=wanted.searched, counting=counting)
     if fails_for_good(before.report.checks):
         return Repair(before=before, after=before, searched=True, counting=whole)
-    frontier = _frontier(forest, wanted, before, progress, counting)
+    frontier = _frontier(forest, wanted, worth, before, progress, counting)
     if frontier:
-        tried = [one.attempt for one in frontier[1:] if one.attempt is not None] or [before]
+        tried = [one.attempt for one in frontier[1:] if one.attempt is not None]
+        tried = tried or ([before] if wanted.keep_auc is None else [])
     else:
-        train = _read(counting.train, forest, wanted)
-        tried = try_candidates(forest, policy, before, progress, counting, train, trial)
-    best = min(tried, key=lambda one: rank(one, before))
+        tried = try_candidates(forest, policy, before, progress, counting, worth.train, trial)
+        tried = list(compress(tried, worth.keeps([one.forest for one in tried])))
+    if not tried:
+        raise worth.nothing_keeps()
+    best = min(tried, key=lambda one: rank(one, before, worth))
     passed = [one for one in frontier if one.summary.passed]
-    chosen = max(
-        passed, key=lambda one: (one.summary.accuracy or 0.0, one.summary.trees), default=None
-    )
+    chosen = max(passed, key=lambda one: (one.total, one.summary.trees), default=None)
     if chosen is not None and chosen.attempt is not None:
         best = chosen.attempt
     if defenses or (frontier and chosen is None):
@@ -251,32 +275,66 @@ def repair(
         searched=True,
         counting=whole,
         frontier=tuple(replace(one.summary, chosen=one is chosen) for one in frontier),
+        keep_auc=wanted.keep_auc,
+    )
+
+
+def _worths(forest: Forest, wanted: RepairRequest, counting: AuditOptions) -> Worths:
+    test = None if wanted.test is None else sample_table(wanted.test)
+    return Worths(
+        forest,
+        train=_read(counting.train, forest, wanted),
+        test=_read(test, forest, wanted),
+        keep=wanted.keep_auc,
     )
 
 
 def _frontier(
     forest: Forest,
     wanted: RepairRequest,
+    worth: Worths,
     before: Attempt,
     progress: Progress | None,
     counting: AuditOptions,
+    sizes: Sequence[int] = (),
 ) -> list[Candidate]:
     """Search the repairs of a forest; nothing where there are no people or no forest."""
-    if counting.train is None:
+    if worth.train is None or not searchable(forest, worth.train):
         return []
-    train, test = (_read(data, forest, wanted) for data in (counting.train, counting.test))
-    if train is None or not searchable(forest, train):
-        return []
-    if test is not None and accuracy_on(forest, test) is None:
-        test = None
-    evaluator = Evaluator(policy=wanted.resolved(), counting=counting, train=train, test=test)
-    return search(forest, evaluator, before, progress)
+    evaluator = Evaluator(
+        policy=wanted.resolved(),
+        counting=counting,
+        train=worth.train,
+        test=worth.test,
+        keep_auc=wanted.keep_auc,
+    )
+    return search(forest, evaluator, before, progress, sizes)
 
 
 def _read(data: object, forest: Forest, wanted: RepairRequest) -> Records | None:
     if data is None:
         return None
     return read_records(data, forest, target=wanted.target, person=wanted.person)
+
+
+def frontier_of(
+    model: object, sizes: Sequence[int], wanted: RepairRequest, progress: Progress | None = None
+) -> tuple[Tried, ...]:
+    """Try numbers of trees with each k, all of them audited together: what privacy costs a forest.
+
+    Nothing where it is no forest, or its training people are not given.
+    """
+    forest, policy = load(model), wanted.resolved()
+    if wanted.train is None or promises(forest) or not wanted.searched:
+        return ()
+    counting = wanted.counting(forest)
+    worth = _worths(forest, wanted, counting)
+    if worth.train is None or not searchable(forest, worth.train):
+        return ()
+    before = attempt(forest, (), policy, counting)
+    forest = replace(forest, trees=before.report.forest.trees)
+    found = _frontier(forest, wanted, worth, before, progress, counting, sizes)
+    return tuple(one.summary for one in found)
 
 
 def sweep(model: object, sizes: Sequence[int], wanted: RepairRequest) -> list[Attempt]:
@@ -298,15 +356,3 @@ def sweep(model: object, sizes: Sequence[int], wanted: RepairRequest) -> list[At
                 raise
             break
     return attempts
-
-
-def utility_on(
-    forest: Forest, test: object, target: str | None = None, person: str | None = None
-) -> Utility | None:
-    """Return how useful a model is to unseen people, or None where the file does not tell.
-
-    Raises DataError if the data does not fit the model, or has no labels.
-    """
-    if not averages(forest):
-        return None
-    return utility(forest, read_records(sample_table(test), forest, target=target, person=person))

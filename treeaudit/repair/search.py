@@ -1,16 +1,14 @@
-"""The most accurate repair of a forest that passes, with people: trees x leaf size x accuracy.
+"""The best repair of a forest that passes, with people: trees x leaf size x accuracy and AUC.
 
-The accuracy of a repair costs little to measure, and an audit much. So the repairs of a coarse grid
-of trees, leaf sizes and ways to count are made first and audited from the most accurate downwards
-until one passes; then those beside it. If trees give back too much together, more of them are not
-audited: more trees contain the fewer. Of what trees give back together that is a rule of thumb, and
-what was left out by it is not reported.
+`Worth`, by which they are compared, takes little time to measure, and an audit much. So the repairs
+of a coarse grid of trees, leaf sizes and ways to count are made first and audited from the best
+downwards until one passes; then those beside it. If trees give back too much together, more of them
+are not audited: more trees contain the fewer. Of what trees give back together that is a rule of
+thumb, and what was left out by it is not reported.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.view import CompositionDetails
@@ -23,11 +21,10 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.findings.report import Report, Tried
 from treeaudit.model.forest import Forest
-from treeaudit.people.checks.leaf_values import changed_target
-from treeaudit.people.predict.predictions import averages, class_shares
 from treeaudit.people.records import Records
 from treeaudit.repair.attempts import Attempt, AuditOptions, applied, attacks_of, attempt, n_leaves
 from treeaudit.repair.candidates import ChosenTrees, merges_for, trees_by_benefit
+from treeaudit.repair.worth import Worth, worth_on
 
 DEAR = (Composition.id, Reconstruction.id)
 """What trees give away together: looked for only where everything before finds nothing."""
@@ -40,6 +37,11 @@ class Candidate:
     summary: Tried
     attempt: Attempt | None = None
 
+    @property
+    def total(self) -> float:
+        """What it is compared by, as `Worth.total`."""
+        return (self.summary.accuracy or 0.0) + (self.summary.auc or 0.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evaluator:
@@ -51,9 +53,11 @@ class Evaluator:
     # Unseen people, whose answers say how accurate it is; the training people's do without
     test: Records | None
 
-    def accuracy(self, forest: Forest) -> float | None:
-        """Return how often a model is right for those whom it is not to give away, or others."""
-        return accuracy_on(forest, self.test or self.train)
+    keep_auc: float | None = None  # The most that may be lost of it, or of R²
+
+    def worth(self, forest: Forest) -> Worth | None:
+        """Return what a model is good for to those whom it is not to give away, or others."""
+        return worth_on(forest, self.test or self.train)
 
     def judged(self, forest: Forest, defenses: tuple[Defense, ...]) -> Attempt:
         """Return a repair audited; by what is dear only where everything cheaper passes."""
@@ -67,12 +71,19 @@ class Evaluator:
             one = attempt(forest, defenses, self.policy, self.counting, attacks)
         return one
 
+    def loses(self, before: Worth | None, after: Worth) -> bool:
+        """Tell whether more of the AUC, or of R², is lost than is allowed."""
+        if self.keep_auc is None or before is None:
+            return False
+        return before.kept - after.kept > self.keep_auc
+
     def summary(
         self,
         trees: int,
-        accuracy: float | None,
+        worth: Worth | None,
         steps: tuple[str, ...] = (),
         report: Report | None = None,
+        leaves: int | None = None,
     ) -> Tried:
         """Return the row of a repair in a table of all repairs."""
         passed = report is not None and report.verdict == "pass"
@@ -83,7 +94,9 @@ class Evaluator:
         return Tried(
             trees=trees,
             smallest=sizes.min_leaf if isinstance(sizes, UniquenessDetails) else None,
-            accuracy=accuracy,
+            accuracy=None if worth is None else worth.right,
+            auc=None if worth is None else worth.auc,
+            leaves=leaves,
             unseen=self.test is not None,
             excess=joint.excess if isinstance(joint, CompositionDetails) else None,
             judged=report is not None,
@@ -96,26 +109,7 @@ class Evaluator:
 def searchable(forest: Forest, train: Records) -> bool:
     """Tell whether trees can be taken out of a model and its answers be told from the others."""
     alone = forest.n_trees > 1 and len(forest.members) < 2 and forest.tree_classes is None
-    return alone and accuracy_on(forest, train) is not None
-
-
-def accuracy_on(forest: Forest, people: Records) -> float | None:
-    """Return the share of people answered rightly, or R² of a number; None where neither is told.
-
-    The people may have been routed through another model of the same columns.
-    """
-    if averages(forest) and people.labels is not None:
-        shares, _ = class_shares(forest, forest.apply(people.values))
-        return float((shares.argmax(axis=1) == people.labels).mean())
-    values = [tree.value for tree in forest.trees]
-    if people.targets is None or forest.answers != "mean" or any(one is None for one in values):
-        return None
-    if changed_target(forest):
-        return None
-    node = forest.apply(people.values)
-    predicted = np.mean([v[node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
-    spread = float(people.targets.var())
-    return 1 - float(((predicted - people.targets) ** 2).mean()) / spread if spread else None
+    return alone and forest.answers != "sum" and worth_on(forest, train) is not None
 
 
 _FEWER = 0.7
@@ -143,27 +137,44 @@ class _Made:
 
     place: _Place
     defenses: tuple[Defense, ...]
-    accuracy: float
+    worth: Worth | None
+    leaves: int
+
+    @property
+    def total(self) -> float:
+        """What it is compared by."""
+        return 0.0 if self.worth is None else self.worth.total
 
 
 def search(
-    forest: Forest, evaluator: Evaluator, before: Attempt, progress: Progress | None = None
+    forest: Forest,
+    evaluator: Evaluator,
+    before: Attempt,
+    progress: Progress | None = None,
+    sizes: Sequence[int] = (),
 ) -> list[Candidate]:
-    """Return all repairs that were tried, the model itself first."""
-    return _Search(forest, evaluator, before, progress).found()
+    """Return all repairs that were tried, the model itself first; of these leaf sizes, if told."""
+    return _Search(forest, evaluator, before, progress, sizes).found()
 
 
 class _Search:
     """What was tried so far."""
 
     def __init__(
-        self, forest: Forest, evaluator: Evaluator, before: Attempt, progress: Progress | None
+        self,
+        forest: Forest,
+        evaluator: Evaluator,
+        before: Attempt,
+        progress: Progress | None,
+        sizes: Sequence[int],
     ) -> None:
         # Every try starts from the same trees: they are built once.
         self._forest = replace(forest, trees=tuple(forest.trees))
-        self._evaluator, self._progress = evaluator, progress
-        self._accuracy = evaluator.accuracy(self._forest) or 0.0
-        summary = evaluator.summary(forest.n_trees, self._accuracy, report=before.report)
+        self._evaluator, self._progress, self._sizes = evaluator, progress, sizes
+        self._whole = evaluator.worth(self._forest)
+        summary = evaluator.summary(
+            forest.n_trees, self._whole, report=before.report, leaves=before.leaves
+        )
         self._tried = [Candidate(summary=summary, attempt=before)]
         self._best: _Made | None = None
         self._seen: set[_Place] = set()
@@ -176,9 +187,10 @@ class _Search:
         """Try what is far apart, then beside the best."""
         forest = self._forest
         # What passes without its leftovers is not merged.
-        if forest.extras.found:
+        if forest.extras.found and not self._sizes:
             place = _Place(anew=False, k=0, trees=forest.n_trees)
-            if self._passes(_Made(place=place, defenses=(), accuracy=self._accuracy)):
+            made = _Made(place=place, defenses=(), worth=self._whole, leaves=n_leaves(forest))
+            if self._passes(made):
                 return self._tried
         least, most = max(2, self._evaluator.policy.k), max(2, len(self._evaluator.train) // 4)
         drawn = forest.records_are == "bootstrap" and bool(forest.schema.classes)
@@ -186,10 +198,11 @@ class _Search:
         self._try(
             _Place(anew=anew, k=k, trees=n)
             for anew in ((True, False) if drawn else (False,))
-            for k in dict.fromkeys(min(least * far, max(least, most)) for far in _FAR)
+            for k in self._sizes
+            or dict.fromkeys(min(least * far, max(least, most)) for far in _FAR)
             for n in trees[::-2]
         )
-        if self._best is None:
+        if self._best is None or self._sizes:
             return self._tried
         place = self._best.place
         neighbours = [place.trees, *_neighbors(trees, place.trees)]
@@ -203,12 +216,14 @@ class _Search:
         return self._tried
 
     def _try(self, places: Iterable[_Place]) -> None:
-        """Make repairs, and audit those that are more accurate than what passes."""
+        """Make repairs, and audit those that are worth more than what passes; in a sweep, all."""
         made = [one for place in places if (one := self._made(place)) is not None]
-        for one in sorted(made, key=lambda one: (one.accuracy, one.place.trees), reverse=True):
-            if self._best is not None and one.accuracy <= self._best.accuracy:
+        for one in sorted(made, key=lambda one: (one.total, one.place.trees), reverse=True):
+            worse = self._best is not None and one.total <= self._best.total
+            lost = one.worth is not None and self._evaluator.loses(self._whole, one.worth)
+            if lost or (worse and not self._sizes):
                 self._tell(one)
-            elif self._few(one.place) and self._passes(one):
+            elif self._few(one.place) and self._passes(one) and not worse:
                 self._best = one
 
     def _few(self, place: _Place) -> bool:
@@ -231,13 +246,14 @@ class _Search:
             if place.trees < self._forest.n_trees:
                 chosen = (ChosenTrees(kept=tuple(sorted(order[: place.trees]))),)
             forest = applied(sized, (*chosen, *more))
-            if n_leaves(forest) == forest.n_trees:
+            leaves = n_leaves(forest)
+            if leaves == forest.n_trees:
                 return None
         except DataError:
             return None
         defenses = (*chosen, *self._sizing(place), *more)
-        accuracy = self._evaluator.accuracy(forest) or 0.0
-        return _Made(place=place, defenses=defenses, accuracy=accuracy)
+        worth = self._evaluator.worth(forest)
+        return _Made(place=place, defenses=defenses, worth=worth, leaves=leaves)
 
     def _merging(self, **people: object) -> tuple[Defense, ...]:
         if not self._forest.schema.classes:
@@ -280,7 +296,7 @@ class _Search:
     def _tell(self, one: _Made, attempt: Attempt | None = None) -> None:
         steps = tuple(step.step for step in one.defenses) or (_BARE,)
         report = None if attempt is None else attempt.report
-        summary = self._evaluator.summary(one.place.trees, one.accuracy, steps, report)
+        summary = self._evaluator.summary(one.place.trees, one.worth, steps, report, one.leaves)
         self._tried.append(Candidate(summary=summary, attempt=attempt))
 
     def _step(self) -> None:

@@ -13,14 +13,14 @@ from treeaudit.findings.findings import NOT_HELD
 from treeaudit.findings.report import Fix, Report
 from treeaudit.findings.request import Given
 from treeaudit.model.forest import Forest
-from treeaudit.people.input.table_input import read_table
+from treeaudit.people.predict.predictions import Utility
 from treeaudit.people.records import read_records
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load
-from treeaudit.repair.attempts import attempt, misses_of
-from treeaudit.repair.defend import RepairRequest, repair, utility_on
+from treeaudit.repair.attempts import attempt, misses_of, with_spreads
+from treeaudit.repair.defend import RepairRequest, repair
 from treeaudit.repair.release import own_suffix, release
-from treeaudit.repair.search import accuracy_on
+from treeaudit.repair.worth import measured, worth_on
 from treeaudit.writers import repaired_suffix, save
 
 _MOST_NODES = 300_000
@@ -87,7 +87,9 @@ def with_fix(
         after = attempt(done.forest, done.after.defenses, report.policy, counting)
         done = replace(done, after=after)
     try:
-        judged = _asked_the_same(report, done.forest, (train, test, target))
+        judged = _asked_the_same(
+            report, with_spreads(done.forest, report.forest), (train, test, target)
+        )
     except DataError:
         return replace(report, unrepaired=True)
     judged = done.after.report if judged is None else judged
@@ -100,20 +102,23 @@ def with_fix(
         leaves=(done.before.leaves, done.after.leaves),
         right=(done.before.accuracy, done.after.accuracy),
     )
-    pairs = (unit.records or 0) * trees
-    if train is not None and pairs <= _MOST_PAIRS and not _told_by_counts(report.forest):
-        people = read_records(train, report.forest, target=target, person=request.person)
-        shares = [accuracy_on(one.forest, people) for one in (done.before, done.after)]
-        if people.labels is not None and None not in shares:
-            fix = replace(fix, right=(shares[0], shares[1]), answered=True)
+    pairs, both = (unit.records or 0) * trees, (done.before.forest, done.after.forest)
+    known = None
+    if train is not None and pairs <= _MOST_PAIRS:
+        known = read_records(train, report.forest, target=target, person=request.person)
+    if known is not None and known.labels is not None and not _told_by_counts(report.forest):
+        worths = [worth_on(one, known, known) for one in both]
+        if worths[0] is not None and worths[1] is not None:
+            fix = replace(fix, right=(worths[0].right, worths[1].right), answered=True)
     if test is not None and report.forest.schema.classes is not None:
-        others = read_table(test)
-        uses = [
-            utility_on(one.forest, others, target, request.person)
-            for one in (done.before, done.after)
-        ]
-        if uses[0] is not None and uses[1] is not None:
-            fix = replace(fix, unseen=(uses[0].accuracy, uses[1].accuracy))
+        others = read_records(test, report.forest, target=target, person=request.person)
+        try:
+            uses = [measured(one, others, known) for one in both]
+        except DataError:
+            uses = []
+        told = [one.accuracy for one in uses if isinstance(one, Utility)]
+        if len(told) == 2:
+            fix = replace(fix, unseen=(told[0], told[1]))
     return replace(report, fix=fix, frontier=done.frontier)
 
 
@@ -171,7 +176,8 @@ def _released(report: Report, wanted: RepairRequest, people: _People) -> Report:
         with tempfile.TemporaryDirectory() as folder:
             path = save(release(forest), Path(folder) / f"clean{suffix}")
             after = attempt(load(path), (), policy, counting)
-            judged = _asked_the_same(report, after.forest, people) or after.report
+            again = with_spreads(after.forest, forest)
+            judged = _asked_the_same(report, again, people) or after.report
     except TreeauditError:
         return report
     if _no_better(judged, report):

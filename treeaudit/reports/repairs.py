@@ -10,7 +10,9 @@ from treeaudit.findings.report import Tried
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.people.predict.predictions import Utility
 from treeaudit.repair.attempts import Attempt
+from treeaudit.repair.worth import Use
 from treeaudit.reports.wording import percent
+from treeaudit.stats import Estimate
 
 WIDTH, HEIGHT = 440, 250
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 46
@@ -109,25 +111,38 @@ def _mark(point: _Point, scale: _Scale) -> Markup:
 _Row = tuple[str, str, str]
 
 
-def before_and_after(before: Attempt, after: Attempt) -> list[_Row]:
-    """Return a row per check of the policy, and what the repair cost."""
+def before_and_after(
+    before: Attempt, after: Attempt, uses: Sequence[Use] = (), whom: str = ""
+) -> list[_Row]:
+    """Return a row per check of the policy that applies, and what the repair cost.
+
+    ``uses``: how useful both are to some people (and the repair to those whom it answers, if not
+    all); ``whom``: which. Without, the class counts of the leaves tell how often they are right.
+    """
     rows = [("verdict", _verdict_word(before), _verdict_word(after))]
     for old, new in zip(before.report.checks, after.report.checks, strict=True):
-        rows.append((old.title.lower(), old.shown or "not told", new.shown or "not told"))
+        if not old.status == new.status == "not-applicable":
+            rows.append((old.title.lower(), old.shown or "not told", new.shown or "not told"))
     rows.append(("leaves", f"{before.leaves:,}", f"{after.leaves:,}"))
     if before.forest.n_trees != after.forest.n_trees:
         rows.append(("trees", f"{before.forest.n_trees:,}", f"{after.forest.n_trees:,}"))
-    whose = "right by its own counts"
-    if max(before.forest.n_trees, after.forest.n_trees) > 1:
-        whose = "right by own counts, each tree alone, on average"
-    rows.append((whose, _share(before.accuracy), _share(after.accuracy)))
+    for one, note in zip(uses[1:], (whom, f"{whom}, if answered"), strict=False):
+        rows += use_rows(uses[0], one, note)
+    if uses:
+        return rows
+    if before.accuracy is not None:
+        many = max(before.forest.n_trees, after.forest.n_trees) > 1
+        whose = "right for its own people, each tree alone" if many else "right for its own people"
+        rows.append((whose, _share(before.accuracy), _share(after.accuracy)))
     return rows
 
 
-def utility_rows(before: Utility, after: Utility, note: str = "") -> list[_Row]:
-    """Return how useful the model is to unseen people."""
-    name = f"accuracy on unseen people{note}"
-    rows = [(name, _share(before.accuracy.value), _share(after.accuracy.value))]
+def use_rows(before: Use, after: Use, note: str = "") -> list[_Row]:
+    """Return how useful the model is to people."""
+    if isinstance(before, Estimate) or isinstance(after, Estimate):
+        numbers = [f"{one.value:.3f}" for one in (before, after) if isinstance(one, Estimate)]
+        return [(f"R²{note}", numbers[0], numbers[-1])]
+    rows = [(f"accuracy{note}", _share(before.accuracy.value), _share(after.accuracy.value))]
     if before.auc is not None and after.auc is not None:
         rows.append((f"AUC{note}", f"{before.auc:.3f}", f"{after.auc:.3f}"))
     if after.coverage.value < 1:
@@ -139,24 +154,48 @@ def utility_rows(before: Utility, after: Utility, note: str = "") -> list[_Row]:
     return rows
 
 
+OWN_PEOPLE = (
+    "People that a model was trained on flatter it: what it knows by heart, a repair takes away, "
+    "and others may even fare better. Unseen people decide (--test FILE)."
+)
+"""What is said where accuracy is that of the training people."""
+
+
+def far_fewer(before: int, after: int, uses: Sequence[Use], keep_auc: float | None) -> str:
+    """Say that few trees are left of a forest, and the ways to keep more; nothing of many."""
+    if after * 4 > before:
+        return ""
+    text = f"of {before:,} trees {after:,} {'is' if after == 1 else 'are'} left"
+    aucs = [one.auc for one in uses if isinstance(one, Utility) and one.auc is not None]
+    text += f", AUC {aucs[0]:.3f} → {aucs[1]:.3f}" if len(aucs) > 1 else ""
+    keeping = "" if keep_auc is not None else "--keep-auc 0.01 asks for more, "
+    return f"{text}; {keeping}--sweep 5,10,20 shows all that was tried"
+
+
 def curve(
-    sizes: Sequence[int], attempts: Sequence[Attempt], uses: Sequence[Utility | None]
+    sizes: Sequence[int], attempts: Sequence[Attempt], uses: Sequence[Use]
 ) -> tuple[list[str], list[list[str]]]:
     """Return head and rows of the trade-off between k and use."""
     shown = [c.name for c in attempts[0].report.checks if c.name in _SHORT]
-    told = any(use is not None for use in uses)
+    told = bool(uses)
     many = any(one.forest.n_trees > 1 for one in attempts)
     right = "right, each tree alone" if many else "right, own counts"
     head = ["k", "leaves", *(_SHORT[name] for name in shown), right]
-    head += ["right, unseen"] if told else []
+    head += ["right, unseen", "AUC"] if told else []
     rows = []
-    for k, one, use in zip(sizes, attempts, uses, strict=False):
+    for i, (k, one) in enumerate(zip(sizes, attempts, strict=False)):
         by_name = {check.name: check.shown or "not told" for check in one.report.checks}
         row = [f"{k:,}", f"{one.leaves:,}", *(by_name[name] for name in shown)]
         row.append(_share(one.accuracy))
-        row += [_share(None if use is None else use.accuracy.value)] if told else []
+        row += _of_unseen(uses[i]) if told else []
         rows.append([*row, _verdict_word(one)])
     return [*head, "verdict"], rows
+
+
+def _of_unseen(use: Use) -> list[str]:
+    if not isinstance(use, Utility):
+        return [f"R² {use.value:.3f}", "–"]
+    return [_share(use.accuracy.value), "–" if use.auc is None else f"{use.auc:.3f}"]
 
 
 _SHORT = {"min-leaf": "smallest", "max-unique-people": "alone", "max-certain-share": "certain"}
@@ -171,7 +210,7 @@ def _share(value: float | None) -> str:
     return "not told" if value is None else in_percent(value, 2)
 
 
-HEAD = ("no.", "trees", "smallest leaf", "right", "given back beyond", "verdict")
+HEAD = ("no.", "trees", "leaves", "smallest", "right", "AUC", "given back", "verdict")
 _MOST = 12
 
 
@@ -190,32 +229,45 @@ class _Shown:
         return (
             f"{self.number}",
             f"{one.trees:,}",
+            "–" if one.leaves is None else f"{one.leaves:,}",
             "not told" if one.smallest is None else f"{one.smallest:,}",
             "not told" if one.accuracy is None else in_percent(one.accuracy),
+            "–" if one.auc is None else f"{one.auc:.3f}",
             "–" if one.excess is None else f"{one.excess:+.1%}",
             self.verdict,
         )
 
 
-def shown(frontier: Sequence[Tried]) -> list[_Shown]:
+def shown(frontier: Sequence[Tried], *, every: bool = False) -> list[_Shown]:
     """Return the model as it is and the repairs that were judged, those that pass before others.
 
-    Of each number of trees and smallest leaf the most accurate, at most a dozen in all.
+    Of each number of trees and smallest leaf the best, at most a dozen in all; of a sweep every
+    one, by trees and leaves.
     """
     if not frontier:
         return []
     before, *others = frontier
     best: dict[tuple[object, ...], Tried] = {}
-    for one in sorted(others, key=lambda one: (one.passed, one.accuracy or 0.0), reverse=True):
+    for one in sorted(others, key=lambda one: (one.passed, _worth(one)), reverse=True):
         # What was taken out beside the trees is no other forest.
         bare = not one.passed and (one.trees, one.smallest) == (before.trees, before.smallest)
-        if one.judged and not bare:
-            best.setdefault((one.trees, one.smallest, one.passed), one)
+        if (one.judged or every) and not bare:
+            size = one.smallest if one.judged else one.leaves
+            best.setdefault((one.trees, size, one.passed), one)
     rows = [before, *list(best.values())[: _MOST - 1]]
+    if every:
+        many = sorted(best.values(), key=lambda one: (one.trees, one.leaves or 0), reverse=True)
+        rows = [before, *many]
     return [_Shown(number=i, tried=one, verdict=_verdict(one)) for i, one in enumerate(rows, 1)]
 
 
+def _worth(one: Tried) -> float:
+    return (one.accuracy or 0.0) + (one.auc or 0.0)
+
+
 def _verdict(one: Tried) -> str:
+    if not one.judged:
+        return "not judged: loses more AUC"
     if not one.passed:
         return f"does not pass: {one.miss}"
     return "PASS, chosen" if one.chosen else "PASS"
@@ -223,13 +275,13 @@ def _verdict(one: Tried) -> str:
 
 def rest(frontier: Sequence[Tried]) -> str:
     """Say on whom accuracy was measured, and what was not judged."""
-    whom = "unseen people" if frontier[0].unseen else "the training people: give --test"
+    whom = "unseen people" if frontier[0].unseen else "the people of training: give --test"
     fewer = sum(not one.judged for one in frontier)
-    text = f"right: measured on {whom}"
+    text = f"right, AUC: measured on {whom}; given back: labels beyond the model's answers"
     if not fewer:
         return text
     more = number_of(fewer, "repair was", "repairs were")
-    return f"{text}; {more} less accurate than one that passes, and not judged"
+    return f"{text}; {more} no better in both than one that passes, and not judged"
 
 
 def picture(rows: Sequence[_Shown]) -> Markup:
@@ -243,7 +295,7 @@ def picture(rows: Sequence[_Shown]) -> Markup:
             low=row.tried.accuracy,
             high=row.tried.accuracy,
             passes=row.tried.passed,
-            says=f"{row.cells[1]} trees, smallest leaf {row.cells[2]}, {_beyond(row.tried)}",
+            says=f"{row.cells[1]} trees, smallest leaf {row.cells[3]}, {_beyond(row.tried)}",
         )
         for row in rows
         if row.tried.accuracy is not None

@@ -7,10 +7,12 @@ file, and its suffix in `WRITERS`.
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from treeaudit.errors import DataError, UnsupportedModelError
 from treeaudit.files import check_new, same_file, write_file
 from treeaudit.model.forest import Forest
+from treeaudit.readers import load
 from treeaudit.readers.boosters import StoredBooster
 from treeaudit.writers import in_place
 from treeaudit.writers.estimators import BUILDERS
@@ -52,11 +54,13 @@ _OWN: Mapping[str, Mapping[str, Writer]] = {
 """The formats of other libraries, for models that were read from them."""
 
 
-def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+def save(forest: object, path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write a model; the suffix tells the format.
 
     Parameters
     ----------
+    forest
+        A `Forest`, or a fitted estimator, of which nothing is written but what was read.
     path
         ``.json`` is the version-free form, which keeps every model whole; ``.pkl``,
         ``.joblib`` and ``.skops`` hold a scikit-learn estimator: of the version that the model
@@ -84,8 +88,8 @@ def save(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -
     >>> ta.load(path).trees[0].n_records.tolist()
     [3, 1, 2]
     """
-    writer = check_target(forest, path, force=force)
-    return write_file(path, writer(forest), force=force)
+    made: Any = load(forest) if hasattr(forest, "predict") else forest
+    return write_file(path, check_target(made, path, force=force)(made), force=force)
 
 
 def check_target(forest: Forest, path: str | os.PathLike[str], *, force: bool = False) -> Writer:

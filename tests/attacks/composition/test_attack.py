@@ -159,7 +159,7 @@ def test_k_people_in_every_leaf_protect_no_forest(model, method, tmp_path) -> No
     """Methods 1 and 2 of the paper on every tree: judged with people at hand, and failed."""
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(400, 5)), rng.integers(0, 2, 400)
-    repaired = ta.defend(model.fit(x, y), method=method, min_leaf=10)
+    repaired = ta.defend(ta.load(model.fit(x, y)), method=method, min_leaf=10)
     assert {min(t.n_records[t.is_leaf & (t.n_records > 0)]) for t in repaired.trees} >= {10}
     ta.save(repaired, tmp_path / "repaired.pkl")
     written = joblib.load(tmp_path / "repaired.pkl")

@@ -228,7 +228,7 @@ def test_who_defends_is_told_of_nobody_in_what_it_writes(tmp_path) -> None:
     model = without_seeds(
         ExtraTreesRegressor(8, min_samples_leaf=2, max_features=1, random_state=3).fit(x, y)
     )
-    safer = ta.defend(model, train=frame_of(x, y), target="y")
+    safer = ta.defend(ta.load(model), train=frame_of(x, y), target="y")
     ta.save(safer, tmp_path / "safe.pkl")
     report = ta.scan(tmp_path / "safe.pkl", train=frame_of(x, y), target="y")
     assert report.verdict == "pass"

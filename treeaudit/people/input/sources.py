@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, MissingFileError
 from treeaudit.files import check_regular
 from treeaudit.people.input.columns import Column, frame_of
 from treeaudit.people.input.text_table import (
@@ -180,7 +180,7 @@ def source_of(data: object) -> Source | None:
         try:
             check_regular(file, _ANY, DataError)
         except FileNotFoundError:
-            raise DataError(f"there is no file {file}") from None
+            raise MissingFileError(file) from None
     kinds = {kind_of(file) or "text" for file in files}
     if len(kinds) > 1:
         raise DataError(f"{path} holds tables of several kinds ({', '.join(sorted(kinds))})")

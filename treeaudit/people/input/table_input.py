@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeaudit.errors import DataError
+from treeaudit.errors import DataError, MissingFileError
 from treeaudit.files import TABLE, check_regular
 from treeaudit.people.input.columns import frame_of
 from treeaudit.people.input.sources import Source, source_of
@@ -102,7 +102,7 @@ def _read_file(path: Path, texts: Sequence[str] | Plan) -> "pd.DataFrame":
     try:
         check_regular(path, TABLE, DataError)
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
+        raise MissingFileError(path) from None
     if path.suffix.lower() in NO_TABLES:
         raise DataError(f"{path.name} is no CSV or Parquet file; save the table as one of them")
     with readable(path.name):

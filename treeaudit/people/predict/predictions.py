@@ -58,10 +58,7 @@ class Answers:
 
     def __init__(self, forest: Forest, n_records: int) -> None:
         if not averages(forest):
-            raise DataError(
-                f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
-                "treeaudit cannot tell from the file what it predicts"
-            )
+            raise _no_answer(forest)
         self._forest = forest
         self._total = np.zeros((n_records, len(forest.schema.classes or ())))
         self._answers = np.zeros(n_records)
@@ -183,14 +180,22 @@ class Utility:
     coverage: Estimate  # Share of the records that get an answer at all
     # Share of all records that are answered rightly: an unanswered record counts as wrong
     right_of_all: Estimate
-    auc: float | None  # Area under the ROC curve of the answered records, for two classes
+    auc: float | None  # Area under the ROC curve of the answered records
 
 
-def utility(forest: Forest, records: Records) -> Utility:
-    """Return how useful a model is to the records, which have labels."""
+def utility(forest: Forest, records: Records, train: Records | None = None) -> Utility:
+    """Return how useful a model is to the records, which have labels.
+
+    ``train``: its training people, who tell where some boostings start.
+    """
     if records.labels is None:
         raise DataError(f"{records.origin} has no labels to compare the answers with")
-    shares, answered = class_shares(forest, records)
+    scores = None if averages(forest) else _scores(forest, records, train)
+    if scores is None:
+        shares, answered = class_shares(forest, records)
+    else:
+        shares, answered = shares_of(scores), np.ones(len(records), np.bool_)
+        shares = shares if shares.shape[1] > 1 else np.hstack([1 - shares, shares])
     n = int(answered.sum())
     right = int((shares.argmax(axis=1) == records.labels)[answered].sum())
     return Utility(
@@ -201,7 +206,7 @@ def utility(forest: Forest, records: Records) -> Utility:
     )
 
 
-def explained(forest: Forest, records: Records) -> Estimate:
+def explained(forest: Forest, records: Records, train: Records | None = None) -> Estimate:
     """Return R² of the numbers that a model answers, with its 95 % interval (delta method)."""
     if records.targets is None:
         raise DataError(f"{records.origin} has no numbers to compare the answers with")
@@ -210,13 +215,15 @@ def explained(forest: Forest, records: Records) -> Estimate:
             "the numbers in the leaves are in units of the changed target: treeaudit cannot tell "
             "from the file what the model predicts"
         )
-    values = [tree.value for tree in forest.trees]
-    if forest.answers != "mean" or any(one is None for one in values):
-        raise DataError(
-            f"{an(forest.source.estimator)} does not answer with the mean over its trees: "
-            "treeaudit cannot tell from the file what it predicts"
+    values, scores = [tree.value for tree in forest.trees], _scores(forest, records, train)
+    if scores is not None and scores.shape[1] == 1:
+        said = scores[:, 0]
+    elif forest.answers == "mean" and all(one is not None for one in values):
+        said = np.mean(
+            [v[records.node[:, i]] for i, v in enumerate(values) if v is not None], axis=0
         )
-    said = np.mean([v[records.node[:, i]] for i, v in enumerate(values) if v is not None], axis=0)
+    else:
+        raise _no_answer(forest)
     missed, spread = (said - records.targets) ** 2, (records.targets - records.targets.mean()) ** 2
     n, whole = len(records), float(spread.mean())
     if not whole:
@@ -226,16 +233,31 @@ def explained(forest: Forest, records: Records) -> Estimate:
     return Estimate(value=1 - ratio, low=1 - ratio - error, high=min(1.0, 1 - ratio + error), n=n)
 
 
+def _no_answer(forest: Forest) -> DataError:
+    anybody = np.arange(max(1, len(forest.schema.classes or ())), dtype=np.int32)
+    if forest.answers == "sum" and start_of(forest, anybody) is not None:
+        return DataError(
+            "the file does not tell what this boosting starts from, and so not what it predicts; "
+            "its training people do (--train)"
+        )
+    return DataError(
+        f"{an(forest.source.estimator)} does not answer with the mean over its trees: treeaudit "
+        "cannot tell from the file what it predicts"
+    )
+
+
 def _auc(shares: Float, labels: Int) -> float | None:
     from scipy.stats import rankdata
 
-    if shares.shape[1] != 2:
-        return None
-    first, second = int((labels == 0).sum()), int((labels == 1).sum())
-    if not first or not second:
-        return None
-    ranks = rankdata(shares[:, 1])[labels == 1].sum()
-    return float((ranks - second * (second + 1) / 2) / (first * second))
+    n_classes, each = shares.shape[1], []
+    # Of several classes the mean over those with people in them, each against all others.
+    for one in [1] if n_classes == 2 else range(n_classes):
+        mine = labels == one
+        n, others = int(mine.sum()), int((~mine).sum())
+        if n and others:
+            ranks = rankdata(shares[:, one])[mine].sum()
+            each.append(float((ranks - n * (n + 1) / 2) / (n * others)))
+    return sum(each) / len(each) if each else None
 
 
 _LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
@@ -258,7 +280,7 @@ def column_of_each_tree(forest: Forest) -> Wide | None:
     return np.arange(forest.n_trees) % width
 
 
-def start_of(forest: Forest, each: Float | Int) -> Float | None:
+def start_of(forest: Forest, each: Float | Int | None) -> Float | None:
     """Return the scores before the first tree; None where neither file nor people tell them."""
     column, stated = column_of_each_tree(forest), forest.source.parameters
     if column is None or not adds_up(forest):
@@ -289,9 +311,11 @@ def adds_up(forest: Forest) -> bool:
     return loss is None or str(loss).split(" ")[0] in _ADDED_UP
 
 
-def begins_with(forest: Forest, each: Float | Int) -> Float | None:
+def begins_with(forest: Forest, each: Float | Int | None) -> Float | None:
     """Return the scores that answer everybody with what is most frequent, or the mean."""
     classes = forest.schema.classes
+    if each is None:
+        return None if forest.boosting is None else np.array(forest.boosting.start)
     if classes is None:
         return np.array([float(np.mean(each))])
     held = np.bincount(each.astype(np.intp), minlength=len(classes)) / len(each)
@@ -314,13 +338,28 @@ def target_values(people: Records) -> Float | Int | None:
 
 
 def scores_of(forest: Forest, people: Records) -> Float | None:
-    """Return the scores of people, shape ``(n_people, n_columns)``; None where not told."""
-    each, column = target_values(people), column_of_each_tree(forest)
-    start = None if each is None else start_of(forest, each)
+    """Return the scores of training people, shape ``(n_people, n_columns)``; None if not told."""
+    each = target_values(people)
+    return None if each is None else _added_up(forest, people, start_of(forest, each))
+
+
+def _scores(forest: Forest, people: Records, train: Records | None) -> Float | None:
+    """Return the scores of anybody, as far as the file or its training people tell the start."""
+    if forest.answers != "sum":
+        return None
+    return _added_up(
+        forest, people, start_of(forest, None if train is None else target_values(train))
+    )
+
+
+def _added_up(forest: Forest, people: Records, start: Float | None) -> Float | None:
+    column = column_of_each_tree(forest)
     if start is None or column is None:
         return None
     total = np.tile(start, (len(people), 1))
     rate = rate_apart(forest)
+    if forest.source.parameters.get("average_output") is True:
+        rate = total.shape[1] / forest.n_trees
     for i, tree in enumerate(forest.trees):
         if tree.value is not None:
             total[:, column[i]] += rate * tree.value[people.node[:, i]]
