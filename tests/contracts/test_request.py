@@ -325,7 +325,7 @@ def test_the_next_step_runs(folder, name) -> None:
     if name == "safer.pkl":
         Path("m.pkl").rename(name)
     shown = CliRunner().invoke(app, [w for w in line_for(case) if w not in ("--format", "json")])
-    step = re.search(r"^next  (treeaudit defend .*)$", shown.stdout, re.M)[1]
+    step = re.search(r"^next  1  (treeaudit defend .*)$", shown.stdout, re.M)[1]
     done = subprocess.run(
         ["sh", "-c", step.replace("treeaudit", f"{shlex.quote(sys.executable)} -m treeaudit", 1)],
         capture_output=True,
