@@ -85,6 +85,22 @@ def on_page_markdown(markdown, page, config, files):
     return re.sub(r"\]\(((?:\.\./)+)([^)]*)\)", lambda found: outside(found, page), markdown)
 
 
+def on_post_page(output, page, config):
+    """Take the frame for the search from the site itself: the theme takes it from a network."""
+    up = "../" * page.file.dest_uri.count("/")
+    return own_script(output, f"{up}site.js")
+
+
+def on_post_template(output_content, template_name, config):
+    """Do the same for the page that a server shows for a wrong address."""
+    return own_script(output_content, "/site.js")
+
+
+def own_script(text: str, address: str) -> str:
+    text = text.replace("https://unpkg.com/iframe-worker/shim", address)
+    return text.replace('role="dialog">', 'role="dialog" aria-label="Search">')
+
+
 def outside(found, page):
     """Return a link to the repository for a file that is not on the site."""
     folder = ROOT / "docs" / Path(page.file.src_uri).parent
@@ -385,8 +401,9 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
                 name = f"{path.stem}-{len(images)}.png"
                 images[f"notebooks/{name}"] = base64.b64decode(data["image/png"])
                 parts.append(f"![Figure of the cell above]({name})")
-            elif "text/html" in data and "<table" in data["text/html"]:
+            elif 'class="dataframe"' in data.get("text/html", ""):
                 text = re.sub(r"<style.*?</style>", "", data["text/html"], flags=re.DOTALL)
+                text = re.sub(r"<(table|tr)\b[^>]*>", r"<\1>", text)
                 parts.append("\n".join(line.strip() for line in text.splitlines() if line.strip()))
             elif "text/plain" in data:
                 parts.append(f"```text\n{data['text/plain']}\n```")
