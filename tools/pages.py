@@ -317,7 +317,7 @@ def markdown_of(text: str) -> str:
 def documented(name: str, one) -> str:
     """Return a name with its signature and its docstring, numpydoc as Markdown."""
     try:
-        signature = re.sub(r"'([\w.| \[\],]+)'", r"\1", str(inspect.signature(one)))
+        signature = re.sub(r"(: |-> )'([^']+)'", r"\1\2", str(inspect.signature(one)))
     except (TypeError, ValueError):
         signature = ""
     signature = re.sub(r"\btreeaudit\.(?:\w+\.)+", "", signature)
