@@ -103,7 +103,7 @@ def _missed(report: ta.Report) -> tuple[str, ...]:
     return tuple(
         check.name + ("?" if check.status == "skipped" else "")
         for check in report.checks
-        if check.status != "pass"
+        if not check.met
     )
 
 

@@ -45,7 +45,7 @@ def test_the_file_alone_gives_bounds() -> None:
     forest = forest_of(stump(1.5, 1, 9), stump(9.5, 9, 1), n_records=10)
     once = alone(case(forest))
     assert (once.tree, once.worst, once.low, once.high, once.among) == (0, 1, 1, 2, 10)
-    assert once.text == "at least 1 (tree 0 alone: 1), at most 2"
+    assert once.text == "1 to 2"
 
 
 def test_people_are_followed_where_every_tree_saw_all_of_them() -> None:

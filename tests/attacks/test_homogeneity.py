@@ -207,3 +207,17 @@ def test_the_smallest_leaves_of_one_label_are_shown_first() -> None:
     """Who is alone is exposed; a large leaf of one label is often a fact of the population."""
     finding = run(leaves([[9, 0], [1, 0], [555, 0], [0, 3], [4, 4]]))
     assert [leaf.people for leaf in finding.evidence] == [1, 3, 9, 555]
+
+
+def test_one_of_two_other_classes_is_no_certain_label():
+    """A leaf of a first round without one of three labels, as a tree of all three tells it."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 1))
+    y = np.where(rng.random(600) < 0.5, "a", "b")
+    y[(x[:, 0] > 0) & (rng.random(600) < 0.3)] = "c"
+    boosted = HistGradientBoostingClassifier(max_iter=1, max_leaf_nodes=2).fit(x, y)
+    tree = DecisionTreeClassifier(max_depth=1).fit(x, y)
+    for model in (boosted, tree):
+        assert ta.scan(model, attacks=["TA102"])["TA102"].details.certain_share == 0

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import treeaudit as ta
-from treeaudit.attacks.identifiers import _thresholds, named_like_identifier
+from treeaudit.attacks.identifiers import _gaps, _thresholds, named_like_identifier
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,34 @@ def test_a_row_number_that_is_cut_once_per_person() -> None:
     assert entry.thresholds == 399
     assert finding.severity == "high"
     assert any("'row'" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "trees", "gaps"),
+    [
+        ([0.5, 1.5, 2.5], 1, 3),
+        ([0.5, 1.0, 1.5, 2.0, 2.5], 2, 3),
+        ([0.5, 0.5 + 1e-9, 1.5, 1.5 - 1e-9, 2.5], 1, 3),
+        ([0.1, 0.27, 0.3141, 1.7], 9, 4),
+        ([3.0], 9, 1),
+    ],
+)
+def test_gaps_between_values(cuts, trees, gaps) -> None:
+    assert _gaps(np.array(cuts), trees) == gaps
+
+
+@pytest.mark.parametrize("by", [1.0, 9.0531])
+@pytest.mark.parametrize(("column", "severity"), [("age", "none"), ("row", "high")])
+def test_a_forest_counts_values_and_not_thresholds(column, severity, by) -> None:
+    """An age of 36 values among 240 people has 219 thresholds once it is standardised."""
+    rng = np.random.default_rng(0)
+    values = rng.permutation(240) if column == "row" else rng.integers(30, 66, 240)
+    x = np.column_stack([(values - 47.3) / by, rng.normal(size=240).round(1)])
+    y = rng.integers(0, 2, 240)
+    forest = RandomForestClassifier(100, random_state=0).fit(x, y)
+    assert ta.scan(forest, attacks=["TA201"])["TA201"].severity == severity
+    train = ta.scan(forest, train=(x, y), attacks=["TA201"])
+    assert train["TA201"].severity == severity
 
 
 def test_an_ordinary_model_is_clear(cancer_tree) -> None:
@@ -116,5 +144,6 @@ def test_what_is_cut_is_counted_tree_by_tree_and_edge_by_edge(seed) -> None:
             cuts[feature] |= {high} if np.isfinite(high) else set()
     found, many, plain = _thresholds(forest, 1)
     assert found.tolist() == used
-    assert many == {i: len(cuts[i]) for i in range(3) if cuts[i]}
+    gaps = {i: _gaps(np.array(list(cuts[i])), 3) for i in range(3) if cuts[i]}
+    assert many == gaps
     assert plain == {i for i in range(3) if used[i] and yes_no[i]}

@@ -144,7 +144,7 @@ def _decides(browser, path: Path, width: int, height: int) -> None:
     page.goto(path.as_uri())
     asked = page.locator(".decide h3").all_inner_texts()
     assert asked[:3] == ["May it go out?", "Who is exposed?", "What to do"]
-    for part in (".answer", ".headline", ".do", ".decide .command"):
+    for part in (".answer", ".headline", ".decide .steps li, .decide .do", ".decide .command"):
         told = page.locator(part)
         if told.count() or part != ".decide .command":
             box = told.first.bounding_box()

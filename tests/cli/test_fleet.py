@@ -43,10 +43,14 @@ def test_every_file_is_a_line_and_the_worst_come_first(folder) -> None:
     assert (done.returncode, done.stderr) == (1, "")
     lines = done.stdout.splitlines()
     words = [line.split("  ")[0] for line in lines[:7]]
-    assert words == ["FAIL"] * 3 + ["UNSAFE", "NOT AUDITED", "PASS", "PASS"]
-    assert "7 models: 3 fail, 1 would run code when loaded, 1 could not be audited, 2 pass" in lines
+    assert words == ["UNSAFE"] + ["FAIL"] * 3 + ["NOT AUDITED", "PASS", "PASS"]
+    assert "7 models: 1 would run code when loaded, 3 fail, 1 could not be audited, 2 pass" in lines
     assert "1 other was not audited: models/people.csv (a text file)" in lines
     assert "two.pkl [new]" in done.stdout
+    assert "good.pkl  All " in done.stdout
+    assert re.search(
+        r"^next    treeaudit defend models/\w+.pkl .*-o \w+-safer.pkl$", done.stdout, re.M
+    )
     assert "\x1b" not in done.stdout
     assert not (folder / "marker").exists()
 
@@ -62,6 +66,8 @@ def test_every_file_is_a_line_and_the_worst_come_first(folder) -> None:
 
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert page.index("models/<wbr>bad.pkl") < page.index("models/<wbr>good.pkl")
+    assert "treeaudit inspect models/hostile.pkl" in page
+    assert re.search(r'<a href="#m(\d+)">models/<wbr>bad.pkl.*id="m\1"', page, re.S)
     assert "<i>" not in page.replace('<i class="', "")
     assert "http" not in page.split("</head>")[1]
     assert "<script" not in page

@@ -49,6 +49,12 @@ def test_which_way(old, of, name, values, way, back) -> None:
     assert (changes(old, new).exit_code, changes(new, old).exit_code) == (codes[way], codes[back])
 
 
+def test_a_verdict_that_became_a_pass_exits_with_0(old) -> None:
+    new = changed(old, "checks", "max-certain-share", measured=1.0) | {"verdict": "pass"}
+    assert changes(old, new).exit_code == 0
+    assert changes(new, old).exit_code == 1
+
+
 def test_nothing_found_got_better_where_its_check_got_worse(old) -> None:
     """A forest tells of one tree, its check of all: fewer people there are not fewer."""
     new = changed(old, "findings", "TA102", people=1)

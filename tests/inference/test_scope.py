@@ -70,7 +70,7 @@ def test_weights_that_xgboost_adds_up_are_named_in_the_sentence(rows, tmp_path) 
     forest = ta.load(path)
     assert infer_exact(without_labels(forest)).n_people > N
     report = ta.scan(path)
-    assert f"given away for certain if {WEIGHTS}: " in said(report)
+    assert f"given away for certain if {WEIGHTS}, " in said(report)
     assert report["TA108"].details.assumptions[:2] == (WEIGHTS, SAME)
 
 
@@ -104,7 +104,7 @@ def test_counts_that_one_number_divides_are_certain_only_if_none_was_rounded() -
     forest = halved(4, 6, 2, 8)
     assert maybe_rounded(forest)
     assert certain_if(forest) == (UNROUNDED,)
-    assert f"2 of 10 people are given away for certain if {UNROUNDED}: " in said(ta.scan(forest))
+    assert f"2 of 10 people are given away for certain if {UNROUNDED}, " in said(ta.scan(forest))
     assert certain_if(halved(4, 6, 5, 5)) == ()
 
 

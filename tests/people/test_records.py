@@ -118,7 +118,7 @@ class TestWhatIsSaid:
             (lambda f: f.rename(columns={"age": "aeg"}), "did you mean 'aeg'"),
             (lambda f: f.assign(job=["Clown", *f["job"][1:]]), "row 1: the model does not know"),
             (lambda f: f.assign(age=["old", *f["age"][1:]]), "row 1: 'old' is not a number"),
-            (lambda f: f.assign(age=np.inf), "row 1 is infinite"),
+            (lambda f: f.assign(age=np.inf), "row 1 is infinite, or too large"),
             (lambda f: f.assign(income="rich"), "the model has no label 'rich'; it knows <=50K"),
             (lambda f: f.assign(income=None), "row 1 has no value"),
             (lambda f: f[:0], "holds no rows"),

@@ -15,7 +15,7 @@ def test_no_repair_of_an_epsilon_is_tried() -> None:
     report = ta.scan(forest, policy="private")
     assert {c.name for c in report.checks if c.status == "fail"} == {"max-epsilon"}
     assert next_command(report) == ""
-    assert any("treeaudit train --epsilon" in step for step in next_steps(report))
+    assert any("treeaudit train --epsilon" in step.text for step in next_steps(report))
     assert repair(forest, RepairRequest(policy="private")).tried == ()
     with pytest.raises(DataError, match="no repair changes an epsilon"):
         defend(forest, policy="private")

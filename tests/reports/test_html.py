@@ -244,6 +244,15 @@ def test_the_footer_tells_what_the_page_was_made_from():
         assert foot.endswith(f"one file, no network · made from {made}")
 
 
+def test_what_is_filed_is_opened_in_print(cancer_tree):
+    page = to_html(scan(cancer_tree))
+    filed = page[page.index('<details class="fold filed">') :]
+    for text in ("Hash of the policy", "What a PASS does not mean", "min-leaf = 5"):
+        assert text in filed
+    assert ":is(.filed, .how):not([open])::details-content" in page.split("@media print")[1]
+    assert '<p class="id-of-file">Policy default' in page
+
+
 def test_words_of_the_field_are_explained_where_they_stand_first():
     text = page_of(flat([1, 20, 30])).text
     for word, means in (

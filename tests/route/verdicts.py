@@ -124,7 +124,7 @@ def _measured(name: str, expected: Expected, details: Mapping[str, Any]) -> floa
 def _together(name: str, expected: Expected, details: Mapping[str, Any]) -> float | str | None:
     drawn = expected.drawn
     if len(drawn.trees) == 1 or drawn.joint == "path":
-        return "pass"
+        return "not-applicable"
     if drawn.joint == "boosted" and not expected.train:
         return "skipped"
     if drawn.joint == "boosted":
@@ -190,7 +190,7 @@ def _of_numbers(name: str, expected: Expected, details: Mapping[str, Any]) -> fl
         )
     said = details["TA110"]
     if not said:
-        return "pass"
+        return "not-applicable"
     once = said["homogeneous_in_any_tree"]
     return {
         "max-certain-share": max(said["certain_share"], min(1.0, once["high"] / once["among"])),
@@ -198,7 +198,7 @@ def _of_numbers(name: str, expected: Expected, details: Mapping[str, Any]) -> fl
         "min-entropy-l": said["entropy_l"],
         "max-t-closeness": said["t_closeness"],
         "max-dominant-share": said["largest_share"],
-    }.get(name, "pass")
+    }.get(name, "not-applicable")
 
 
 def _common_divisor(expected: Expected) -> float:

@@ -24,12 +24,15 @@ def misread(text: str, page: str, report: Mapping[str, Any], expected: Expected)
         yield from _rungs(body, report, expected)
     total, states = len(report["checks"]), [check["status"] for check in report["checks"]]
     failed, skipped = states.count("fail"), states.count("skipped")
+    needless = states.count("not-applicable")
+    total = len(states) - needless
     said = f"all {total} checks of policy route passed"
     if failed:
         said = f"{failed} of {total} checks of policy route failed"
-        said += f", {skipped} skipped" if skipped else ""
+        said += f", {skipped} not run" if skipped else ""
     elif skipped:
-        said = f"{skipped} of {total} checks of policy route could not be made"
+        said = f"{skipped} of {total} checks of policy route could not be run"
+    said += f", {needless} do not apply" if needless > 1 else ""
     for where, words in (("terminal", text), ("page", _plain(body))):
         if said.lower() not in words.lower():
             yield f"{where} does not say: {said}"

@@ -1,7 +1,7 @@
 """What an attack is given, what it must offer, and the label as the file tells it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from treeaudit.inference.bootstrap import sample_counts
 from treeaudit.model.forest import Forest
 from treeaudit.model.rules import rules_of
 from treeaudit.model.words import label_text, sentence
+from treeaudit.people.coding.columns import class_apart
 from treeaudit.people.prior import Prior
 from treeaudit.people.records import Records
 from treeaudit.table.labels import Labels
@@ -290,6 +291,21 @@ class PredictedValue:
     values: tuple[str, ...] | None = None
 
 
+def _without_rest(table: Table, forest: Forest) -> Labels:
+    """Return labels of people: who is of none but one of several classes has no certain label."""
+    labels = table.labels_of_people
+    apart = [class_apart(told) for told in forest.tree_classes or ()]
+    if not any(k is not None for k in apart):
+        return labels
+    rest = np.array([-1 if k is None else 0 if k else 1 for k in apart])
+    of_rest = (labels.distinct > 0) & (labels.top == rest[table.tree_of(np.arange(len(table)))])
+    return replace(
+        labels,
+        distinct=np.where(of_rest, np.maximum(labels.distinct, 2), labels.distinct),
+        others=np.where(of_rest, np.inf, labels.others),
+    )
+
+
 def label_of(case: Case) -> PredictedValue:
     """Return the label as the file tells it by its class counts."""
     table, forest = case.table, case.forest
@@ -306,7 +322,7 @@ def label_of(case: Case) -> PredictedValue:
         name="label",
         value="label",
         leaves="one-label leaves of",
-        labels=table.labels_of_people,
+        labels=_without_rest(table, forest),
         size=table.size,
         ordered=numbers and list(classes) == sorted(classes),
         train=train,

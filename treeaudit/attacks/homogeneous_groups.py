@@ -199,13 +199,13 @@ def summary_of(found: Diversity, name: str, different: str, trees: str = "") -> 
     if not leaves:
         whose = f" of {trees}" if trees not in ("", "many") else ""
         return f"Every leaf{whose} holds people with different {different}."
+    one = leaves.one if leaves == 1 else leaves.many
     if trees == "many":
         return (
-            f"In {leaves:,} leaves everybody has the same {name}; "
+            f"In {leaves:,} {one} everybody has the same {name}; "
             f"in the worst tree that is {in_percent(share)} of the people in it. Different people "
             f"in those of any tree: {found.homogeneous_in_any_tree.text}."
         )
-    one = leaves.one if leaves == 1 else leaves.many
     who = people.one if people == 1 else people.many
     whose = f"In {trees} the" if trees else "The"
     told = f"{whose} {name} of {people:,} {who} ({in_percent(share)}) is certain"

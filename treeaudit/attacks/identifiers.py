@@ -8,7 +8,7 @@ is listed, value by value, in the file itself.
 import re
 import sys
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,9 @@ _UNKNOWN = (
     "the file does not tell how many people there are, so nobody can say whether a feature is cut "
     "once per person: give the training data (--train)"
 )
+
+_OFF_GRID = 0.1
+"""How far from a grid, in its half steps, a cut may be by rounding."""
 
 
 def named_like_identifier(name: str) -> bool:
@@ -76,7 +79,7 @@ class IdentifyingFeature(Details):
     """One feature that identifies people."""
 
     feature: str  # Its name
-    thresholds: int  # Distinct thresholds where they are nearly every value, otherwise its uses
+    thresholds: int  # Gaps between values that are cut, if nearly every one is; else its uses
     # Why it is listed
     named_like_identifier: bool
     nearly_every_value: bool
@@ -112,8 +115,8 @@ class Identifiers:
     view: ClassVar[Show] = staticmethod(_view)
     needs: ClassVar[tuple[Need, ...]] = ()
     details: ClassVar[type[Details]] = IdentifierDetails
-    # A feature with at least this many distinct thresholds per person is given away value by
-    # value
+    # A feature that is cut in at least this many gaps between its values per person is given
+    # away value by value; with the training data as many must have a value of their own
     share: float = 0.5
     fewest: int = 20  # Thresholds below which the share says nothing
 
@@ -123,6 +126,9 @@ class Identifiers:
         drawn = forest.source.draws_thresholds
         told = bool(people) and not drawn
         used, many, plain = _thresholds(forest, self._bar(people) if told else None)
+        if case.train is not None:
+            bar, values = self._bar(len(case.train)), case.train.values
+            many = {i: n for i, n in many.items() if _alone(values[:, i]) >= bar}
         names = forest.schema.names
         hints = forest.schema.named
         named = {
@@ -168,6 +174,31 @@ def _people(case: Case) -> int:
     return int(case.table.per_tree(case.table.size).max())
 
 
+def _alone(column: npt.NDArray[np.floating[Any]]) -> int:
+    """Return how many people have a value of their own."""
+    return int(np.count_nonzero(np.unique(column, return_counts=True)[1] == 1))
+
+
+def _gaps(cuts: npt.NDArray[np.float64], n_trees: int) -> int:
+    """Return in how many gaps between neighbouring values of a column its cuts lie.
+
+    Cuts that differ by rounding are one: a scaler makes many of one age. Several trees
+    cut halfway between values that are no neighbours, too: on a grid of values they cut
+    at each half step, and two half steps are a gap.
+    """
+    cuts = np.unique(cuts)
+    least = 2 * np.spacing(np.float32(np.abs(cuts).max()))
+    cuts = cuts[np.diff(cuts, prepend=-np.inf) > least]
+    if n_trees == 1 or len(cuts) < 3:
+        return len(cuts)
+    span = cuts[-1] - cuts[0]
+    steps = (cuts - cuts[0]) / span * np.rint(span / np.diff(cuts).min())
+    whole = np.rint(steps)
+    if np.abs(steps - whole).max() > _OFF_GRID:
+        return len(cuts)
+    return min(len(np.unique((whole + phase) // 2)) for phase in (0, 1))
+
+
 def _looked(features: int, named: bool, people: int, drawn: bool) -> tuple[str, ...]:
     """Say what the features were judged by."""
     if drawn:
@@ -180,9 +211,9 @@ def _looked(features: int, named: bool, people: int, drawn: bool) -> tuple[str, 
 def _thresholds(
     forest: Forest, bar: int | None
 ) -> tuple[npt.NDArray[np.int64], dict[int, int], frozenset[int]]:
-    """Return uses per feature, distinct thresholds of those at the bar, and the indicators.
+    """Return uses per feature, the gaps that those at the bar are cut in, and the indicators.
 
-    Distinct values are only counted where there are enough uses to matter, and
+    Gaps are only counted where there are enough uses to matter, and
     nowhere without a bar: who does not know how many people there are cannot
     say that nearly all their values are there. An indicator is only ever cut
     between 0 and 1: it says yes or no, whatever its name.
@@ -215,9 +246,9 @@ def _thresholds(
     many = {}
     for i in np.flatnonzero([len(parts) for parts in kept]).tolist():
         if sum(len(part) for part in kept[i]) >= bar:
-            distinct = len(np.unique(np.concatenate(kept[i])))
-            if distinct >= bar:
-                many[i] = distinct
+            gaps = _gaps(np.concatenate(kept[i]), forest.n_trees)
+            if gaps >= bar:
+                many[i] = gaps
     return used, many, frozenset(np.flatnonzero((used > 0) & (used == between)).tolist())
 
 

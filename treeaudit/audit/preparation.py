@@ -169,6 +169,10 @@ def _verified(given: _Given) -> _Given:
     if forest.privacy is not None:
         forest = check_noise(forest, train)
     given = replace(given, forest=forest, unverified=unverified)
+    told = train.labels is not None or train.members is not None or train.unlabelled
+    if forest.schema.classes is not None and not told:
+        note = f"{train.origin} has no labels, so none were checked: --target names their column"
+        return replace(given, warnings=(*given.warnings, note))
     unlabelled = unverified_labels(forest, train)
     if not unlabelled:
         return given

@@ -100,7 +100,8 @@ def diff(
 ) -> None:
     """Tell what changed: between two reports, or whose records two models give away together.
 
-    Of two reports (JSON), exits with 0 if nothing is worse, with 1 if something is worse or new,
+    Of two reports (JSON), exits with 0 if nothing is worse or the new one passes where the old
+    one did not, with 1 if something is worse or new,
     with 3 if something is not looked at any more, or fails again by a number that rests on other
     options or another policy. Of two models, exits with 0 if nobody is named,
     with 1 if somebody is, with 3 if there was no time to tell.

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from shlex import quote
 from typing import IO, Any
 
 from rich.console import Console as Plain
@@ -201,5 +200,6 @@ def _print_list(rows: Sequence[Row], found: MatchedFiles, console: Plain, most: 
 
 
 def _next(rows: Sequence[Row]) -> str:
-    failed = (row.path for row in rows if row.verdict == "fail" and row.path.isprintable())
-    return next((f"next    treeaudit scan {quote(path)}" for path in failed), "")
+    """Return the first command of a shell for a file that failed."""
+    commands = (row.next for row in rows if row.verdict == "fail")
+    return next((f"next    {one}" for one in commands if one.startswith("treeaudit ")), "")

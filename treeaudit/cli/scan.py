@@ -120,7 +120,7 @@ def scan(
             verbose=verbose,
         )
         raise typer.Exit(0 if exit_zero else code)
-    with progress_bar("reading the file", quiet=quiet) as progress, stop_on_interrupt():
+    with progress_bar("reading the file", quiet=quiet) as progress, stop_on_interrupt() as heard:
         audited = audit_all(request, progress, jobs)
     if acro is not None and len(audited) > 1:
         raise DataError("--acro takes one model: choose it with --select NAME")
@@ -128,7 +128,7 @@ def scan(
     reads = sys.stdout.isatty() and not quiet
     found = Reports(reports=audited)
     seek = None
-    if not release_safe and ((read_by_others or reads) if fix is None else fix):
+    if not (release_safe or heard.is_set()) and ((read_by_others or reads) if fix is None else fix):
         from treeaudit.repair.suggestion import with_fix
 
         seek = partial(with_fix, train=train, test=test, target=target)
@@ -260,7 +260,7 @@ def demo(
     print_report(report, console)
     console.print()
     echo(f"model   {model}")
-    echo(f"report  {page}")
+    echo(f"report  {page} (you alone can open it, since reports tell of people: chmod to share)")
     echo(f"again   treeaudit scan {model}")
     if show:
         webbrowser.open(page.resolve().as_uri())

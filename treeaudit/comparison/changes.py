@@ -102,7 +102,10 @@ class Changes(Rendered):
         """1 where something is worse or new, 3 where nobody can tell, else 0.
 
         That is where something is not looked at any more, or fails as it did by another number.
+        A verdict that became a pass decides: what is worse lies within the policy.
         """
+        if any((row.of, row.way, row.new) == ("verdict", "better", "PASS") for row in self.rows):
+            return 0
         return 1 if self.of("worse", "new") else 3 if self.of("unknown") or self.unlike else 0
 
 

@@ -126,43 +126,29 @@ _OUTPUT_CHECKED = {
 }
 """What policies of output checkers have in common."""
 
+_DEFAULT = {
+    "min-leaf": _DEFAULT_K,
+    "max-unique-people": 0,
+    "max-certain-share": 0.01,
+    "max-nearly-certain-share": 0.05,
+    "max-known-number-share": 0.05,
+    "max-dominating-people": 0,
+    "max-certified-people": 0,
+    "max-joint-label-excess": 0.05,
+    "max-joint-one-label-excess": 0.25,
+    "max-joint-certain-people": 0,
+    "max-identifying-features": 0,
+    "max-training-rows-inside": 0,
+    "max-exact-values": 3000,
+    "max-calls": 0,
+    "max-extra-bytes": 4096,
+}
+
 BUILT_IN: Mapping[str, Policy] = {
-    "default": Policy(
-        name="default",
-        values={
-            "min-leaf": _DEFAULT_K,
-            "max-unique-people": 0,
-            "max-certain-share": 0.01,
-            "max-nearly-certain-share": 0.05,
-            "max-known-number-share": 0.05,
-            "max-dominating-people": 0,
-            "max-certified-people": 0,
-            "max-joint-label-excess": 0.05,
-            "max-joint-one-label-excess": 0.25,
-            "max-joint-certain-people": 0,
-            "max-identifying-features": 0,
-            "max-training-rows-inside": 0,
-            "max-exact-values": 3000,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-        },
-    ),
+    "default": Policy(name="default", values=_DEFAULT),
     "outsider": Policy(
         name="outsider",
-        values={
-            "min-leaf": _DEFAULT_K,
-            "max-unique-people": 0,
-            "max-certain-share": 0.01,
-            "max-nearly-certain-share": 0.05,
-            "max-known-number-share": 0.05,
-            "max-dominating-people": 0,
-            "max-certified-people": 0,
-            "max-identifying-features": 0,
-            "max-training-rows-inside": 0,
-            "max-exact-values": 3000,
-            "max-calls": 0,
-            "max-extra-bytes": 4096,
-        },
+        values={k: value for k, value in _DEFAULT.items() if not k.startswith("max-joint-")},
     ),
     "strict": Policy(
         name="strict",
@@ -393,10 +379,11 @@ def _check(
         return replace(check, reason=missing or "the finding does not tell")
     known = math.isfinite(measured)
     unseen = [part for finding in findings for part in finding.unseen]
+    unsure = None if rule.unsure is None else rule.unsure(findings, forest)
     if rule.holds(measured, threshold):
         if unseen:
             return replace(check, reason=f"not everything could be looked at: {unseen[0]}")
-        if rule.unsure is not None and (unsure := rule.unsure(findings, forest)) is not None:
+        if unsure is not None:
             return replace(check, reason=unsure)
         if rule.perhaps is not None:
             at_most, why = rule.perhaps(findings, forest)
@@ -405,7 +392,7 @@ def _check(
     return replace(
         check,
         measured=measured if known else None,
-        shown=rule.say(findings, measured, threshold),
+        shown=f"{'at least ' if unsure else ''}{rule.say(findings, measured, threshold)}",
         status="pass" if rule.holds(measured, threshold) else "fail",
         reason=None if known or rule.unbounded is None else rule.unbounded(forest),
     )

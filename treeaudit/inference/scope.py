@@ -20,7 +20,7 @@ from treeaudit.model.forest import Forest, LazyTrees, RecordsAre, all_count
 from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
-_INTERRUPTIBLE: ContextVar[bool] = ContextVar("interruptible", default=False)
+_INTERRUPTS: ContextVar[Event | None] = ContextVar("interrupts", default=None)
 
 
 class OutOfBudgetError(Exception):
@@ -47,11 +47,13 @@ class Budget:
     @contextmanager
     def spent(self) -> Iterator[None]:
         """Let a first Ctrl-C meanwhile end the budget, within `stop_on_interrupt`."""
-        if not _INTERRUPTIBLE.get() or current_thread() is not main_thread():
+        heard = _INTERRUPTS.get()
+        if heard is None or current_thread() is not main_thread():
             yield
             return
 
         def ask(*_: object) -> None:
+            heard.set()
             self._interrupted.set()
             signal.signal(signal.SIGINT, before)
 
@@ -97,16 +99,18 @@ class Budget:
 
 
 @contextmanager
-def stop_on_interrupt() -> Iterator[None]:
-    """Let a first Ctrl-C end the search that it falls into, with what is certain so far.
+def stop_on_interrupt() -> Iterator[Event]:
+    """Let a first Ctrl-C end the search that it falls into; the event tells whether it came.
 
-    Searches end as if their time was over; a second Ctrl-C, or one beside them, is raised as ever.
+    Searches end as if their time was over, with what is certain so far. A second Ctrl-C, or one
+    beside them, is raised as ever.
     """
-    token = _INTERRUPTIBLE.set(True)
+    heard = Event()
+    token = _INTERRUPTS.set(heard)
     try:
-        yield
+        yield heard
     finally:
-        _INTERRUPTIBLE.reset(token)
+        _INTERRUPTS.reset(token)
 
 
 ANYBODY = 2.0**31

@@ -105,6 +105,8 @@ class Source:
         where it was not asked or its format has no writer.
     canonical_reason
         Why not, or why that is not known; empty for a canonical file.
+    beside
+        What else the file holds in a bundle, by name and kind.
     """
 
     path: str | None = None
@@ -119,6 +121,7 @@ class Source:
     stored: object = field(default=None, repr=False, compare=False)
     canonical: bool | None = field(default=None, compare=False)
     canonical_reason: str = field(default="", compare=False)
+    beside: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def sha256(self) -> str | None:

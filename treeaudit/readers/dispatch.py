@@ -12,11 +12,12 @@ from treeaudit.model.forest import Forest
 from treeaudit.model.source import KINDS, Extras, Source
 from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.choice import choose, matching
-from treeaudit.readers.limits import Allowance, Deepest, Most, clean
+from treeaudit.readers.limits import Allowance, Deepest, Most, clean, show
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert
+from treeaudit.readers.pickle.tables import index_names
 from treeaudit.readers.sklearn.ensembles import SEARCHES, children, steps_of
-from treeaudit.readers.sklearn.model_ref import ModelRef, elements, is_tree, relabel
+from treeaudit.readers.sklearn.model_ref import ModelRef, elements, is_tree, names_in, relabel
 from treeaudit.readers.sklearn.models import (
     PASSED,
     allowance,
@@ -200,7 +201,36 @@ def read_model(root: object, select: str | None, source: Source, n_bytes: int) -
         boosted = [one for one in members.others if is_read_apart(one.estimator)]
         apart = (one.inside for one in members.trees + boosted)
         others |= {name: name for name in apart if name not in joined}
-    return replace(forest, others=others)
+    return _in_bundle(replace(forest, others=others), root)
+
+
+_MOST_BESIDE = 12
+"""Entries of a bundle that are named."""
+
+
+def _in_bundle(forest: Forest, root: object) -> Forest:
+    """Return a model with what else its bundle holds, and with the names of columns in it."""
+    if not isinstance(root, dict):
+        return forest
+    own = forest.source.inside.partition("]")[0] + "]"
+    rest = {show(key): arrived(one) for key, one in root.items() if f"[{show(key)}]" != own}
+    beside = tuple(
+        f"{key}: {one.kind.removeprefix('_new_') if isinstance(one, Inert) else type(one).__name__}"
+        for key, one in islice(rest.items(), _MOST_BESIDE)
+    )
+    schema, n = forest.schema, len(forest.schema.features)
+    lists = {found for one in rest.values() if len({*(found := _names(one))}) == len(found) == n}
+    if len(lists) == 1 and not schema.named:
+        pairs = zip(schema.features, *lists, strict=True)
+        features = tuple(replace(one, name=clean(name)) for one, name in pairs)
+        schema = replace(schema, features=features)
+    return replace(forest, schema=schema, source=replace(forest.source, beside=beside))
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """Return a list of texts, also those of an index, or of the columns of a fitted step."""
+    stored = names_in(value) if isinstance(value, Inert) else None
+    return tuple(index_names(value if stored is None else stored) or ())
 
 
 def _first(root: object, elsewhere: list[ModelRef]) -> ModelRef:

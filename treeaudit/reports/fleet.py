@@ -1,15 +1,20 @@
 """The list of many models: a row for each, the terminal's lines, JSON, Markdown and the page."""
 
 import datetime
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from treeaudit.errors import TreeauditError, UnsafeModelError
 from treeaudit.findings.findings import SEVERITIES, Check
 from treeaudit.findings.report import Report
-from treeaudit.reports.advice import verdict_line
+from treeaudit.reports.advice import next_steps, verdict_line
 from treeaudit.reports.html import environment
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.provenance import shown_name
@@ -19,9 +24,10 @@ from treeaudit.reports.to_json import HEAD, as_line
 from treeaudit.reports.wording import VERDICT
 from treeaudit.version import __version__
 
-VERDICTS = ("fail", "unsafe", "unread", "review", "accepted", "pass")
+VERDICTS = ("unsafe", "fail", "unread", "review", "accepted", "pass")
 """From worst to best; an unsafe file would run code, and nobody could audit an unread one."""
 _CODES = {"fail": 1, "unsafe": 2, "unread": 2, "review": 3, "accepted": 4, "pass": 0}
+"""Exit codes; that of the first verdict in this order is the code of a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +37,9 @@ class Row:
     # path, inside: the file as it was named, and the model in it, where it holds several
     path: str
     verdict: str  # One of `VERDICTS`
-    said: str  # Who is exposed, or why it could not be audited, in a sentence
+    # Who is exposed by what failed, how many checks passed or were not run, or why it
+    # could not be audited: a sentence
+    said: str
     inside: str = ""
     severity: str = "none"  # The worst of its findings
     # The checks that are no pass: ``name``, ``title``, ``status``, ``accepted``, ``bound``,
@@ -42,6 +50,7 @@ class Row:
     needless: Sequence[str] = ()
     # What was found: ``id``, ``title``, ``severity``, ``summary``, ``remedy``
     findings: Sequence[dict[str, Any]] = ()
+    next: str = ""  # The command to run next, which can be pasted
     # What it is: ``estimator``, ``format``, ``sha256``, ``policy``
     about: dict[str, str] | None = None
 
@@ -62,7 +71,7 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
         path=source.path or "model in memory",
         inside=named[named.rindex(" [") + 2 : -1] if report.several else "",
         verdict=report.verdict,
-        said=headline(report).striptags(),
+        said=_said(report),
         severity=max((one.severity for one in found), key=SEVERITIES.index, default="none"),
         checks=[_check(check) for check in report.checks if not check.met],
         passed=[check.name for check in report.checks if check.status == "pass"],
@@ -77,6 +86,7 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
             }
             for one in found
         ],
+        next=_next_of(report),
         about={
             "estimator": source.estimator,
             "format": source.format,
@@ -87,11 +97,28 @@ def row_of(report: Report, *, release_safe: bool = False) -> Row:
     return _that_may_leave(told, report) if release_safe else told
 
 
+def _said(report: Report) -> str:
+    """Return who is exposed if a check failed, else what became of the checks."""
+    if report.verdict == "fail" or not report.checks:
+        return headline(report).striptags()
+    told = verdict_line(report)
+    return f"{told[:1].upper()}{told[1:]}."
+
+
+def _next_of(report: Report) -> str:
+    """Return the first command that can be pasted; what it writes is named after its model."""
+    command = next((step.command for step in next_steps(report) if step.command), "")
+    stem = quote(Path(report.forest.source.path or "").stem)
+    return re.sub(r" -o (?=(safer|clean)[.-])", lambda _: f" -o {stem}-", command)
+
+
 def _that_may_leave(row: Row, report: Report) -> Row:
     """Return what the statement that may leave the room tells, too."""
     shares = measured(report)
     checks = [one | {"shown": shares.get(one["name"], ""), "reason": ""} for one in row.checks]
-    return replace(row, said=verdict_line(report), severity="none", checks=checks, findings=[])
+    return replace(
+        row, said=verdict_line(report), severity="none", checks=checks, findings=[], next=""
+    )
 
 
 def _check(check: Check) -> dict[str, Any]:
@@ -114,15 +141,20 @@ def failed_row(path: str, error: BaseException | str) -> Row:
         said = f"it could not be read: {(error.strerror or said).lower()}"
     elif not isinstance(error, TreeauditError | str):
         said = f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit"
-    verdict = "unsafe" if isinstance(error, UnsafeModelError) else "unread"
-    return Row(path=path, verdict=verdict, said=said)
+    unsafe = isinstance(error, UnsafeModelError)
+    shown = f"treeaudit inspect {quote(path)}" if unsafe and path.isprintable() else ""
+    return Row(path=path, verdict="unsafe" if unsafe else "unread", said=said, next=shown)
+
+
+def _fails(check: dict[str, Any]) -> bool:
+    return check["status"] == "fail" and not check["accepted"]
 
 
 def worst_first(rows: Iterable[Row]) -> list[Row]:
     """Return rows by verdict, severity, how many checks failed, and name."""
 
     def key(row: Row) -> tuple[int, int, int, str]:
-        failed = sum(check["status"] == "fail" for check in row.checks)
+        failed = sum(map(_fails, row.checks))
         return VERDICTS.index(row.verdict), -SEVERITIES.index(row.severity), -failed, row.name
 
     return sorted(rows, key=key)
@@ -130,7 +162,12 @@ def worst_first(rows: Iterable[Row]) -> list[Row]:
 
 def exit_code(rows: Iterable[Row]) -> int:
     """Return the code of the worst: that of its verdict, 2 of what was not audited."""
-    return _CODES[min((row.verdict for row in rows), key=VERDICTS.index, default="pass")]
+    return _CODES[_decisive(rows)]
+
+
+def _decisive(rows: Iterable[Row]) -> str:
+    """Return the verdict that decides a list."""
+    return min((row.verdict for row in rows), key=[*_CODES].index, default="pass")
 
 
 if TYPE_CHECKING:
@@ -158,6 +195,8 @@ def to_html(
             "label": _look_of(row)[0],
             "tone": _look_of(row)[1],
             "report": row.about is not None and number <= _REPORTS,
+            "failed": failed_checks(row),
+            "next": Markup.escape(row.next),  # whole: a command is never cut
         }
         for number, row in enumerate(ordered[:_ROWS], start=1)
     ]
@@ -217,6 +256,13 @@ def line(row: Row) -> "Text":
     return Text.assemble((f"{label:<{_WIDE}}", style), f"  {plain(row.name, 200)}  ", said)
 
 
+def failed_checks(row: Row) -> str:
+    """Return the checks that failed by their names, or how many were not run."""
+    failed = [check["name"] for check in row.checks if _fails(check)]
+    n = sum(check["status"] == "skipped" for check in row.checks)
+    return ", ".join(failed) or (f"{n} not run" if n else "")
+
+
 def counted(rows: Sequence[Row]) -> str:
     """Return how many there are of each verdict, the worst first."""
     found = Counter(row.verdict for row in rows)
@@ -241,11 +287,11 @@ def to_markdown(rows: Sequence[Row]) -> str:
     lines = [
         f"### {escaped(counted(rows))}",
         "",
-        "| verdict | model | who is exposed |",
-        "|---|---|---|",
+        "| verdict | model | who is exposed | failed checks | next |",
+        "|---|---|---|---|---|",
     ]
     for row in rows[:_MOST]:
-        said = (plain(row.name, 200), plain(row.said, 400))
+        said = (plain(row.name, 200), plain(row.said, 400), failed_checks(row), row.next)
         lines.append(f"| {_look_of(row)[0]} | {' | '.join(map(escaped, said))} |")
     if len(rows) > _MOST:
         lines += ["", f"and {len(rows) - _MOST:,} more, none of them worse"]
@@ -272,7 +318,7 @@ def whole_json(
     rows: Sequence[Row], lines: Iterable[str], aside: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     """Yield one JSON document of all lines."""
-    worst = worst_first(rows)[0].verdict
+    worst = _decisive(rows)
     head = as_line(
         {
             **HEAD,

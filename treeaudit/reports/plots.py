@@ -12,7 +12,7 @@ from treeaudit.reports.charts import strip
 from treeaudit.reports.wording import in_words, interval, percent, rate
 from treeaudit.stats import Estimate
 
-_WIDTH, _HEIGHT, _SIDE, _ROW = 460, 128, 12, 19
+_WIDTH, _HEIGHT, _SIDE, _ROW = 460, 128, 44, 19
 _APART = 26
 """Pixels between numbers below the axis."""
 _SHADES = ("s0", "s1", "s2", "s3")
@@ -53,14 +53,23 @@ def lines(
         Markup('<text x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(x, bottom + 17, n)
         for x, n in _numbered(places)
     ]
+    heights = [
+        Markup(
+            '<path class="gr" d="M{l} {y}H{r}"/><text x="{x}" y="{t}" text-anchor="end">{n}</text>'
+        ).format(
+            l=_SIDE, y=y, r=_WIDTH - 12, x=_SIDE - 8, t=y + 4,
+            n=f"{high * part:,.0f}" if high > 1 else f"{high * part:.0%}",
+        )
+        for part, y in ((0, bottom), (0.5, (top + bottom) // 2), (1, top))
+    ]  # fmt: skip
     told = "; ".join(_said(one) for one in series)
     return Markup(
         '<svg class="chart line" viewBox="0 0 {w} {h}" role="img" aria-label="{name}">'
-        '<desc>{told}</desc><path class="gr" d="M{l} {b}H{r}"/>{body}'
+        '<desc>{told}</desc>{body}'
         '<text x="{m}" y="{y}" text-anchor="middle">{axis}</text></svg>'
     ).format(
-        w=_WIDTH, h=bottom + 38, l=_SIDE, r=_WIDTH - _SIDE, b=bottom, m=_WIDTH / 2, y=bottom + 34,
-        name=name, axis=axis, told=told, body=Markup("").join([*drawn, *ticks]),
+        w=_WIDTH, h=bottom + 38, m=_WIDTH / 2, y=bottom + 34,
+        name=name, axis=axis, told=told, body=Markup("").join([*heights, *drawn, *ticks]),
     )  # fmt: skip
 
 
@@ -68,7 +77,7 @@ def _places(at: Sequence[int], length: int) -> list[tuple[float, int]]:
     """Return where the values stand, and at what number."""
     numbers = at or range(length)
     far = [math.log(n) for n in at] or list(range(length))
-    wide = (_WIDTH - 2 * _SIDE) / max(far[-1], 1e-9)
+    wide = (_WIDTH - _SIDE - 12) / max(far[-1], 1e-9)
     return [(_SIDE + x * wide, n) for x, n in zip(far, numbers, strict=True)]
 
 

@@ -295,6 +295,8 @@ def _heading(report: Report, *, verbose: bool) -> Iterator[Text]:
     if forest.privacy is not None:
         told.append(claim(forest))
     told.append(f"counted: {plain(counting(report), 200)}")
+    if source.beside:
+        told.append(f"also in the file: {plain(', '.join(source.beside), 300)}")
     roles = {"train": "training", "test": "unseen"}
     one, many = ("record", "records") if report.unit.counts_persons else ("person", "people")
     given = [

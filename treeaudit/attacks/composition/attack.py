@@ -189,7 +189,7 @@ _ONE_LABEL = Rule(
 
 _CERTAIN = Rule(
     name="max-joint-certain-people",
-    title="People certain by all trees, all features known",
+    title="People certain by all trees, alone or in a small group",
     bound="at most {:,.0f}",
     measure=most("certain"),
     among=True,

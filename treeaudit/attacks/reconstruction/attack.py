@@ -300,7 +300,8 @@ def _summary(details: ReconstructionDetails, n: int, needs: tuple[str, ...]) -> 
 
     least = "at least " if GAPS in details.assumptions else ""
     where = f" if {' and '.join(needs)}" if needs else ""
+    whole = in_percent(details.exact) if details.exact else "none"
     return (
-        f"{details.given_away:,} of {least}{n:,} people are given away for certain{where}: "
-        f"{in_percent(details.exact)} with every value that the model asks about{rows}."
+        f"{details.given_away:,} of {least}{n:,} people are given away for certain{where}, "
+        f"{whole} with every value that the model asks about{rows}."
     )

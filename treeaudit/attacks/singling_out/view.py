@@ -184,8 +184,9 @@ def view(result: Finding | Skipped, report: Report) -> View:
     below = number_of_tree(result, tree, "below_k_people", details.below_k_people)
     plot = _contribution(details.contribution, k)
     return View(
-        brief=say("{}{} alone, {} in groups below {}", "at least " if many else "",
-                  People.alone(alone_once.low), People.alone(below_once.low), k),
+        brief=say("no group below {}", k) if not below_once.high else say(
+            "{}{} alone, {} in groups below {}", "at least " if many else "",
+            People.alone(alone_once.low), People.alone(below_once.low), k),
         figure=_figure(alone_once.worst, below_once.worst, k, in_worst_tree(report, distinct)),
         headline=_headline(alone, below, k),
         together=_in_any_tree(alone_once) if many else None,

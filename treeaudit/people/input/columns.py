@@ -92,7 +92,7 @@ def numbers_of(column: Column, where: str, first: int, *, missing: bool = False)
     if not np.isfinite(values).all():
         bad = np.flatnonzero(np.isinf(values) | (np.isnan(values) & (not missing)))
         if len(bad):
-            what = "has no value" if np.isnan(values[bad[0]]) else "is infinite"
+            what = "has no value" if np.isnan(values[bad[0]]) else "is infinite, or too large"
             raise DataError(f"{where}, row {first + int(bad[0]) + 1} {what}")
     return values
 

@@ -63,7 +63,8 @@ class Stream:
         end = self.at + n
         if n < 0 or end > self.size:
             raise ReadError(
-                f"byte {self.at:,} announces {n:,} bytes, the file has {self.size - self.at:,} left"
+                "the file is cut short (was it copied only in part?): "
+                f"byte {self.at:,} announces {n:,} bytes, {self.size - self.at:,} are left"
             )
         if self.at <= self.frame_end < end:
             self.frame_end = -1

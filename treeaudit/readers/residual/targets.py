@@ -73,7 +73,8 @@ def targets(places: Sequence[Place]) -> tuple[list[Extra], bool]:
 
 
 def _targets(where: str, found: list[tuple[int, int]]) -> Extra:
-    exact, pairs = (sum(numbers) for numbers in zip(*found, strict=True))
+    # Trees share their people: those of the worst tree are different ones for certain.
+    exact, pairs = max(found, key=lambda numbers: numbers[0] + 2 * numbers[1])
     says = []
     if exact:
         says.append(f"the target of {exact:,} people is the value of their leaf")
@@ -82,7 +83,7 @@ def _targets(where: str, found: list[tuple[int, int]]) -> Extra:
         leaves = leaves if pairs == 1 else f"{pairs:,} leaves of two people give"
         says.append(f"{leaves} both targets by its value and its impurity")
     if len(found) > 1:
-        says.append(f"over {len(found):,} trees, a person counted once in each")
+        says.append(f"in the worst of {len(found):,} trees")
     return Extra(kind="targets", where=where, n=exact + 2 * pairs, says="; ".join(says))
 
 

@@ -32,6 +32,15 @@
   });
   follow();
 
+  // A browser that cannot print a closed part by its style alone opens it for as long.
+  const filed = () => [...document.querySelectorAll(".filed, .how")].filter((part) => !part.open);
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = filed();
+    opened.forEach((part) => { part.open = true; });
+  });
+  addEventListener("afterprint", () => { opened.forEach((part) => { part.open = false; }); });
+
   const rows = [...document.querySelectorAll(".published tbody tr")];
   const search = document.getElementById("search");
   const shown = document.getElementById("shown");
