@@ -1,6 +1,7 @@
 # With only Python and make on a fresh machine:
 #   make demo    train a tree on bundled data, scan it, write the report
 #   make test    everything that is checked before a change lands
+#   make docs    the site, in build/site; every warning is an error
 #   make test-oldest  the suite on the oldest versions that pyproject.toml declares
 #   make check-fast  in a minute: style, names and imports, and the core with few examples of each law
 #   make deep    a thousand examples of each law, and all of the many cases that others sample
@@ -21,13 +22,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 LOCK   ?=
 PEERS  := .peers
+DOCS ?= .docs
 CORE   := $(addprefix tests/,model table findings dp defenses test_imports.py test_size.py test_words.py)
 SECONDS ?= 600
 SEED   ?= 0
 STATE  ?= .fuzz.json
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCK),--constraint $(LOCK)) --editable
 
-.PHONY: demo test lint types check check-fast test-oldest deep audit-private bench bench-short bench-quick scale paper fuzz golden inventory lock clean
+.PHONY: demo docs test lint types check check-fast test-oldest deep audit-private bench bench-short bench-quick scale paper fuzz golden inventory lock clean
 
 # Every process would read, rewrite and compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -91,6 +93,10 @@ golden: $(VENV)/test
 inventory: $(VENV)/test
 	$(BIN)/python tools/inventory.py collect $(FOLDERS)
 
+# The site, in build/site: open index.html. A warning, such as a link to nothing, is an error.
+docs: $(DOCS)/ready
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict --quiet
+
 lock: $(VENV)/test
 	{ echo "# The versions that \`make test\` ran on, under $$($(BIN)/python --version); \`make lock\` renews them."; \
 	  $(BIN)/python -m pip freeze --exclude-editable; } > requirements/development.txt
@@ -104,6 +110,12 @@ $(PEERS)/ready: benchmarks/peers.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/peers.txt --editable .
 	@touch $@
 
+# What builds the site; never mixed with what it documents.
+$(DOCS)/ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
 $(VENV)/demo: $(BIN)/python pyproject.toml
 	$(INSTALL) .
 	@touch $@
@@ -113,4 +125,4 @@ $(VENV)/test: $(BIN)/python pyproject.toml
 	@touch $@ $(VENV)/demo
 
 clean:
-	rm -rf $(VENV) $(PEERS) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis treeaudit-demo
+	rm -rf $(VENV) $(PEERS) $(DOCS) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis treeaudit-demo

@@ -30,6 +30,6 @@ def test_names_are_words_of_the_field() -> None:
     assert wrong == []
 
 
-def test_the_readme_speaks_plainly() -> None:
-    text = (ROOT.parent / "README.md").read_text("utf-8")
-    assert re.findall(WORDS, text, re.IGNORECASE) == []
+def test_readme_and_site_speak_plainly() -> None:
+    for page in (ROOT.parent / "README.md", *(ROOT.parent / "docs").rglob("*.md")):
+        assert re.findall(WORDS, page.read_text("utf-8"), re.IGNORECASE) == [], page

@@ -2,7 +2,7 @@
 
 Needs ``TREEAUDIT_DATA``. Adds what is missing to ``benchmarks/private_tables.jsonl``, a line of
 JSON for each fit, and writes ``benchmarks/PRIVATE_TABLES.md``, the accuracies that
-``treeaudit train --algorithm list`` prints, and the table of trainers in the README. A run that
+``treeaudit train --algorithm list`` prints, and the table of trainers on the site. A run that
 is stopped goes on where it was; a larger ``--seeds`` adds splits. A line names the code it is
 from: after a change of trainers, ``--again treeaudit``. Environments of the peers are made in
 ``--environments``.

@@ -3,11 +3,16 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from tests.cli.run import run
-from treeaudit.attacks import ATTACKS
+from treeaudit.attacks import ATTACKS, all_checks
+from treeaudit.defenses import DEFENSES
+from treeaudit.findings.findings import Verdict
+from treeaudit.findings.policy import BUILT_IN
+from treeaudit.reports.explanations import explanations
 from treeaudit.version import __version__
 
 
@@ -23,16 +28,49 @@ def test_every_attack_is_explained(attack) -> None:
         assert words in done.stdout
 
 
+@pytest.mark.parametrize("word", explanations(), ids=lambda word: f"{word.kind}-{word.name}")
+def test_every_word_is_explained_by_its_name(word, monkeypatch, capsys) -> None:
+    from treeaudit.cli.explain import explain
+
+    monkeypatch.setenv("COLUMNS", "1000")
+    explain(word.name)
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{word.name}  {word.title}")
+    assert all(text in printed for text in word.parts.values())
+
+
+def test_every_word_of_a_report_is_explained() -> None:
+    known = {(word.kind, word.name) for word in explanations()}
+    assert {name for kind, name in known if kind == "check"} == set(all_checks())
+    assert {name for kind, name in known if kind == "policy"} == set(BUILT_IN)
+    assert {name for kind, name in known if kind == "repair"} == {one.id for one in DEFENSES}
+    assert {name for kind, name in known if kind == "exit"} == {"0", "1", "2", "3", "4", "130"}
+    verdicts = {name.lower() for kind, name in known if kind == "verdict"}
+    assert verdicts == set(get_args(Verdict))
+    assert all(
+        word.parts["means"] and word.parts["example"]
+        for word in explanations()
+        if word.kind == "check"
+    )
+
+
+@pytest.mark.parametrize("asked", ["exit code 3", "3", "Exit Code 3"])
+def test_words_are_found_however_they_are_written(asked) -> None:
+    assert "The verdict is REVIEW" in " ".join(run("explain", asked).stdout.split())
+
+
 def test_an_unknown_attack_is_named() -> None:
     done = run("explain", "TA999")
     assert done.returncode == 2
-    assert done.stderr.startswith("treeaudit: there is no attack TA999; known: TA101")
+    assert done.stderr.startswith("treeaudit: there is no word TA999 in a report; known: TA101")
 
 
 def test_an_attack_is_explained_by_its_name() -> None:
     assert run("explain", "singling").stdout == run("explain", "TA101").stdout
     several = run("explain", "merge").stderr
-    assert several.startswith("treeaudit: there is no attack merge; known: merge-siblings (")
+    assert several.startswith(
+        "treeaudit: there is no word merge in a report; known: merge-siblings ("
+    )
 
 
 def test_version_and_help() -> None:

@@ -138,9 +138,10 @@ def test_a_table_of_steps_from_the_command_line(cancer_file) -> None:
 
 
 def test_every_method_that_is_named_exists() -> None:
-    """In advice, in help texts and in the README."""
+    """In advice, in help texts, in the README and on the site."""
     known = {defense.id for defense in DEFENSES} | {"list"}
-    texts = [*PACKAGE.rglob("*.py"), PACKAGE.parent / "README.md"]
+    root = PACKAGE.parent
+    texts = [*PACKAGE.rglob("*.py"), root / "README.md", *(root / "docs").rglob("*.md")]
     for path in texts:
         named = re.findall(r"--method ([a-z][a-z-]+)", path.read_text(encoding="utf-8"))
         assert set(named) <= known, path

@@ -1,4 +1,4 @@
-"""The list, the README and the benchmark name the same algorithms, and each its sections."""
+"""The list, the site and the benchmark name the same algorithms, and each its sections."""
 
 import inspect
 import re
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks.private_tables.listed import ROOT, with_table
+from benchmarks.private_tables.listed import PAGE, with_table
 from benchmarks.private_tables.models import RUNNERS, module_of
 from tests.cli.run import run
 from tests.trainers.people import CLASSIFIERS
@@ -31,13 +31,13 @@ def test_every_row_of_table_i_is_there() -> None:
     assert papers >= TABLE_I
 
 
-def test_the_list_the_readme_and_the_benchmark_name_the_same() -> None:
+def test_the_list_the_site_and_the_benchmark_name_the_same() -> None:
     names = [trainer.algorithm for trainer in ALGORITHMS]
     printed = run(*"train --algorithm list".split()).stdout
     assert re.findall(r"^(\S+)$", printed, re.M) == names
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert readme == with_table(readme, MEASURED)
-    table = readme.partition("### Private trainers")[2].partition("### ")[0]
+    table = PAGE.read_text(encoding="utf-8")
+    assert table == with_table(table, MEASURED)
+    table = table.partition("## All algorithms")[2]
     assert re.findall(r"^\| ([a-z][a-z0-9-]+) \|", table, re.M) == ["algorithm", *names]
     models = module_of(RUNNERS["treeaudit"]).MODELS
     benchmarked = [name for name in models if not name.endswith("-delta")]

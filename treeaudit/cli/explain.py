@@ -1,6 +1,5 @@
-"""``treeaudit attacks`` and ``treeaudit explain ID``."""
+"""``treeaudit attacks`` and ``treeaudit explain WORD``."""
 
-from dataclasses import fields
 from typing import Annotated
 
 import typer
@@ -32,42 +31,46 @@ def explain(
     name: Annotated[
         str,
         typer.Argument(
-            help="Such as TA101, singling or labels-only.", metavar="ID", show_default=False
+            help="Such as TA101, min-leaf, REVIEW or labels-only.",
+            metavar="WORD",
+            show_default=False,
         ),
     ],
 ) -> None:
-    """Explain an attack or a repair: what it does, and what it leaves.
+    """Explain a word of a report: an attack, a check, a verdict, a repair, a policy, an exit code.
 
     treeaudit explain TA101
+
+    treeaudit explain min-leaf
+
+    treeaudit explain REVIEW
     """
     from rich.table import Table
     from rich.text import Text
 
-    from treeaudit.attacks import Attack, all_attacks
-    from treeaudit.attacks.differencing import Differencing
-    from treeaudit.defenses import DEFENSES, Defense
+    from treeaudit.reports.explanations import explanations
 
-    every: list[type[Attack] | type[Differencing] | type[Defense]]
-    every = [*all_attacks(), Differencing, *DEFENSES]
-    known = {one.id: one for one in every}
-    found = known.get(name.upper()) or known.get(name.lower())
-    if found is None:
-        asked = name.casefold().replace("-", " ").strip()
-        named = [one for one in every if asked and asked in one.title.casefold()]
-        if len(named) != 1:
-            among = {one.id: one for one in named} or known
-            told = [f"{one.id} ({one.title.lower()})" for one in among.values()]
-            more = "" if named else ", …; 'treeaudit attacks' lists all"
-            raise PolicyError(
-                f"there is no attack {name}; known: {', '.join(told[:_LISTED])}{more}"
-            )
-        found = named[0]
+    asked = " ".join(name.casefold().replace("-", " ").replace("_", " ").split())
+    every = explanations()
+    found = [one for one in every if asked.removeprefix("exit code ") == _plain(one.name)]
+    found = found or [one for one in every if asked == _plain(one.title)]
+    found = found or [one for one in every if asked and asked in _plain(one.title)]
+    if len(found) != 1:
+        known = [f"{one.name} ({one.title.lower()})" for one in found or every]
+        more = "" if found else ", …; 'treeaudit attacks' lists all attacks"
+        raise PolicyError(
+            f"there is no word {name} in a report; known: {', '.join(known[:_LISTED])}{more}"
+        )
     console = Console()
-    console.print(Text(f"{found.id}  {found.title}", style="bold"))
+    console.print(Text(f"{found[0].name}  {found[0].title}", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for field in fields(found.words):
-        said = "source" if field.name == "reference" else field.name
-        table.add_row(said, Text(getattr(found.words, field.name)))
+    for label, text in found[0].parts.items():
+        table.add_row(label, Text(text))
     console.print(table)
+
+
+def _plain(name: str) -> str:
+    """Return a name as it is compared: small letters, without hyphens."""
+    return name.casefold().replace("-", " ")

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from treeaudit.findings.details import Share
 from treeaudit.findings.findings import SEVERITIES, Check, Finding
 from treeaudit.findings.report import Report, view_of
+from treeaudit.reports.explanations import words
 from treeaudit.reports.plain_text import plain
 from treeaudit.reports.wording import VERDICT, in_bold, in_words, percent
 
@@ -17,7 +18,9 @@ class CheckLine:
     """One check."""
 
     status: str
+    name: str
     title: str
+    means: str  # What the check means, with an example; empty for a check of another package
     bound: str
     # Why it was not made, or passed unmeasured; empty where the line before says the same
     reason: str
@@ -36,7 +39,9 @@ def check_lines(report: Report) -> list[CheckLine]:
         lines.append(
             CheckLine(
                 status=_status(check),
+                name=check.name,
                 title=check.title,
+                means=" Example: ".join(words()["check"].get(check.name, {}).values()),
                 bound=check.bound,
                 reason="" if reason == said else reason,
                 measured=_measured(check),

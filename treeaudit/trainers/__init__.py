@@ -46,7 +46,7 @@ pickles to be read, its exact name stands in ``readers/pickle/listed_names.txt``
   asks for the counts of their leaves.
 * A record that is drawn by chance (`treeaudit.dp.subsampling`): into one tree (`tree_of_each`),
   several times (`poisson`), into a sample whose small counts are left out (`Curator.sample`).
-* ``listed``, its line of Table I: the command line, the README and the benchmark follow.
+* ``listed``, its line of Table I: the command line, the site and the benchmark follow.
 
 Everything else is done once, in `PrivateTrees`: validation, the schema, the
 budget, the ledger, ``forest_``, ``classes_``, ``predict_proba``, the pickle.
