@@ -223,9 +223,6 @@ UNSAFE: dict[str, bytes] = {
     "REDUCE-ufunc-of-a-module": stored(
         call(named("numpy._core", "_ufunc_reconstruct"), "os", "system")
     ),
-    "REDUCE-ufunc-of-a-foreign-module": stored(
-        call(named("numpy.core", "_ufunc_reconstruct"), "my_package", "run")
-    ),
     "REDUCE-expression-of-pandas": stored(
         call(named("pandas.core.computation.expr", "Expr"), "@x.system('id')")
     ),
@@ -319,6 +316,9 @@ UNSAFE: dict[str, bytes] = {
 
 # Refused too, as what it is: code of a library that nobody here knows.
 NOT_READ: dict[str, bytes] = {
+    "REDUCE-ufunc-of-a-foreign-module": stored(
+        call(named("numpy.core", "_ufunc_reconstruct"), "my_package", "run")
+    ),
     "getattr-of-a-foreign-class": stored(
         call(named("builtins", "getattr"), named("some_package", "Thing"), "run")
     ),

@@ -168,7 +168,7 @@ def test_no_number_of_it_is_found(repair, suffix: str, tmp_path) -> None:
 
 def test_a_label_of_nobody_is_still_a_class() -> None:
     """Which labels exist is part of what is predicted: it is said, and it stays."""
-    safe = ta.defend(model("tree"), min_leaf=5)
+    safe = ta.defend(ta.load(model("tree")), min_leaf=5)
     assert LABEL in safe.schema.classes
 
 
@@ -213,6 +213,6 @@ def test_no_seed_of_a_forest_without_labels_or_of_a_voter(made, tmp_path) -> Non
     voters = fitted.estimators_ if isinstance(made, VotingClassifier) else [fitted]
     seeds = [SEED, *(tree.random_state for voter in voters for tree in voter.estimators_)]
     assert holds(pickle.dumps(fitted), *seeds)
-    path = ta.save(ta.defend(fitted, min_leaf=5), tmp_path / "safe.pkl")
+    path = ta.save(ta.defend(ta.load(fitted), min_leaf=5), tmp_path / "safe.pkl")
     assert not holds(path.read_bytes(), *seeds)
     assert ta.load(path).extras.found == ()
