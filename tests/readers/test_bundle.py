@@ -29,7 +29,13 @@ def test_one_list_of_columns_names_them(tmp_path, beside) -> None:
 
 
 @pytest.mark.parametrize(
-    "beside", [{"a": list("abc"), "b": list("abd")}, {"a": list("aab")}, {"a": list("ab")}]
+    "beside",
+    [
+        {"features": list("abc"), "columns": list("abd")},
+        {"features": list("aab")},
+        {"features": list("ab")},
+        {"classes": list("abc")},
+    ],
 )
 def test_what_may_be_something_else_names_nothing(tmp_path, beside) -> None:
     path = tmp_path / "bundle.pkl"

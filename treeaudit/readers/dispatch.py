@@ -1,5 +1,6 @@
 """The models in a pickle or a skops file, of every library: all of them, and one of them."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -206,6 +207,8 @@ def read_model(root: object, select: str | None, source: Source, n_bytes: int) -
 
 _MOST_BESIDE = 12
 """Entries of a bundle that are named."""
+_OF_COLUMNS = re.compile("feature|col|predictor|input|scaler|encoder|prep", re.IGNORECASE)
+"""How entries are called that name columns: as many classes would name them wrongly."""
 
 
 def _in_bundle(forest: Forest, root: object) -> Forest:
@@ -213,13 +216,14 @@ def _in_bundle(forest: Forest, root: object) -> Forest:
     if not isinstance(root, dict):
         return forest
     own = forest.source.inside.partition("]")[0] + "]"
-    rest = {show(key): arrived(one) for key, one in root.items() if f"[{show(key)}]" != own}
+    rest = {key: one for key, one in root.items() if f"[{show(key)}]" != own}
     beside = tuple(
-        f"{key}: {one.kind.removeprefix('_new_') if isinstance(one, Inert) else type(one).__name__}"
+        f"{show(key)}: {getattr(one, 'kind', type(one).__name__).removeprefix('_new_')}"
         for key, one in islice(rest.items(), _MOST_BESIDE)
     )
     schema, n = forest.schema, len(forest.schema.features)
-    lists = {found for one in rest.values() if len({*(found := _names(one))}) == len(found) == n}
+    stated = [_names(v) for k, v in rest.items() if isinstance(k, str) and _OF_COLUMNS.search(k)]
+    lists = {names for names in stated if len(names) == len({*names}) == n}
     if len(lists) == 1 and not schema.named:
         pairs = zip(schema.features, *lists, strict=True)
         features = tuple(replace(one, name=clean(name)) for one, name in pairs)
@@ -230,7 +234,7 @@ def _in_bundle(forest: Forest, root: object) -> Forest:
 def _names(value: object) -> tuple[str, ...]:
     """Return a list of texts, also those of an index, or of the columns of a fitted step."""
     stored = names_in(value) if isinstance(value, Inert) else None
-    return tuple(index_names(value if stored is None else stored) or ())
+    return tuple(index_names(arrived(value) if stored is None else stored) or ())
 
 
 def _first(root: object, elsewhere: list[ModelRef]) -> ModelRef:

@@ -15,12 +15,6 @@ from treeaudit.readers.limits import clean
 from treeaudit.readers.residual.extra_content import size_of
 from treeaudit.readers.residual.listing import LONGEST_NOTE, Listing, path_name
 
-_MODELS = "TreeModel MiningModel RegressionModel AnomalyDetectionModel"
-_VALUES = "DerivedField DefineFunction Apply OutputField"
-_TESTS = "Node Segment CompoundPredicate"
-_OF_MODEL = "modelName functionName algorithmName isScorable x-mathContext"
-_OF_FIELD = "name displayName optype dataType isCyclic x-dataType"
-
 _TABLE: Mapping[str, tuple[str, str]] = {
     element: (parents, attributes)
     for line in Path(__file__).with_name("elements.txt").read_text(encoding="utf-8").splitlines()
