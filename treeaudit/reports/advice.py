@@ -256,12 +256,17 @@ def _with_people(report: Report, folders: bool) -> list[Step]:
     if report.verdict == "pass" or not missing:
         return []
     n = sum(check.status == "skipped" for check in report.checks)
-    with_people = replace(report.request, train="people.csv") if "--train" in missing else None
-    request = with_people or replace(report.request, test="others.csv")
+    # Names to put others in place of, which lie in no folder of this machine.
+    option, whom = " --test others.csv", "people who were not in the training data"
+    request = replace(report.request, test="others.csv")
+    if "--train" in missing:
+        option, whom = " --train people.csv", "the training people"
+        request = replace(report.request, train="people.csv")
+    line = report.request.command(folders=folders)
+    line = request.call(folders=folders) if line is None else f"{line}{option}"
     what = "one check" if n == 1 else f"{n} checks"
-    whom = "the training people" if with_people else "people who were not in the training data"
     text = f"runs {what} that the file alone does not decide, given {whom}"
-    return [Step(command=request.repeat(folders=folders), text=text)]
+    return [Step(command=line, text=text)]
 
 
 def _by_outsiders(report: Report, folders: bool) -> list[Step]:
