@@ -71,12 +71,6 @@ class Evaluator:
             one = attempt(forest, defenses, self.policy, self.counting, attacks)
         return one
 
-    def loses(self, before: Worth | None, after: Worth) -> bool:
-        """Tell whether more of the AUC, or of R², is lost than is allowed."""
-        if self.keep_auc is None or before is None:
-            return False
-        return before.kept - after.kept > self.keep_auc
-
     def summary(
         self,
         trees: int,
@@ -220,7 +214,8 @@ class _Search:
         made = [one for place in places if (one := self._made(place)) is not None]
         for one in sorted(made, key=lambda one: (one.total, one.place.trees), reverse=True):
             worse = self._best is not None and one.total <= self._best.total
-            lost = one.worth is not None and self._evaluator.loses(self._whole, one.worth)
+            both, most = self._whole and one.worth, self._evaluator.keep_auc
+            lost = both is not None and self._whole is not None and self._whole.loses(both, most)
             if lost or (worse and not self._sizes):
                 self._tell(one)
             elif self._few(one.place) and self._passes(one) and not worse:

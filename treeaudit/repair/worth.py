@@ -32,6 +32,10 @@ class Worth:
         """What ``keep_auc`` is about: the AUC, or R² of a number."""
         return self.right if self.auc is None else self.auc
 
+    def loses(self, after: "Worth", most: float | None) -> bool:
+        """Tell whether another loses more of that than is allowed."""
+        return most is not None and self.kept - after.kept > most
+
     @property
     def words(self) -> str:
         """The same with its name."""
@@ -118,7 +122,7 @@ class Worths:
         if self._keep is None or self.before is None:
             return [True] * len(forests)
         found = [self(one) for one in forests]
-        kept = [one is not None and self.before.kept - one.kept <= self._keep for one in found]
+        kept = [one is not None and not self.before.loses(one, self._keep) for one in found]
         if not any(kept):
             raise self.nothing_keeps([one for one in found if one is not None])
         return kept

@@ -46,7 +46,6 @@ from treeaudit.reports.summary import (
     Glossary,
     check_lines,
     headline,
-    is_accepted,
     pill,
     reasons,
     release,
@@ -100,7 +99,6 @@ def to_html(
             frontier_head=HEAD,
             frontier_picture=picture(shown(tried)),
             frontier_rest=rest(tried) if tried else "",
-            accepted=is_accepted(report),
             steps=[(_sentence(step.text), _line(step.command)) for step in next_steps(report)],
             warnings=[_sentence(warning) for warning in report.warnings],
             levels=LEVELS,
@@ -111,7 +109,6 @@ def to_html(
             ladder=ladder(report),
             cards=cards(report, frozenset(row.id for row in rows.rows)),
             table=rows,
-            one_label_groups=_one_label_groups(report),
             method=facts(report),
             bounded=report.bound,
             not_checked=not_checked(report),
@@ -229,8 +226,3 @@ def _sizes(report: Report) -> list[Mapping[str, object]]:
             }
         )
     return lines
-
-
-def _one_label_groups(report: Report) -> int:
-    table = report.table
-    return int((table.labels.distinct == 1).sum()) if table.tells_labels else 0

@@ -149,16 +149,11 @@ def pill(report: Report) -> tuple[str, str]:
     return f"{look.word} {report.verdict.upper()}{risk}", look.tone
 
 
-def is_accepted(report: Report) -> bool:
-    """Tell whether a check failed that an accepted report excuses."""
-    return any(check.accepted for check in report.checks)
-
-
 def release(report: Report) -> str:
     """Answer whether the file may go out."""
     if not report.checks:
         return "Nothing was decided: this policy makes no checks."
-    if report.verdict == "review" and is_accepted(report):
+    if report.verdict == "review" and any(check.accepted for check in report.checks):
         return "What fails was accepted before, but not every check could be run."
     return {
         "accepted": "No worse than what was accepted before; the policy alone would fail it.",
