@@ -8,7 +8,9 @@ import base64
 import html
 import inspect
 import json
+import pickle
 import re
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from treeaudit.cli import _set_metavar, app
 from treeaudit.cli.options import REGISTRIES
 from treeaudit.findings.policy import BUILT_IN
 from treeaudit.reports.explanations import Explanation, explanations
+from treeaudit.reports.html import to_html
 from treeaudit.trainers.algorithms import ALGORITHMS
 
 ROOT = Path(__file__).parents[1]
@@ -66,6 +69,7 @@ def on_files(files, config):
     pages = {f"attacks/{one.id.lower()}.md": attack_page(one) for one in (*ATTACKS, Differencing)}
     pages["security.md"] = (ROOT / "SECURITY.md").read_text("utf-8").replace("](docs/", "](")
     pages["changelog.md"] = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    pages |= {f"examples/{name}.html": page for name, (_, page) in examples().items()}
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         page, images = notebook_page(notebook)
         pages |= {f"notebooks/{notebook.stem}.md": page} | images
@@ -194,7 +198,7 @@ def attack_page(attack) -> str:
     parts += [f"## {LABELS['attacker']}\n", sentence(one.parts["attacker"]) + "\n"]
     parts += [f"## {LABELS['assumes']}\n", sentence(one.parts["assumes"]) + "\n"]
     if attack.id in (found := examples()):
-        parts += ["## Example\n", found[attack.id]]
+        parts += ["## Example\n", found[attack.id][0]]
     parts += [f"## {LABELS['remedy']}\n", sentence(one.parts["remedy"]) + "\n"]
     parts.append("[Repair](../repair.md) lists the methods.\n")
     parts += [f"## {LABELS['limit']}\n", sentence(one.parts["limit"]) + "\n"]
@@ -209,37 +213,81 @@ def attack_page(attack) -> str:
     return "\n".join(parts)
 
 
+SAID = (
+    "a tree on 426 patients, with the training people and 143 others",
+    "a forest of 5 trees on the same patients, four columns of yes or no",
+    "a tree that predicts a number for 442 patients, their row number among the columns",
+    "a forest of 30 small trees on 331 of these patients, with the training people and 111 others",
+    "a file with a boosting on binned numbers, a forest with its seed, and a note",
+)
+
+
 @cache
-def examples() -> dict[str, str]:
-    """Return what each attack finds in three small models, by its id."""
+def reports() -> tuple[ta.Report, ...]:
+    """Return the audits of small models, in the order of `SAID`."""
+    import numpy as np
     import pandas as pd
-    from sklearn.datasets import load_breast_cancer, load_diabetes
-    from sklearn.ensemble import RandomForestClassifier
+    from sklearn import datasets, ensemble
     from sklearn.model_selection import train_test_split
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    data = load_breast_cancer(as_frame=True)
+    Forest = ensemble.RandomForestClassifier
+    data = datasets.load_breast_cancer(as_frame=True)
     people = data.data.round(2).assign(label=data.target.map({0: "malignant", 1: "benign"}))
     people["group"] = pd.cut(people["mean radius"], 3, labels=["low", "middle", "high"]).astype(str)
     train, test = train_test_split(people, random_state=0)
     columns = train.drop(columns=["label", "group"])
     tree = DecisionTreeClassifier(random_state=0).fit(columns, train["label"])
-    forest = RandomForestClassifier(5, bootstrap=False, max_depth=4, random_state=0)
-    forest.fit(columns.iloc[:, :4] > columns.iloc[:, :4].median(), train["label"])
-    numbers = load_diabetes(as_frame=True)
-    regressor = DecisionTreeRegressor(max_depth=8, random_state=0).fit(numbers.data, numbers.target)
+    four = columns.iloc[:, :4] > columns.iloc[:, :4].median()
+    forest = Forest(5, bootstrap=False, max_depth=4, random_state=0).fit(four, train["label"])
+
+    data = datasets.load_diabetes(as_frame=True)
+    numbered = data.data.assign(row_id=np.arange(len(data.data)))
+    regressor = DecisionTreeRegressor(random_state=0).fit(numbered, data.target)
+    worse = data.data.assign(worse=np.where(data.target > data.target.median(), "yes", "no"))
+    known, others = train_test_split(worse, random_state=0)
+    small = Forest(30, bootstrap=False, max_depth=4, random_state=0)
+    small.fit(known.drop(columns="worse"), known["worse"])
+
+    bundle = {
+        "model": ensemble.HistGradientBoostingClassifier(max_iter=2).fit(columns, train["label"]),
+        "other": Forest(5, random_state=0).fit(columns, train["label"]),
+        "note": "for the ward, do not pass on",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.pkl"
+        file.write_bytes(pickle.dumps(bundle))
+        boosting = ta.scan(ta.load(file, select="model"))
     given = {"train": train, "test": test, "target": "label", "sensitive": ["group"]}
-    models = (
-        ("a tree on 426 patients, with the training people and 143 others", tree, given, ()),
-        ("a forest of 5 trees on the same patients, four columns of yes or no", forest, {}, ()),
-        ("a tree of depth 8 that predicts a number for 442 patients", regressor, {}, ()),
+    return (
+        ta.scan(tree, **given),
+        ta.scan(forest),
+        ta.scan(regressor),
+        ta.scan(small, train=known, test=others, target="worse"),
+        boosting,
     )
-    found: dict[str, str] = {}
-    for said, model, options, _ in models:
-        for result in ta.scan(model, **options).results:
-            if isinstance(result, ta.Finding) and result.severity != "none":
-                text = str(result).strip()
-                found.setdefault(result.id, f"From {said}:\n\n```text\n{text}\n```\n")
+
+
+@cache
+def examples() -> dict[str, tuple[str, str]]:
+    """Return what each attack finds first in these models, and its card of the report alone."""
+    found: dict[str, tuple[str, str]] = {}
+    for said, report in zip(SAID, reports(), strict=True):
+        page = to_html(report)
+        style = page.partition("<style>")[2].partition("</style>")[0]
+        cards = page.partition("<h2>What was found</h2>")[2].partition('<p class="after">')[0]
+        for card in cards.split('\n<details class="card attack ')[1:]:
+            named = re.match(r'tone-\w+" id="(\w+)"', card)
+            if named and (name := named[1]) not in found:
+                text = str(report[name]).strip()
+                found[name] = (
+                    f"From {said}:\n\n```text\n{text}\n```\n\nThe same in the report:\n\n"
+                    f'<iframe class="report" title="{name} in a report" '
+                    f'src="../examples/{name}.html"></iframe>\n',
+                    f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{name}</title>'
+                    f"<style>{style} body {{ padding: 12px }}</style>"
+                    f'<main><details open class="card attack {card}</main></html>',
+                )
     return found
 
 
