@@ -122,12 +122,11 @@ class RoundCounts(Defense):
     title = "Round the counts"
     did = "counts rounded to multiples of {0.base}"
     words = DefenseWords(
-        does="rounds the class counts of every leaf to multiples of B, so that the leaf answers as "
-        "before and tells of no more people than it holds, and adds up all other numbers from "
-        "them: parents are the sum of their children",
+        does="rounds the class counts of every leaf to multiples of B. Each leaf answers as "
+        "before, and states no more people than it holds. Parents are the sum of their children",
         fixes="exact counts, and the single person by whom two releases of a model differ",
-        leaves="rare labels round to nobody, so that more leaves seem to be of one label; the "
-        "groups themselves are as small as they were",
+        leaves="groups are as small as before; rare labels round to nobody, so that more leaves "
+        "seem to have one label",
         reference="Hundepool et al. (2012), Statistical Disclosure Control, section 5.4",
     )
     base: Annotated[int, Bounds(2)] = 5

@@ -115,11 +115,10 @@ class DrawSteps(Defense):
     id = "draw-steps"
     title = "Steps from draws"
     words = DefenseWords(
-        does="computes the step of every leaf of a boosting anew, each round on a part of the "
-        "training people that is drawn for it, with noise as large as one person; neither is kept "
-        "anywhere, and no rule changes",
-        fixes="leaves that are equations on everybody: what was drawn for a round nobody tells, so "
-        "that all rounds together make nobody certain; counts and sums of people go",
+        does="computes the step of every leaf of a boosting again. Each round takes a random part "
+        "of the training people, and adds noise as large as one person. No rule changes",
+        fixes="equations on everybody: nobody knows who was in which part, so that all rounds "
+        "together make nobody certain. Counts and sums of people are left out",
         leaves="what is likely: a step still follows from most of the people near it",
         reference="Friedman (2002), Stochastic gradient boosting",
     )

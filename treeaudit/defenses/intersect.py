@@ -42,9 +42,9 @@ class IntersectK(Defense):
     title = "Groups that hold under intersection"
     did = "leaves merged and trees left out until {0.min_leaf} people share all leaves"
     words = DefenseWords(
-        does="merges small leaves (with k, 2k, 4k, … people) and takes trees one by one as long as "
-        "everybody shares their leaves in all of them with k - 1 others; of all these forests the "
-        "one that tells most groups apart stays",
+        does="merges small leaves, and takes trees one by one as long as everybody shares all "
+        "their leaves with k - 1 others. It tries k, 2k, 4k, … people per leaf, and keeps the "
+        "forest with the most groups",
         fixes="nobody can be found by putting the trees together",
         leaves="often few trees; people outside the training data that it was given may still "
         "be alone",

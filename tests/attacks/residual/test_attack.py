@@ -75,7 +75,6 @@ def test_the_remedies_in_words_remove_the_findings(forest, cancer) -> None:
     before = model.predict_proba(cancer[0])
     first = ta.scan(model, attacks=IDS)
     words = {attack: page.words for attack, page in first.pages.items()}
-    assert "model._sample_weight = None; del model.oob_decision_function_" in words["TA202"].remedy
     model._sample_weight = None
     del model.oob_decision_function_
     assert (

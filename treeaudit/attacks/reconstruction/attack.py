@@ -139,12 +139,10 @@ class Reconstruction:
         assumes="the attacker has the file, and knows which values the columns can have",
         remedy="release a single tree, or train with differential privacy; larger leaves do not "
         "help; of a boosting, defend --train computes the steps anew on draws",
-        limit="what is not certified may still be guessed; where rows or classes carry weights, "
-        "and of regressions, people without labels; labels of a boosting where the file tells how "
-        "they became steps; "
-        "where counts are noisy, or of draws whose seeds are not in the file, people are likely at "
-        "most, never certain; that the steps of a boosting are of draws is what the file says, "
-        "and --train checks",
+        limit="people who are not certain may still be guessed. With weights, and for regressors, "
+        "people come back without their labels. With noisy counts, or draws without their seeds, "
+        "people are likely at most. A file can lie about how a boosting drew its people; --train "
+        "checks it",
         reference="Ferry, Fukasawa, Pascal and Vidal (2024); Gambs, Gmati and Hurfin (2012)",
     )
     about: ClassVar[About] = "table"

@@ -214,10 +214,9 @@ class TrainingData(_ResidualAttack):
         "read out.",
         assumes="the attacker has the file; with the order of the training table, every entry has "
         "a name",
-        remedy="write the file anew from its trees and nothing else: treeaudit release model.pkl "
-        "-o clean.pkl; or take it out before saving, for example: model._sample_weight = None; del "
-        "model.oob_decision_function_ (or oob_prediction_); save the model alone, not in a bundle "
-        "with data; for single targets, train with min_samples_leaf of at least 5",
+        remedy="write a file that holds the trees alone: treeaudit release model.pkl -o "
+        "clean.pkl. If the label of one person is the value of a leaf, train with "
+        "min_samples_leaf of at least 5",
         limit="an array is taken for records by its name or its length; data in another form is "
         "listed as extra content (TA206)",
         reference="scikit-learn since 1.9 keeps _sample_weight in forests; a regression leaf keeps "
@@ -325,11 +324,9 @@ class CodeInside(_ResidualAttack):
         remedy="save an estimator of a published library, without functions or classes of your "
         "own, or the version-free form: treeaudit.save(treeaudit.load(file), 'model.json'); load "
         "files with a library version that has no known flaw",
-        limit="every name is held against a list of the functions and classes that genuine tree "
-        "models hold, and a state against the methods that it could take the place of; what lies "
-        "behind a listed name is the library's, and its flaws are not looked for beyond the known "
-        "ones, which concern whoever loads the file with the version that wrote it; the audit has "
-        "run none of the code; that nothing is found does not make a file safe to load",
+        limit="names are compared with a list of functions and classes that genuine tree models "
+        "hold. Flaws of these libraries are not searched for, except known ones that a loader with "
+        "the version of the file would meet. A file without findings can still be unsafe to load",
         reference="documentation of pickle; GHSA-m62q-453p-gv66 (joblib before 1.6); "
         "CVE-2025-54412 and CVE-2025-54886 (skops before 0.13)",
     )
