@@ -94,9 +94,12 @@ def view(result: Finding | Skipped, report: Report) -> View:
     people = number_of_tree(result, headline_tree(report), "homogeneous_people", distinct.worst)
     first = len(report.table.first_round) == 1
     worst = " in the worst tree" if many and not first else ""
-    brief = say("the label of {}{} is certain", "at least " if many and not first else "",
-                distinct.low) if many else say("the label of {} ({}) is certain",
-                People(result.people), share)  # fmt: skip
+    least = "at least " if distinct.low and not first else ""
+    brief = (
+        say("the label of {}{} is certain", least, distinct.low)
+        if many
+        else say("the label of {} ({}) is certain", People(result.people), share)
+    )
     return View(
         brief=brief,
         figure=Figure(

@@ -184,7 +184,12 @@ def headline(report: Report) -> Markup:
     told = [in_bold(view.harmless) for view in harmless if view.harmless is not None]
     if all(isinstance(result, Finding) for result in report.results[:1]):
         told += [in_bold(view.too) for view in views if view.too is not None]
-    return Markup("{}.").format(Markup("").join(told))
+    # The sentence that answers a FAIL names what failed.
+    worst = [line for line in check_lines(report)[:1] if line.status == "fail"]
+    why = [
+        Markup("{}: <b>{}</b> ({}). ").format(one.title, one.measured, one.bound) for one in worst
+    ]
+    return Markup("{}{}.").format(Markup("").join(why), Markup("").join(told))
 
 
 def _sentence(who: str, can: list[Markup]) -> Markup:
