@@ -120,8 +120,8 @@ def infer_boosted(
         if not fulfils(equations, people):
             besides = "" if known is None else f", besides those of {known.origin},"
             raise DataError(
-                f"no people were found who fit all leaves{besides}: several tables may, or the "
-                "trees were changed, or grown in another way than was assumed"
+                f"no people were found who fit all leaves{besides}: the search does not solve "
+                "every model"
             )
         bounds, finished = enclose(equations, people, budget.over)
     if bounds.low.any() and not _confirmed(equations, people):
