@@ -1,9 +1,11 @@
-"""A bundle with its models written again: the same container, its known steps and plain notes.
+"""A bundle with its models written again: the same container, its known steps and their names.
 
 A bundle is a dictionary, a list or a tuple at the top of a record. Every model in it that was
-audited is written with its repaired trees, the others as they are released. Everything else is
-left out: an entry of a dictionary is missing then, and None stands in its place in a list or a
-tuple. A column index of pandas becomes a list of texts, as no two of its versions share a form.
+audited is written with its repaired trees, the others as they are released. Beside them stay
+lists of the names of their columns and classes, and a few single numbers, such as a threshold.
+Everything else is left out, since a note can hold people and a score is of the model before: an
+entry of a dictionary is missing then, and None stands in its place in a list or a tuple. A column
+index of pandas becomes a list of texts, as no two of its versions share a form.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,21 +22,18 @@ from treeaudit.readers.boosters import StoredBooster
 from treeaudit.readers.dispatch import read_model, usual_models
 from treeaudit.readers.pickle.arrays import arrived
 from treeaudit.readers.pickle.inert import Inert, Text
-from treeaudit.readers.pickle.tables import index_names
 from treeaudit.readers.sklearn.ensembles import SEARCHES
 from treeaudit.readers.sklearn.model_ref import ModelRef
 from treeaudit.writers.canonical_record import Change, Changes, RecordCopier, texts_of_index
 
 _ENOUGH = 1 << 62
 _DEEPEST = 8
-_LONGEST, _MOST_BITS = 200, 64
-_MOST_NOTES = 4096
-"""Bytes of notes that a bundle keeps beside the names of the columns."""
-_MOST_NUMBERS = 32
-"""Numbers that stand in one list of notes, and in lists in it; more may be a table of people."""
+_LONGEST = 40
+"""Characters of a key."""
+_MOST_NUMBERS = 8
+_MOST_ENTRIES = 4096
 _CONTAINERS = ("collections.OrderedDict", "collections.defaultdict", "sklearn.utils.Bunch",
                "sklearn.utils._bunch.Bunch")  # fmt: skip
-_DATES = frozenset("date datetime time timedelta timezone".split())
 _REMOVED = object()
 
 
@@ -59,15 +58,16 @@ def record_of(forest: Forest, changes_of: Callable[[Forest], Changes]) -> object
     if not is_bundle(found.root):
         return RecordCopier(changes)(model)
     every = {**changes}
+    words = _words_of(forest)
     for one in usual_models(found.root):
         # Another model is written as a release does; one that cannot be is left out.
         if one.estimator is not found.estimator:
             with suppress(ReadError):
                 other = read_model(found.root, one.inside, Source(), _ENOUGH)
+                words |= _words_of(other)
                 _join(every, changes_of(without_extras(other)))
-    names = forest.schema.names if forest.schema.named else ()
     copier = RecordCopier(every)
-    made = _Bundle(copier, model, tuple(map(str, names))).copied(found.root)
+    made = _Bundle(copier, model, frozenset(words)).copied(found.root)
     # Inside of a class that is not written back, it is written alone.
     return made if copier.has(changes) else copier(model)
 
@@ -84,6 +84,12 @@ def _join(every: dict[int, Change], more: Changes) -> None:
                 every[record] = change
 
 
+def _words_of(forest: Forest) -> set[object]:
+    """Return the names of columns and classes of a model."""
+    names = forest.schema.names if forest.schema.named else ()
+    return {*names, *(forest.schema.classes or ())}
+
+
 def _is_mapping(value: object) -> bool:
     return isinstance(value, Inert) and str(value.cls) in _CONTAINERS
 
@@ -91,25 +97,21 @@ def _is_mapping(value: object) -> bool:
 class _Bundle:
     """Copies a container."""
 
-    def __init__(self, copier: RecordCopier, model: Inert, names: tuple[str, ...]) -> None:
+    def __init__(self, copier: RecordCopier, model: Inert, words: frozenset[object]) -> None:
         self._copier = copier
         self._model = model
-        self._names = names
-        self._room = _MOST_NOTES
+        self._words = words
+        self._numbers = 0
 
     def copied(self, value: object, depth: int = 0) -> object:
         """Return what is written for a value of the bundle, `_REMOVED` for nothing."""
         value = arrived(value)
         if depth > _DEEPEST:
             return _REMOVED
-        if depth and (size := _size_of_note(value)) is not None:
-            own = texts_of_index(value) if isinstance(value, Inert) else value
-            if self._names and tuple(index_names(own) or ()) == self._names:
-                return own
-            if size > self._room:
-                return _REMOVED
-            self._room -= size
-            return own if own is not None else value
+        if depth and self._is_plain(value):
+            return value
+        if depth and self._are_words(own := _texts(value)):
+            return own
         if isinstance(value, Inert) and not _is_mapping(value):
             return self._object(value)
         if depth and not _holds_objects(value):
@@ -127,6 +129,23 @@ class _Bundle:
         if isinstance(value, Inert) and not value.kind.startswith("default"):
             return replace(value, args=(), state=None, items=[], pairs=made)
         return made
+
+    def _is_plain(self, value: object) -> bool:
+        """Tell whether a value is a name of the models, or one of few numbers."""
+        if isinstance(value, str):
+            return not isinstance(value, Text) and value in self._words
+        if isinstance(value, float) or (isinstance(value, int) and value.bit_length() <= 64):
+            self._numbers += 1
+            return self._numbers <= _MOST_NUMBERS
+        return value is None
+
+    def _are_words(self, value: object) -> bool:
+        """Tell whether a list is one of names of the models, each once."""
+        if not isinstance(value, list | tuple | np.ndarray) or len(value) > len(self._words):
+            return False
+        words = value.tolist() if isinstance(value, np.ndarray) else value
+        plain = all(type(one) in (str, int, float, bool) and one in self._words for one in words)
+        return plain and len(set(words)) == len(words) > 0
 
     def _object(self, value: Inert) -> object:
         """Return a fitted object, or `_REMOVED` for one that is not written back."""
@@ -153,49 +172,14 @@ def _holds_objects(value: object, depth: int = 0) -> bool:
     parts = pairs.values() if isinstance(pairs, dict) else pairs
     if depth > _DEEPEST or not isinstance(pairs, dict | list | tuple):
         return False
-    every = [arrived(one) for one in list(parts)[:_MOST_NOTES]]  # type: ignore[call-overload]
+    every = [arrived(one) for one in list(parts)[:_MOST_ENTRIES]]  # type: ignore[call-overload]
     return any(
         (isinstance(one, Inert) and not _is_mapping(one)) or _holds_objects(one, depth + 1)
         for one in every
     )
 
 
-def _numbers_in(value: object, depth: int = 0) -> int:
-    """Return how many numbers stand in a list and in what it holds."""
-    parts = value.values() if isinstance(value, dict) else value
-    if not isinstance(value, dict | list | tuple) or depth > _DEEPEST:
-        return isinstance(value, int | float)
-    every = [arrived(one) for one in list(parts)[:_MOST_NOTES]]  # type: ignore[call-overload]
-    return sum(_numbers_in(one, depth + 1) for one in every)
-
-
-def _size_of_note(value: object, depth: int = 0) -> int | None:
-    """Return how many bytes a plain note has; None where a value is none."""
-    value = arrived(value)
-    match value:
-        case None | bool() | float():
-            return 8
-        case int():
-            return 8 if value.bit_length() <= _MOST_BITS else None
-        case Text():
-            return None
-        case str():
-            return len(value.encode("utf-8", "replace")) if len(value) <= _LONGEST else None
-        case Inert() if value.cls.module == "datetime" and value.kind in _DATES:
-            plain = all(isinstance(one, bytes | int) or one is None for one in value.args)
-            return 16 if plain and value.state is None else None
-        case Inert() if (names := texts_of_index(value)) is not None:
-            return _size_of_note(names)
-        case np.ndarray() if value.ndim == 1 and value.dtype.kind in "OU":
-            return _size_of_note(value.tolist())
-        case list() | tuple() if depth <= _DEEPEST:
-            if _numbers_in(value) > _MOST_NUMBERS:
-                return None
-            sizes = [_size_of_note(one, depth + 1) for one in value[: _MOST_NOTES + 1]]
-        case dict() if depth <= _DEEPEST and all(map(_is_key, value)):
-            sizes = [_size_of_note(one, depth + 1) for one in [*value.values()][: _MOST_NOTES + 1]]
-            sizes += [len(str(key)) for key in value]
-        case _:
-            return None
-    known = [size for size in sizes if size is not None]
-    return 8 + sum(known) if len(known) == len(sizes) else None
+def _texts(value: object) -> object:
+    """Return the texts of an index of pandas; another value as it is."""
+    own = texts_of_index(value) if isinstance(value, Inert) else None
+    return value if own is None else own
