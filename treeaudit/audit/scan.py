@@ -252,7 +252,7 @@ def _audit(
     chosen = _choose(request.attacks, all_attacks(offered))
     asked_of = request.baseline
     accepted = None if asked_of is None else read_baseline(asked_of, forest, request.model_name)
-    if forest.source.path is not None:
+    if forest.source.path is not None and forest.source.canonical is None:
         known = canonical(forest)
         source = replace(forest.source, canonical=known.value, canonical_reason=known.reason)
         forest = replace(forest, source=source)
