@@ -34,6 +34,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import treeaudit as ta
 from treeaudit.model.source import Extra
 from treeaudit.readers.open import open_file
 from treeaudit.readers.pickle.inert import Global, Inert
@@ -262,16 +263,10 @@ def test_both_targets_of_two_people_follow_from_their_leaf(people, criterion) ->
     assert len(pairs) > 100
 
 
-def test_one_person_in_a_leaf_and_people_who_agree(people) -> None:
+def test_one_person_in_a_leaf(people) -> None:
     x, _, target = people
     (one,) = found(DecisionTreeRegressor(random_state=0).fit(x, target))["targets"]
     assert one.n == PEOPLE
-    rounded = np.round(target / 20) * 20
-    model = DecisionTreeRegressor(min_samples_leaf=5, random_state=0).fit(x, rounded)
-    nodes = stored(in_file(model).get("tree_"), "nodes")
-    pure = (nodes["left_child"] < 0) & (nodes["impurity"] == 0)
-    (one,) = found(model)["targets"]
-    assert one.n >= nodes["n_node_samples"][pure].sum() > 100
 
 
 def test_targets_of_a_forest_are_those_of_its_worst_tree(people) -> None:
@@ -308,12 +303,12 @@ def test_trees_that_predict_something_else_give_no_targets(people) -> None:
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
-def test_no_impurity_is_one_target_whatever_the_criterion(criterion) -> None:
+def test_people_who_agree_have_a_known_number_and_no_row_of_their_own(criterion) -> None:
     group = np.repeat(np.arange(10.0), 10)
     target = np.round(1.7**group + 0.3, 2)
     model = DecisionTreeRegressor(criterion=criterion, min_samples_leaf=10)
-    (one,) = found(model.fit(group[:, None], target))["targets"]
-    assert one.says == "the target of 100 people is the value of their leaf"
+    assert "targets" not in found(model.fit(group[:, None], target))
+    assert ta.scan(model, attacks=["TA109"])["TA109"].people == 100
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])

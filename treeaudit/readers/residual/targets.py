@@ -2,13 +2,12 @@
 
 A regression leaf stores the mean of its targets and their variance, or their median and
 how far they are from it. One person: that is the target. Two people: the targets are
-``mean ± sqrt(variance)``. No variance, or hardly any compared with that of everybody: everybody
-has the mean. If rows have weights, neither is of people. A file may be damaged, so that every
-number is checked before it is used.
+``mean ± sqrt(variance)``, unless they have weights. Larger leaves of one number are known numbers
+(TA109). A file may be damaged, so that every number is checked before it is used.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -33,8 +32,6 @@ _MOST_REPEATS = 10
 """By a mean weight above that a person of weight 1 may be lost to rounding."""
 _ROUNDING = 1e-14
 """Of the square of a mean: what rounding leaves of a variance of zero."""
-_AGREE = 0.001
-"""Targets agree whose standard deviation is this share of that of everybody."""
 # Attributes of models whose trees are trained on something else than the target.
 _OTHER_TARGETS = ("init_", "offset_", "one_hot_encoder_", "_baseline_prediction")
 
@@ -118,35 +115,15 @@ def _known_targets(
     """Return people whose target is the value of their leaf, and leaves that give two."""
     if leaves is None:
         return 0, 0
-    alone = leaves.n == 1
-    square = _mean_squares(tree, leaves)
-    if leaves.value.shape[1] > 1 or drawn == "rows" or square is None:
-        return int(np.count_nonzero(alone)), 0
-    mean = leaves.value[:, 0]
+    alone = int(np.count_nonzero(leaves.n == 1))
+    known = SQUARED | ABSOLUTE | POISSON
+    if leaves.value.shape[1] > 1 or drawn == "rows" or not is_one_of(tree, "criterion", known):
+        return alone, 0
     people = np.array_equal(leaves.weight, leaves.n)
     if not people and drawn == "weights":
         people = are_draws(leaves.n, leaves.weight, leaves.n.sum(), leaves.weight.sum())
-    same = are_equal(leaves.n, leaves.weight, mean, square) & (leaves.n > 1)
-    if people:
-        same |= (square <= _AGREE**2 * spread_of(replace(leaves, impurity=square))) & (leaves.n > 2)
-    elif not is_one_of(tree, "criterion", SQUARED):
-        same[:] = False
-    pairs = (leaves.n == 2) & (leaves.weight == 2) & ~same & np.isfinite(square) & people
-    exact = int(leaves.n[alone | same].sum())
-    return exact, int(np.count_nonzero(pairs))
-
-
-def _mean_squares(tree: Inert, leaves: Leaves) -> Float | None:
-    """Return no less than the mean square of targets about their leaf; or None."""
-    if is_one_of(tree, "criterion", SQUARED):
-        return leaves.impurity
-    # What is off on average may all be off in one of them.
-    if is_one_of(tree, "criterion", ABSOLUTE):
-        return leaves.impurity**2 * leaves.n
-    if is_one_of(tree, "criterion", POISSON):
-        # Half a deviance bounds the mean absolute deviation (Pinsker).
-        return 2 * np.maximum(leaves.value[:, 0], 0.0) * leaves.impurity * leaves.n
-    return None
+    pairs = (leaves.n == 2) & (leaves.weight == 2) & np.isfinite(leaves.impurity) & people
+    return alone, int(np.count_nonzero(pairs))
 
 
 def _first_targets(place: Place) -> Iterator[Extra]:
@@ -217,13 +194,6 @@ def are_equal(n: Wide | Float, weight: Float, value: Float, square: Float) -> Fl
     whole = (weight == np.rint(weight)) & (weight >= n) & (weight <= _MOST_REPEATS * n)
     equal: Flag = (square * weight <= _ROUNDING * value**2 * n) & bool(whole.all())
     return equal
-
-
-def spread_of(leaves: Leaves) -> float:
-    """Return the variance of the targets of everybody, by those of the leaves and their means."""
-    mean, share = leaves.value[:, 0], leaves.weight / max(float(leaves.weight.sum()), 1e-300)
-    within = np.where(np.isfinite(leaves.impurity), leaves.impurity, 0.0)
-    return float(share @ (within + (mean - share @ mean) ** 2))
 
 
 def leaves_of(tree: object) -> Leaves | None:
