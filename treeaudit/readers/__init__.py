@@ -98,8 +98,8 @@ def load(model: object, *, select: str | None = None, max_bytes: int | None = No
         `Forest` is returned as it is.
     select
         Which model to take from a bundle of several, by the name that the
-        error lists, or a plain key of it. Other models of the file are named among
-        the leftovers, as not audited.
+        error lists, or a plain key of it. Other models of the file are named as
+        extra content, not audited.
     max_bytes
         Largest file, packed, unpacked or as Python objects. Unless told a file may have
         8 GiB, and unpack to four times its size and 256 MiB more.
@@ -138,7 +138,7 @@ def load_all(
 ) -> list[Forest]:
     """Read every model of a file, or the one that is chosen.
 
-    A model that cannot be read is named, with the reason, among the leftovers of
+    A model that cannot be read is named, with the reason, as extra content of
     the others. Parameters and errors are those of `load`.
     """
     if select is not None:
