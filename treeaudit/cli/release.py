@@ -57,6 +57,7 @@ def release(
     """
     import treeaudit as ta
     from treeaudit.audit.scan import audit, audit_all
+    from treeaudit.findings.policy import read_policy
     from treeaudit.findings.report import Reports
     from treeaudit.findings.request import Request
     from treeaudit.readers import load_all
@@ -72,6 +73,7 @@ def release(
     except SeveralModelsError as error:
         before = one_of(model, error, output.suffix, max_bytes)
         every = load_all(model, max_bytes=max_bytes)
+    read_policy(policy)  # before a file is written
     check_target(before, output, force=force)
     protect_inputs([output], {"--train": train}, policy)
     with progress_bar("writing and auditing", quiet=quiet) as progress:
