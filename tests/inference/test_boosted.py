@@ -29,7 +29,7 @@ def never() -> bool:
     return False
 
 
-def by_hand() -> Equations:
+def by_hand(squares: tuple[float, ...] | None = None) -> Equations:
     """Six people, columns a and b, two rounds with rate 1 from a share of one half.
 
     a = 0 holds one of each class: no step. a = 1 holds 1 and 3: its gradient is 1/2 - 3/2 = -1,
@@ -52,6 +52,7 @@ def by_hand() -> Equations:
         shift=(0.0,),
         rate=1.0,
         mass=lambda i: np.array(masses[i]),
+        squares=lambda i: None if squares is None else np.array(squares),
         single=False,
         derivatives=1e-12,
         stored=1e-12,
@@ -68,9 +69,12 @@ def by_hand() -> Equations:
     return equations_of(cells.part(order), trees, boosting)
 
 
+PEOPLE = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])
+"""For (a, b, class) = 000, 001, 010, ... 111."""
+
+
 def test_two_rounds_by_hand() -> None:
-    equations = by_hand()
-    people = np.array([1, 0, 0, 1, 1, 2, 0, 1.0])  # (a, b, class) = 000, 001, 010, ... 111
+    equations, people = by_hand(), PEOPLE
     assert fulfils(equations, people)
     assert not fulfils(equations, people[[1, 0, 3, 2, 4, 5, 6, 7]])
     found = nearest_solution(equations, never)
@@ -79,6 +83,29 @@ def test_two_rounds_by_hand() -> None:
     bounds, finished = enclose(equations, people, never)
     assert finished
     assert bounds.low.tolist() == bounds.high.tolist() == people.tolist()
+
+
+def test_squared_gradients_by_hand() -> None:
+    """Of class 0 somebody adds p p and of class 1 q q, p 1/2 or 0.73106: 0.25, 0.53444, 0.07233."""
+    q = 1 / (1 + np.exp(1.0))
+    told = 0.5 + (1 - q) ** 2 + 3 * q**2
+    equations = by_hand((told, np.nan, np.nan))
+    last = equations.middle.toarray()[-1]
+    assert last == pytest.approx([0.25, 0.25, 0.25, 0.25, *[0.534447, 0.072329] * 2], abs=1e-6)
+    assert equations.target[-1] == pytest.approx(1.251435, abs=1e-6)
+    assert fulfils(equations, PEOPLE)
+    assert not fulfils(by_hand((told + 1e-9, np.nan, np.nan)), PEOPLE)
+
+
+def test_gradient_boosting_keeps_squared_gradients() -> None:
+    """Of the labels 1, 1, 1, 0 and the share 3/4, three add 1/16 and one 9/16."""
+    model = GradientBoostingClassifier(n_estimators=1, max_depth=2, random_state=0)
+    values = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    boosting = load(model.fit(values, [1, 1, 1, 0])).boosting
+    assert boosting is not None
+    squares = boosting.squares(0)
+    assert squares is not None
+    assert squares[~np.isnan(squares)] == pytest.approx([0.75, 0.625])
 
 
 def part(whole: Equations, kept: np.ndarray) -> Equations:

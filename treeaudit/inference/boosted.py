@@ -26,8 +26,8 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.records import Records
 
 _CUTTING, _COUNTING, _MOST_TREES = 0.3, 0.5, 16
-_PER_LEAF = 2
-"""Equations of a leaf."""
+_PER_LEAF = 3
+"""Equations of a leaf, no more."""
 _SURPLUS, _SHARP = 20, 1e-3
 _HOPELESS = 20
 """Unknowns for an equation with which nobody was ever certain, where trees were left out."""
@@ -190,7 +190,7 @@ def _largest_counts(cells: Cells, trees: Sequence[Tree], over: Callable[[], bool
         return np.full(len(cells), np.inf)
     anybody = replace(cells, alive=np.ones((len(cells), 1), dtype=np.bool_))
     system, _ = system_of(anybody, 0, [one.astype(np.float64) for one in counts])
-    return tightest_bounds(system, over)[0].high
+    return tightest_bounds(system, over, quiet_rounds=1)[0].high
 
 
 def _without_known(known: Records, cells: Cells, equations: Equations) -> Equations:
