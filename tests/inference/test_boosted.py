@@ -6,18 +6,24 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 
 from tests.inference.tables import stump
 from treeaudit.errors import DataError
 from treeaudit.inference import boosted
 from treeaudit.inference.boosted import infer_boosted
-from treeaudit.inference.boosted_bounds import enclose, fulfils, nearest_solution
+from treeaudit.inference.boosted_bounds import (
+    enclose,
+    fulfils,
+    nearest_solution,
+    searched_solution,
+)
 from treeaudit.inference.boosted_equations import Equations, equations_of
 from treeaudit.inference.cells import Cells, refine
 from treeaudit.inference.coding import Layout, coded
 from treeaudit.inference.domain import Domain, Variable
-from treeaudit.inference.scope import OutOfBudgetError
+from treeaudit.inference.scope import Budget, OutOfBudgetError
 from treeaudit.model.forest import Boosting, Forest
 from treeaudit.people.records import read_records
 from treeaudit.readers import load
@@ -83,6 +89,30 @@ def test_two_rounds_by_hand() -> None:
     bounds, finished = enclose(equations, people, never)
     assert finished
     assert bounds.low.tolist() == bounds.high.tolist() == people.tolist()
+
+
+def test_whole_numbers_are_sought_where_the_nearest_do_not_fit(capfd) -> None:
+    """The only whole x, y, z of 0 and more with 3 x + 5 y + 7 z = 11 are 2, 1, 0."""
+    one = np.array([[3.0, 5.0, 7.0]])
+    equations = Equations(
+        middle=sparse.csr_matrix(one),
+        width=sparse.csr_matrix(0 * one),
+        target=np.array([11.0]),
+        tolerance=np.zeros(1),
+        people=np.array([11.0]),
+        most=np.full(3, 11.0),
+        n_people=11.0,
+        informative=np.ones(1, bool),
+    )
+    nearest = nearest_solution(equations, never)
+    assert nearest is not None
+    assert not fulfils(equations, nearest)
+    found = searched_solution(equations, Budget())
+    assert found is not None
+    assert found.tolist() == [2, 1, 0]
+    none = replace(equations, target=np.array([4.0]))
+    assert searched_solution(none, Budget()) is None
+    assert capfd.readouterr().out == ""
 
 
 def test_squared_gradients_by_hand() -> None:

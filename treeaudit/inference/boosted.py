@@ -13,7 +13,12 @@ import numpy as np
 
 from treeaudit.arrays import Float, Wide
 from treeaudit.errors import DataError
-from treeaudit.inference.boosted_bounds import enclose, fulfils, nearest_solution
+from treeaudit.inference.boosted_bounds import (
+    enclose,
+    fulfils,
+    nearest_solution,
+    searched_solution,
+)
 from treeaudit.inference.boosted_equations import Equations, equations_of, own_and_others
 from treeaudit.inference.bounds import Bounds, system_of, tightest_bounds
 from treeaudit.inference.cells import Cells, people_per_place, refine
@@ -118,6 +123,8 @@ def infer_boosted(
             ended = budget.ended if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
         if not fulfils(equations, people):
+            people = searched_solution(equations, budget)
+        if people is None or not fulfils(equations, people):
             besides = "" if known is None else f", besides those of {known.origin},"
             raise DataError(
                 f"no people were found who fit all leaves{besides}: the search does not solve "

@@ -73,6 +73,11 @@ class Budget:
         """What ended the search, in words, where `over` says so."""
         return "it was interrupted" if self._interrupted.is_set() else f"{self.seconds:.3g} seconds"
 
+    @property
+    def left(self) -> float:
+        """Seconds until it ends."""
+        return self.seconds - (time.process_time() - self._begun)
+
     def over(self, share: float = 1.0) -> bool:
         """Tell whether a share of the seconds is gone, or it was interrupted."""
         return (
