@@ -34,6 +34,7 @@ _CUTTING, _COUNTING, _MOST_TREES = 0.3, 0.5, 16
 _PER_LEAF = 3
 """Equations of a leaf, no more."""
 _SURPLUS, _SHARP = 20, 1e-3
+_TOO_FEW = "too few leaves tell whether the trees were grown as assumed"
 _HOPELESS = 20
 """Unknowns for an equation with which nobody was ever certain, where trees were left out."""
 
@@ -123,6 +124,10 @@ def infer_boosted(
             ended = budget.ended if budget.over() else "1,500 cells with people"
             raise OutOfBudgetError(ended)
         if not fulfils(equations, people):
+            # However they are spread, somebody is in every leaf of a tree.
+            leaves = max(len(np.unique(leaf)) for leaf in cells.leaf)
+            if equations.informative.sum() < leaves + _SURPLUS:
+                raise DataError(_TOO_FEW)
             people = searched_solution(equations, budget)
         if people is None or not fulfils(equations, people):
             besides = "" if known is None else f", besides those of {known.origin},"
@@ -132,7 +137,7 @@ def infer_boosted(
             )
         bounds, finished = enclose(equations, people, budget.over)
     if bounds.low.any() and not _confirmed(equations, people):
-        raise DataError("too few leaves tell whether the trees were grown as assumed")
+        raise DataError(_TOO_FEW)
     if stopped is None and bounds.open.any():
         stopped = "sums of equations" if finished else budget.ended
     return BoostedSolution(
