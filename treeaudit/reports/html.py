@@ -187,7 +187,7 @@ def _meta(report: Report) -> list[str]:
         parts.append(f"claims {bound}")
     named = forest.schema.classes is not None and forest.schema.target != "label"
     if named:
-        parts.append(f"sensitive: {plain(forest.schema.target, 60)}")
+        parts.append(f"label: {plain(forest.schema.target, 60)}")
     return parts
 
 
