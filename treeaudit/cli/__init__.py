@@ -132,7 +132,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(2)
     except KeyboardInterrupt:
-        _fail("interrupted: nothing was decided", 130)
+        _fail(_INTERRUPTED, 130)
     except OSError as error:
         named = isinstance(error.filename, str | bytes | os.PathLike)
         which = os.fsdecode(error.filename) if named else "a file"
@@ -141,6 +141,8 @@ def main() -> None:
     except MemoryError:
         _fail("the model needs more memory than there is")
     except Exception as error:  # noqa: BLE001  # a bug must not look like a verdict
+        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            _fail(_INTERRUPTED, 130)  # as C code raises it
         _fail(
             f"internal error ({type(error).__name__}: {error}): this is a bug of treeaudit; "
             "run 'treeaudit --verbose …' and report it at https://github.com/treeaudit/treeaudit/issues"
@@ -197,6 +199,7 @@ def _fail(message: str, code: int = 2) -> None:
     sys.exit(code)
 
 
+_INTERRUPTED = "interrupted: nothing was decided"
 _USAGE: type[Exception] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
