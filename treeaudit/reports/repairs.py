@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from treeaudit.findings.findings import Check
 from treeaudit.findings.report import Tried
 from treeaudit.model.words import in_percent, number_of
 from treeaudit.people.predict.predictions import Utility
@@ -122,7 +123,7 @@ def before_and_after(
     rows = [("verdict", _verdict_word(before), _verdict_word(after))]
     for old, new in zip(before.report.checks, after.report.checks, strict=True):
         if not old.status == new.status == "not-applicable":
-            rows.append((old.title.lower(), old.shown or "not told", new.shown or "not told"))
+            rows.append((old.title.lower(), _measured(old), _measured(new)))
     rows.append(("leaves", f"{before.leaves:,}", f"{after.leaves:,}"))
     if before.forest.n_trees != after.forest.n_trees:
         rows.append(("trees", f"{before.forest.n_trees:,}", f"{after.forest.n_trees:,}"))
@@ -135,6 +136,11 @@ def before_and_after(
         whose = "right for its own people, each tree alone" if many else "right for its own people"
         rows.append((whose, _share(before.accuracy), _share(after.accuracy)))
     return rows
+
+
+def _measured(check: Check) -> str:
+    untold = "does not apply" if check.status == "not-applicable" else "not run"
+    return check.shown or untold
 
 
 def use_rows(before: Use, after: Use, note: str = "") -> list[_Row]:
@@ -155,21 +161,25 @@ def use_rows(before: Use, after: Use, note: str = "") -> list[_Row]:
 
 
 OWN_PEOPLE = (
-    "People that a model was trained on flatter it: what it knows by heart, a repair takes away, "
-    "and others may even fare better. Unseen people decide (--test FILE)."
+    "Accuracy on training people is too high for a model that memorised them: a repair may gain on "
+    "unseen people. Measure it with --test FILE."
 )
 """What is said where accuracy is that of the training people."""
+
+
+CHOSEN = " (the same people chose the repair: on others it may be slightly less accurate)"
+"""What is said if the people who measure a repair were those by whom it was chosen."""
 
 
 def far_fewer(before: int, after: int, uses: Sequence[Use], keep_auc: float | None) -> str:
     """Say that few trees are left of a forest, and the ways to keep more; nothing of many."""
     if after * 4 > before:
         return ""
-    text = f"of {before:,} trees {after:,} {'is' if after == 1 else 'are'} left"
+    text = f"{after:,} of {before:,} trees {'is' if after == 1 else 'are'} left"
     aucs = [one.auc for one in uses if isinstance(one, Utility) and one.auc is not None]
     text += f", AUC {aucs[0]:.3f} → {aucs[1]:.3f}" if len(aucs) > 1 else ""
-    keeping = "" if keep_auc is not None else "--keep-auc 0.01 asks for more, "
-    return f"{text}; {keeping}--sweep 5,10,20 shows all that was tried"
+    keeping = "" if keep_auc is not None else "--keep-auc 0.01 keeps more, "
+    return f"{text}; {keeping}--sweep 5,10,20 shows every attempt"
 
 
 def curve(
@@ -210,7 +220,7 @@ def _share(value: float | None) -> str:
     return "not told" if value is None else in_percent(value, 2)
 
 
-HEAD = ("no.", "trees", "leaves", "smallest", "right", "AUC", "given back", "verdict")
+HEAD = ("no.", "trees", "leaves", "smallest", "right", "AUC", "excess", "verdict")
 _MOST = 12
 
 
@@ -236,6 +246,11 @@ class _Shown:
             "–" if one.excess is None else f"{one.excess:+.1%}",
             self.verdict,
         )
+
+    @property
+    def short(self) -> tuple[str, ...]:
+        """The row in 80 columns: without its number, and the check that failed by name alone."""
+        return (*self.cells[1:-1], self.verdict.partition(":")[0])
 
 
 def shown(frontier: Sequence[Tried], *, every: bool = False) -> list[_Shown]:
@@ -267,21 +282,23 @@ def _worth(one: Tried) -> float:
 
 def _verdict(one: Tried) -> str:
     if not one.judged:
-        return "not judged: loses more AUC"
+        return "not judged, loses more AUC"
     if not one.passed:
-        return f"does not pass: {one.miss}"
+        return f"fails {one.miss}"
     return "PASS, chosen" if one.chosen else "PASS"
 
 
 def rest(frontier: Sequence[Tried]) -> str:
     """Say on whom accuracy was measured, and what was not judged."""
-    whom = "unseen people" if frontier[0].unseen else "the people of training: give --test"
+    whom = "the training people (give --test)"
+    if frontier[0].unseen:
+        whom = f"unseen people{CHOSEN if any(one.chosen for one in frontier) else ''}"
     fewer = sum(not one.judged for one in frontier)
-    text = f"right, AUC: measured on {whom}; given back: labels beyond the model's answers"
+    text = f"right, AUC: on {whom}; excess: labels all trees give back beyond the model's answers"
     if not fewer:
         return text
-    more = number_of(fewer, "repair was", "repairs were")
-    return f"{text}; {more} no better in both than one that passes, and not judged"
+    more = number_of(fewer, "repair", "repairs")
+    return f"{text}; not judged: {more} no better in both than one that passes"
 
 
 def picture(rows: Sequence[_Shown]) -> Markup:
