@@ -1,6 +1,7 @@
 """What to do next: the steps that follow from a report, the surest first."""
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -136,6 +137,8 @@ def is_search(report: Report) -> bool:
 def _writing(report: Report, command: str, stem: str, suffix: str, *, folders: bool) -> str:
     """Return the line that writes a file of this name, which is not that of the model."""
     request, path = _of_one(report), report.forest.source.path
+    if report.several:
+        stem = "-".join((stem, *re.findall(r"\w+", report.forest.source.inside or "")))
     options = _LOADING if request.policy == "default" else (*_LOADING, "policy")
     if report.unit.counts_persons:
         options = (*options, *_PERSONS)
