@@ -298,7 +298,7 @@ def _print(
         from treeaudit.reports.repairs import HEAD, rest, shown
 
         console.print()
-        console.print(grid(HEAD[1:], [row.short for row in shown(done.frontier)[:_ROWS]]))
+        console.print(grid(HEAD, [row.short for row in shown(done.frontier)[:_ROWS]]))
         console.print(rest(done.frontier))
 
 
