@@ -259,7 +259,6 @@ def _with_people(report: Report, folders: bool) -> list[Step]:
     missing = [one for one in ("--train", "--test") if one in asks and one[2:] not in report.people]
     if report.verdict == "pass" or not missing:
         return []
-    n = sum(check.status == "skipped" for check in report.checks)
     # Names to put others in place of, which lie in no folder of this machine.
     option, whom = " --test others.csv", "people who were not in the training data"
     request = replace(report.request, test="others.csv")
@@ -268,8 +267,7 @@ def _with_people(report: Report, folders: bool) -> list[Step]:
         request = replace(report.request, train="people.csv")
     line = report.request.command(folders=folders)
     line = request.call(folders=folders) if line is None else f"{line}{option}"
-    what = "one check that needs" if n == 1 else f"{n} checks that need"
-    text = f"also runs {what} {whom}"
+    text = f"also runs the checks that need {whom}"
     return [Step(command=line, text=text)]
 
 
