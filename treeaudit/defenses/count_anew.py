@@ -41,7 +41,7 @@ class CountAnew(Defense):
 
     id = "count-anew"
     title = "Count everybody in every tree"
-    did = "leaves counted anew on everybody in the training data"
+    did = "counted everybody in the training data again in every leaf"
     words = DefenseWords(
         does="replaces the draws that each leaf of a forest holds by all training people who end "
         "in it; no rule changes, and a leaf answers with their labels",
@@ -132,7 +132,7 @@ class DrawSteps(Defense):
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        return f"every step computed anew on draws of {in_percent(self.share, 0)} of the people"
+        return f"computed every step again on draws of {in_percent(self.share, 0)} of the people"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model with the steps that draws tell.

@@ -26,7 +26,6 @@ from treeaudit.defenses.tree_edits import levels, recount, summed
 from treeaudit.errors import DataError
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
-from treeaudit.model.words import in_percent
 from treeaudit.table.labels import exceptions, nearly_certain
 
 if TYPE_CHECKING:
@@ -71,12 +70,10 @@ class MergeDiverse(Merging):
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        share = in_percent(self.allowed, 2)
-        rest = f", but for at most {share} of the people" if self.allowed else ""
-        if self.exceptions:
-            return f"leaves whose label is nearly certain merged{rest}"
-        what = "one label" if self.distinct == 2 else f"fewer than {self.distinct} labels"
-        return f"leaves of {what} merged{rest}"
+        labels = "a single label" if self.distinct == 2 else f"fewer than {self.distinct} labels"
+        what = "a nearly certain label" if self.exceptions else labels
+        rest = f", sparing at most {100 * self.allowed:.3g}% of the people"
+        return f"merged leaves with {what}{rest if self.allowed else ''}"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the repaired model; with people, what may stay is chosen in all trees at once."""

@@ -122,6 +122,13 @@ def audit_options(
     )
 
 
+SPREADS = (
+    "how the numbers in a leaf differ was read from the original, as the written file does not "
+    "tell it: a scan of that file alone ends in REVIEW, with --train it runs the same checks"
+)
+"""What is said of a written model of numbers."""
+
+
 def with_spreads(forest: Forest, original: Forest) -> Forest:
     """Return a model of numbers with the spreads that its leaves had in the file it comes from.
 
@@ -134,8 +141,7 @@ def with_spreads(forest: Forest, original: Forest) -> Forest:
     trees = tuple(_with_spread(tree, old) for tree, old in pairs)
     if all(new is tree for new, tree in zip(trees, forest.trees, strict=True)):
         return forest
-    note = "how the numbers in leaves differ is read from the file that this one was made from"
-    return replace(forest, trees=trees, warnings=(*forest.warnings, note))
+    return replace(forest, trees=trees, warnings=(*forest.warnings, SPREADS))
 
 
 def _with_spread(tree: Tree, old: Tree) -> Tree:
@@ -280,7 +286,7 @@ class Repair:
 def misses_of(report: Report) -> list[str]:
     """Return the checks that a model did not pass, in words."""
     return [
-        f"{check.title.lower()}: {check.shown or check.reason}, asked for {check.bound}"
+        f"{check.title.lower()}: {check.shown or check.reason} ({check.bound})"
         for check in report.checks
         if not check.met
     ]
@@ -288,7 +294,7 @@ def misses_of(report: Report) -> list[str]:
 
 def nearest_miss(done: Repair) -> str:
     """Say in one sentence that nothing passed, and what came nearest."""
-    nearest = " and ".join(done.after.steps) or "the model as it is"
+    nearest = ", then ".join(done.after.steps) or "the model as it is"
     policy, misses = done.after.report.policy.title, "; ".join(done.after.misses)
     n = len(done.tried)
     if not n:
@@ -297,7 +303,8 @@ def nearest_miss(done: Repair) -> str:
             "the model again, with an epsilon that it allows (treeaudit train --epsilon)"
         )
     kept = "" if done.keep_auc is None else f" that lose at most {done.keep_auc:g} AUC"
-    return f"none of {n} repairs{kept} passes policy {policy}; nearest: {nearest} ({misses})"
+    none = f"none of {n} repairs{kept} passes policy {policy}"
+    return f"{none}; nearest: {nearest}; still missed: {misses}"
 
 
 def audited_repair(
@@ -310,7 +317,7 @@ def audited_repair(
     done = attempt(applied(forest, defenses), defenses, policy, counting)
     if done.leaves == done.forest.n_trees and n_leaves(forest) > forest.n_trees:
         raise DataError(
-            f"{' and '.join(done.steps)}: a single leaf would be left, which answers everybody "
+            f"{', then '.join(done.steps)}: a single leaf would be left, which answers everybody "
             f"alike; ask for less ({_less(defenses)})"
         )
     return done

@@ -19,6 +19,7 @@ from treeaudit.errors import DataError
 from treeaudit.findings.policy import Policy
 from treeaudit.model.forest import Forest
 from treeaudit.model.tree import Tree
+from treeaudit.model.words import number_of
 from treeaudit.people.predict.newton_steps import newton_of_people
 from treeaudit.people.predict.predictions import column_of_each_tree, said_by_nodes, target_values
 from treeaudit.people.records import Records
@@ -46,7 +47,7 @@ class ChosenTrees(Defense):
     @property
     def step(self) -> str:
         """What it did, in a few words."""
-        return f"{len(self.kept)} {'tree' if len(self.kept) == 1 else 'trees'} kept"
+        return f"kept {number_of(len(self.kept), 'tree', 'trees')}"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model of these trees."""
@@ -108,9 +109,9 @@ class MendFirst(Defense):
     def step(self) -> str:
         """What it did, in a few words."""
         if not self.merging:
-            return "all leaves of each tree of the first round answer with their mean"
+            return "gave all leaves of each tree of the first round their mean"
         each = "; ".join(one.step for one in self.merging)
-        return f"in the first round {each}, and where that is not enough all answer with their mean"
+        return f"in the first round {each}, and gave all leaves their mean if that was not enough"
 
     def apply(self, forest: Forest) -> Forest:
         """Return the model without such labels in its first round.

@@ -95,7 +95,7 @@ class Evaluator:
             excess=joint.excess if isinstance(joint, CompositionDetails) else None,
             judged=report is not None,
             passed=passed,
-            miss="" if first is None else f"{first.title.lower()}: {first.shown or first.reason}",
+            miss="" if first is None else f"{first.name}: {first.shown or first.reason}",
             steps=steps,
         )
 

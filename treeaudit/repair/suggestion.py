@@ -183,7 +183,7 @@ def _released(report: Report, wanted: RepairRequest, people: _People) -> Report:
     if _no_better(judged, report):
         return report
     fix = Fix(
-        steps=("written again from what was audited",),
+        steps=("wrote the file again from its trees alone",),
         by="release",
         works=True,
         people=wanted.train is not None,

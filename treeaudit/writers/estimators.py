@@ -44,8 +44,7 @@ def estimator_of(forest: Forest, stored: Inert | None) -> Live:
     build = BUILDERS.get(kind)
     if build is None:
         raise UnsupportedModelError(
-            f"{an(kind)} cannot be written as a scikit-learn estimator (known: "
-            f"{', '.join(BUILDERS)}): {JSON}"
+            f"{an(kind)} cannot be written as a scikit-learn estimator: {JSON}"
         )
     made = build(forest, stored)
     made.n_features_in_ = len(forest.schema.features)

@@ -104,7 +104,7 @@ def _medians(forest: Forest) -> bool:
 
 def _people(case: Case) -> str | None:
     if case.train is None:
-        return "trees together were not judged; give --train"
+        return "all trees are judged together only with the training people (--train)"
     if len(case.train) * case.forest.n_trees > _MOST_PAIRS:
         return (
             f"trees together were not judged: {len(case.train):,} people in "

@@ -160,14 +160,17 @@ class Reconstruction:
             seconds=case.seconds,
             cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), _MOST_SECONDS)),
         )
-        with budget.spent():
-            if not_boosted(case.forest) is None:
-                return self._boosted(case, budget)
-            if _only_likely(case.forest):
-                return self._likely(case, budget)
-            if case.forest.records_are == "bootstrap":
-                return self._in_order(case, budget)
-            return self._certain(case, budget)
+        try:
+            with budget.spent():
+                if not_boosted(case.forest) is None:
+                    return self._boosted(case, budget)
+                if _only_likely(case.forest):
+                    return self._likely(case, budget)
+                if case.forest.records_are == "bootstrap":
+                    return self._in_order(case, budget)
+                return self._certain(case, budget)
+        except OutOfBudgetError as ended:
+            return self._out_of(case, str(ended))
 
     def _certain(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the counts of the leaves give away, with labels where there are any."""
@@ -235,15 +238,17 @@ class Reconstruction:
             reason = needless or f"not reconstructed: {error}"
             return Skipped(id=self.id, title=self.title, reason=reason)
         except OutOfBudgetError as ended:
-            reason = needless or f"who is likely was not known after {ended}: more with --seconds"
+            late = f"who is likely was not settled after {ended}; --seconds raises the limit"
+            reason = needless or late
             return Skipped(id=self.id, title=self.title, reason=reason)
         details = details_likely(case, answer, control)
         return self._found(case, details, evidence_likely(case, answer, _SHOWN))
 
     def _out_of(self, case: Case, budget: str) -> Skipped:
-        reason = f"nobody is certain so far, but the search ended after {budget}"
-        more = budget.endswith(" seconds") or case.seconds < _MOST_SECONDS
-        reason += ": more with --seconds" if more else ""
+        reason = f"the search ended after {budget} and identified nobody so far"
+        limit = budget[:1].isdigit()  # and no Ctrl-C
+        more = limit and (budget.endswith(" seconds") or case.seconds < _MOST_SECONDS)
+        reason += "; --seconds raises the limit" if more else ""
         return Skipped(id=self.id, title=self.title, reason=reason)
 
     def _found(
