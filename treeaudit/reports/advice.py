@@ -265,6 +265,8 @@ def _with_people(report: Report, folders: bool) -> list[Step]:
     if "--train" in missing:
         option, whom = " --train people.csv", "the training people"
         request = replace(report.request, train="people.csv")
+    if request.target is None:
+        option, request = f"{option} --target LABEL", replace(request, target="LABEL")
     line = report.request.command(folders=folders)
     line = request.call(folders=folders) if line is None else f"{line}{option}"
     text = f"also runs the checks that need {whom}"
