@@ -19,6 +19,7 @@ from treeaudit.attacks.case import Case, Need, severity_of_share
 from treeaudit.attacks.composition.equations import is_random_forest
 from treeaudit.attacks.reconstruction.people import (
     details_certain,
+    details_in_large_cells,
     details_in_order,
     details_likely,
     details_of_boosting,
@@ -26,6 +27,7 @@ from treeaudit.attacks.reconstruction.people import (
     evidence_in_order,
     evidence_likely,
     evidence_of_boosting,
+    in_large_cells,
     informed_of,
     informed_of_boosting,
     likely_of,
@@ -87,6 +89,11 @@ def _not_applicable(case: Case) -> str | None:
 
 
 def _not_run(case: Case) -> str | None:
+    # Whom the search would find it need not find where nobody can be found.
+    return None if in_large_cells(case) else _not_searched(case)
+
+
+def _not_searched(case: Case) -> str | None:
     forest, drawn = case.forest, case.forest.records_are == "bootstrap"
     if _only_likely(forest):
         return None
@@ -163,13 +170,23 @@ class Reconstruction:
             cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), _MOST_SECONDS)),
         )
         with budget.spent():
-            if not_boosted(case.forest) is None:
-                return self._boosted(case, budget)
-            if _only_likely(case.forest):
-                return self._likely(case, budget)
-            if case.forest.records_are == "bootstrap":
-                return self._in_order(case, budget)
-            return self._certain(case, budget)
+            found = self._searched(case, budget)
+            if isinstance(found, Finding) or not in_large_cells(case):
+                return found
+            nobody = details_in_large_cells(case, budget.anew())
+            return found if nobody is None else self._found(case, nobody, ())
+
+    def _searched(self, case: Case, budget: Budget) -> Finding | Skipped:
+        """Return whom the search finds."""
+        if (reason := _not_searched(case)) is not None:
+            return Skipped(id=self.id, title=self.title, reason=reason)
+        if not_boosted(case.forest) is None:
+            return self._boosted(case, budget)
+        if _only_likely(case.forest):
+            return self._likely(case, budget)
+        if case.forest.records_are == "bootstrap":
+            return self._in_order(case, budget)
+        return self._certain(case, budget)
 
     def _certain(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the counts of the leaves give away, with labels where there are any."""
@@ -253,7 +270,8 @@ class Reconstruction:
     ) -> Finding | Skipped:
         if not details.given_away and details.stopped is not None:
             return self._out_of(case, details.stopped)
-        if not details.given_away and details.likely is None and maybe_rounded(case.forest):
+        unsure = maybe_rounded(case.forest) and case.train is None
+        if not details.given_away and details.likely is None and unsure:
             reason = "nobody is certain if no count was rounded, and one number divides all of them"
             return Skipped(id=self.id, title=self.title, reason=reason)
         if details.checked is not None and details.checked.wrong:
