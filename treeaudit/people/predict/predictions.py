@@ -28,8 +28,9 @@ _NEVER = 2.0**-52
 
 def averages(forest: Forest) -> bool:
     """Tell whether the trees alone tell which classes a model answers."""
+    weighted = forest.answers == "weighted" and forest.tree_weights is not None
     return (
-        forest.answers in ("mean", "vote", "confidence", "product")
+        (weighted or forest.answers in ("mean", "vote", "confidence", "product"))
         and forest.schema.classes is not None
         and forest.counts_are != "absent"
     )
@@ -123,6 +124,10 @@ def said_by_nodes(forest: Forest, tree: Tree, i: int, nodes: Wide | slice = slic
     """Return what some nodes of a tree add to the answer, shape ``(n_nodes, n_classes)``."""
     weights = None if forest.class_weights is None else forest.class_weights[i]
     shares = node_shares(tree, len(forest.schema.classes or ()), weights, nodes)
+    if forest.answers == "weighted":
+        weight = 1.0 if forest.tree_weights is None else forest.tree_weights[i]
+        votes: Float = weight * np.eye(shares.shape[1])[shares.argmax(axis=1)]
+        return votes
     if forest.answers == "product":
         return np.log(np.maximum(shares, _NEVER))
     if forest.answers == "mean" or tree.counts is None:
