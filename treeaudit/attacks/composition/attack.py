@@ -36,8 +36,10 @@ from treeaudit.attacks.composition.equations import (
     Said,
     adds_steps,
     not_applicable,
+    reweighs,
     said_by,
     said_by_people,
+    said_by_weighted,
 )
 from treeaudit.attacks.composition.joint import Solution, solve
 from treeaudit.attacks.composition.view import CompositionDetails, FirstTrees, view
@@ -219,11 +221,12 @@ class Composition:
         limit="one way to solve the equations, by least squares: another may find more; seeds that "
         "repeat the draws (TA203) are not used, so that nothing passes beside them; not judged "
         "without --train; of the steps of a boosting, what they can tell at most: what the labels "
-        "of the people in each leaf add up to, and of steps of draws what they say of it; certain "
-        "people are looked for where every tree holds everybody and says exactly what they are, "
-        "not in the steps of a boosting of several classes, and not those who follow only from "
-        "counts being whole, from several bounds at once in many groups, or as a part of several "
-        "groups",
+        "of the people in each leaf add up to, and of steps of draws what they say of it; of an "
+        "AdaBoost, how often each label is among those in a leaf whom all trees before answered "
+        "alike; certain people are looked for where every tree holds everybody and says exactly "
+        "what they are, not in the steps of a boosting of several classes, and not those who "
+        "follow only from counts being whole, from several bounds at once in many groups, or as a "
+        "part of several groups",
         reference="Ganta, Kasiviswanathan and Smith (2008); Dinur and Nissim (2003)",
     )
     about: ClassVar[About] = "people"
@@ -237,7 +240,9 @@ class Composition:
         forest, train = case.forest, case.people("train")
         column = column_of_each_tree(forest) if adds_steps(forest) else None
         answers: Answers | None = None
-        if column is None:
+        if reweighs(forest):
+            known, said = True, said_by_weighted(forest, train)
+        elif column is None:
             known = draws_known(forest, train)
             answers = Answers(forest, len(train)) if averages(forest) else None
             beside = None if answers is None else answers.add

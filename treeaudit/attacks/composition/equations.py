@@ -18,8 +18,10 @@ from treeaudit.model.tree import Tree
 from treeaudit.people.checks.leaf_values import changed_target
 from treeaudit.people.predict.predictions import (
     adds_up,
+    averages,
     column_of_each_tree,
     node_shares,
+    said_by_nodes,
     start_of,
     target_values,
 )
@@ -30,7 +32,8 @@ _MOST_PAIRS = 100_000_000
 
 _JOINED = {
     "product": "their shares are multiplied, and sums and votes are what is taken apart",
-    "weighted": "how much each of them counts in an answer stands outside the trees",
+    "weighted": "how they are weighed together is not a vote by labels, as in SAMME: a random "
+    "forest can pass",
 }
 
 _STEPS = ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
@@ -64,6 +67,11 @@ def adds_steps(forest: Forest) -> bool:
     return forest.answers == "sum" and boosted and not is_random_forest(forest)
 
 
+def reweighs(forest: Forest) -> bool:
+    """Tell whether each tree saw everybody, weighed by how often those before were wrong."""
+    return forest.answers == "weighted" and averages(forest) and forest.records_are == "all"
+
+
 def _not_judged(forest: Forest) -> str | None:
     """Say why trees that may give something away together are not attacked."""
     said = "trees together were not judged: "
@@ -81,7 +89,8 @@ def _not_judged(forest: Forest) -> str | None:
         return said + "the class counts of some of them do not follow from their leaf values"
     if forest.answers == "sum" and not at_once:
         return said + "an ONNX file does not tell whether its leaves hold shares or steps"
-    if not at_once and forest.answers not in ("mean", "vote", "confidence"):
+    joined = forest.answers in ("mean", "vote", "confidence") or reweighs(forest)
+    if not at_once and not joined:
         return said + _JOINED.get(forest.answers, "what joins their answers is not known")
     if forest.schema.classes is None and _medians(forest):
         return said + "their leaves hold medians"
@@ -255,6 +264,31 @@ def said_by_people(
         informative=np.concatenate(told),
         column=column if column.any() else None,
     )
+
+
+def said_by_weighted(forest: Forest, people: Records) -> Said:
+    """Return what the leaves of an AdaBoost can say at most: how often each label is in them.
+
+    What people weigh in a leaf follows from their labels and the answers of the trees before: at
+    most, a leaf says how often each label is among those whom all of these answered alike.
+    """
+    n_classes = len(forest.schema.classes or ())
+    each = np.eye(n_classes)[people.known_labels][:, 1 if n_classes == 2 else 0 :]
+    ends = np.empty(people.node.shape, dtype=np.min_scalar_type(len(people)), order="F")
+    alike, means = np.zeros(len(people), dtype=np.int64), []
+    for i, tree in enumerate(forest.trees):
+        node = people.node[:, i].astype(np.int64)
+        _, at, size = np.unique(
+            alike * tree.n_nodes + node, return_inverse=True, return_counts=True
+        )
+        ends[:, i] = at.reshape(-1)
+        held = [np.bincount(ends[:, i], one) / size for one in each.T]
+        means.append(np.column_stack(held))
+        answer = said_by_nodes(forest, tree, i).argmax(axis=1)
+        alike = np.unique(alike * n_classes + answer[node], return_inverse=True)[1].reshape(-1)
+    start = np.cumsum([0, *map(len, means)])
+    told = np.ones(start[-1], dtype=np.bool_)
+    return Said(kind="shares", start=start, node=ends, mean=np.concatenate(means), informative=told)
 
 
 def _weights(tree: Tree, frequent: Float, somebody: Flag) -> tuple[float, ...] | None:
