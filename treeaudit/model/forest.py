@@ -65,8 +65,9 @@ share, v its value, and T the number of trees in which the record reaches a leaf
 ``product``
     Class c with probability proportional to prod_t max(p_t(c), 2 ** -52): logarithms add up.
 ``weighted``
-    Class c with probability proportional to sum_t a_t [c(t) = c], or the median of the v_t weighed
-    by a_t; the weights a_t are ``Forest.tree_weights`` (AdaBoost).
+    Class c of n with probability proportional to exp(n / (n - 1) ** 2 * s(c)), where s(c) = sum_t
+    a_t [c(t) = c] / sum_t a_t, or the median of the v_t weighed by a_t; the weights a_t are
+    ``Forest.tree_weights`` (AdaBoost by SAMME).
 ``sum``
     g(b + sum_t a v_t); start b, step a and link g are not in the trees (gradient boosting).
 ``path``

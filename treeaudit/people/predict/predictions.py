@@ -80,7 +80,12 @@ def _normal(total: Float, forest: Forest) -> Float:
     if forest.answers == "product":
         total = np.exp(total - total.max(axis=1, keepdims=True))
     sums = total.sum(axis=1, keepdims=True)
-    return total / np.where(sums > 0, sums, 1.0)
+    shares: Float = total / np.where(sums > 0, sums, 1.0)
+    if forest.answers != "weighted":
+        return shares
+    n = shares.shape[1]
+    raised = np.exp(shares * n / (n - 1) ** 2)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
