@@ -84,7 +84,7 @@ def _normal(total: Float, forest: Forest) -> Float:
     if forest.answers != "weighted":
         return shares
     n = shares.shape[1]
-    raised = np.exp(shares * n / (n - 1) ** 2)
+    raised = np.exp(shares * n / max(n - 1, 1) ** 2)
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
