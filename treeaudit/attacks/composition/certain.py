@@ -57,20 +57,26 @@ class Truth:
         return right
 
 
-def truth_of(train: Records, forest: Forest, said: Said, answers: Answers | None = None) -> Truth:
-    """Return what the training people are, of the kind that the trees speak of."""
-    if adds_steps(forest) and (scores := scores_of(forest, train)) is not None:
-        if train.targets is None:
-            return Truth(real=train.known_labels, own=called(scores))
-        return _of_numbers(train.targets, scores[:, 0])
+def truth_of(
+    people: Records,
+    forest: Forest,
+    said: Said,
+    answers: Answers | None = None,
+    train: Records | None = None,
+) -> Truth:
+    """Return what people are, of the kind that the trees speak of; ``train`` if they are others."""
+    if adds_steps(forest) and (scores := scores_of(forest, people, train)) is not None:
+        if people.targets is None:
+            return Truth(real=people.known_labels, own=called(scores))
+        return _of_numbers(people.targets, scores[:, 0])
     if forest.answers == "sum":
-        own = _added(train, forest) > 0
-        return Truth(real=train.known_labels, own=own.astype(np.intp))
+        own = _added(people, forest) > 0
+        return Truth(real=people.known_labels, own=own.astype(np.intp))
     if said.kind != "numbers":
-        shares, _ = class_shares(forest, train) if answers is None else answers.shares()
-        return Truth(real=train.known_labels, own=shares.argmax(axis=1))
-    real = np.zeros(0) if train.targets is None else train.targets
-    numbers = np.zeros(len(train))
+        shares, _ = class_shares(forest, people) if answers is None else answers.shares()
+        return Truth(real=people.known_labels, own=shares.argmax(axis=1))
+    real = np.zeros(0) if people.targets is None else people.targets
+    numbers = np.zeros(len(people))
     for first, ends in zip(said.start, said.node.T, strict=False):
         numbers += said.mean[first + ends, 0] / forest.n_trees
     return _of_numbers(real, numbers)

@@ -266,6 +266,21 @@ def said_by_people(
     )
 
 
+def nodes_of_alike(forest: Forest, node: Int) -> Wide:
+    """Return the nodes in which people end, apart where a tree before answered otherwise.
+
+    ``node``: shape ``(n_people, n_trees)``, as what is returned.
+    """
+    n_classes = len(forest.schema.classes or ())
+    alike, found = np.zeros(len(node), dtype=np.int64), np.empty(node.shape, dtype=np.int64)
+    for i, tree in enumerate(forest.trees):
+        found[:, i] = alike * tree.n_nodes + node[:, i]
+        answer = said_by_nodes(forest, tree, i).argmax(axis=1)
+        alike = alike * n_classes + answer[node[:, i]]
+        alike = np.unique(alike, return_inverse=True)[1].reshape(-1)
+    return found
+
+
 def said_by_weighted(forest: Forest, people: Records) -> Said:
     """Return what the leaves of an AdaBoost can say at most: how often each label is in them.
 
@@ -275,20 +290,32 @@ def said_by_weighted(forest: Forest, people: Records) -> Said:
     n_classes = len(forest.schema.classes or ())
     each = np.eye(n_classes)[people.known_labels][:, 1 if n_classes == 2 else 0 :]
     ends = np.empty(people.node.shape, dtype=np.min_scalar_type(len(people)), order="F")
-    alike, means = np.zeros(len(people), dtype=np.int64), []
-    for i, tree in enumerate(forest.trees):
-        node = people.node[:, i].astype(np.int64)
-        _, at, size = np.unique(
-            alike * tree.n_nodes + node, return_inverse=True, return_counts=True
-        )
+    means = []
+    for i, node in enumerate(nodes_of_alike(forest, people.node).T):
+        _, at, size = np.unique(node, return_inverse=True, return_counts=True)
         ends[:, i] = at.reshape(-1)
-        held = [np.bincount(ends[:, i], one) / size for one in each.T]
-        means.append(np.column_stack(held))
-        answer = said_by_nodes(forest, tree, i).argmax(axis=1)
-        alike = np.unique(alike * n_classes + answer[node], return_inverse=True)[1].reshape(-1)
+        means.append(np.column_stack([np.bincount(ends[:, i], one) / size for one in each.T]))
     start = np.cumsum([0, *map(len, means)])
     told = np.ones(start[-1], dtype=np.bool_)
     return Said(kind="shares", start=start, node=ends, mean=np.concatenate(means), informative=told)
+
+
+def entries_of(forest: Forest, train: Int, other: Int) -> tuple[Int, Flag]:
+    """Return in which entries other people end, and who ends where training people do in all.
+
+    ``train``, ``other``: shape ``(n_people, n_trees)``: the nodes in which they end.
+    """
+    if reweighs(forest):
+        both = nodes_of_alike(forest, np.vstack([train, other]))
+        both = np.unique(both, return_inverse=True)[1].reshape(both.shape)
+        train, other = both[: len(train)].astype(np.int32), both[len(train) :].astype(np.int32)
+    place, known = np.zeros(other.shape, dtype=np.int32), np.ones(len(other), dtype=np.bool_)
+    for i, (node, ends) in enumerate(zip(train.T, other.T, strict=True)):
+        held = np.unique(node)
+        at = np.minimum(np.searchsorted(held, ends), len(held) - 1)
+        known &= held[at] == ends
+        place[:, i] = at
+    return place, known
 
 
 def _weights(tree: Tree, frequent: Float, somebody: Flag) -> tuple[float, ...] | None:

@@ -347,9 +347,12 @@ def target_values(people: Records) -> Float | Int | None:
     return people.labels if people.targets is None else people.targets
 
 
-def scores_of(forest: Forest, people: Records) -> Float | None:
-    """Return the scores of training people, shape ``(n_people, n_columns)``; None if not told."""
-    each = target_values(people)
+def scores_of(forest: Forest, people: Records, train: Records | None = None) -> Float | None:
+    """Return the scores of training people, shape ``(n_people, n_columns)``; None if not told.
+
+    ``train``: those who tell where steps begin, unless they are these.
+    """
+    each = target_values(people if train is None else train)
     return None if each is None else _added_up(forest, people, start_of(forest, each))
 
 
