@@ -69,7 +69,8 @@ def adds_steps(forest: Forest) -> bool:
 
 def reweighs(forest: Forest) -> bool:
     """Tell whether each tree saw everybody, weighed by how often those before were wrong."""
-    return forest.answers == "weighted" and averages(forest) and forest.records_are == "all"
+    weighed = forest.answers == "weighted" and forest.trees[0].counts is not None
+    return weighed and averages(forest) and forest.records_are == "all"
 
 
 def _not_judged(forest: Forest) -> str | None:
@@ -89,7 +90,8 @@ def _not_judged(forest: Forest) -> str | None:
         return said + "the class counts of some of them do not follow from their leaf values"
     if forest.answers == "sum" and not at_once:
         return said + "an ONNX file does not tell whether its leaves hold shares or steps"
-    joined = forest.answers in ("mean", "vote", "confidence") or reweighs(forest)
+    votes = forest.answers == "weighted" and averages(forest)
+    joined = forest.answers in ("mean", "vote", "confidence") or votes
     if not at_once and not joined:
         return said + _JOINED.get(forest.answers, "what joins their answers is not known")
     if forest.schema.classes is None and _medians(forest):

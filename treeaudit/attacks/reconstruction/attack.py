@@ -203,7 +203,9 @@ class Reconstruction:
             if boosted or not alone:
                 informed = (informed_of_boosting if boosted else informed_of)(case, budget)
                 details = replace(details, informed=informed)
-        if alone and case.forest.schema.classes is not None and not details.given_away:
+        # Leaves that tell one label each are no equations on labels.
+        unsolved = case.forest.schema.classes is not None and case.forest.counts_are != "label-only"
+        if alone and unsolved and not details.given_away:
             reason = "nobody is certain by the counts of all leaves alone: labels were not solved"
             return Skipped(id=self.id, title=self.title, reason=reason)
         return self._found(case, details, evidence_certain(forest, answer, _SHOWN))

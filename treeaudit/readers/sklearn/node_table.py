@@ -118,8 +118,8 @@ class NodeTable:
 
     @property
     def stripped(self) -> bool:
-        """Whether it was written without the people that it was grown on."""
-        return not self.people and not self.total
+        """Whether it was written without what its people weigh, and so without class counts."""
+        return not self.total
 
     @property
     def shares(self) -> Float:
