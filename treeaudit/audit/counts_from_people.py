@@ -14,7 +14,12 @@ from treeaudit.inference.scope import draws_samples, sample_share
 from treeaudit.model.forest import Forest, LazyTrees
 from treeaudit.model.source import KINDS
 from treeaudit.model.tree import Tree
-from treeaudit.people.predict.newton_steps import newton_of, newton_of_digits, resampled_steps
+from treeaudit.people.predict.newton_steps import (
+    newton_of,
+    newton_of_digits,
+    resampled_steps,
+    shows_samples,
+)
 from treeaudit.people.predict.predictions import column_of_each_tree, target_values
 from treeaudit.people.records import Records
 from treeaudit.readers.first_round import counted, labels_of_first_round
@@ -94,24 +99,40 @@ _OF_ALL = (
 )
 
 
+_SHARE = 0.5
+"""What `treeaudit.defenses.DrawSteps` draws unless told."""
+
+
 def as_trained(forest: Forest, train: Records) -> tuple[Forest, list[str]]:
-    """Return a model that says nothing of draws that its steps tell, and what to say of it."""
-    if not draws_samples(forest):
+    """Return a model that says of draws what its steps say, and what to say of it.
+
+    The file of a histogram boosting cannot say that its steps are of draws: they do.
+    """
+    stated, each = draws_samples(forest), target_values(train)
+    histogram = forest.source.estimator.startswith("HistGradientBoosting")
+    if not stated and not (histogram and all(t.n_records is None for t in forest.trees)):
         return forest, []
-    each = target_values(train)
+    share = sample_share(forest) if stated else _SHARE
+    drawn = resampled_steps if stated else shows_samples
     try:
         newton_of(forest, train.node, each)
         said = _NOT_DRAWN
     except DataError:
         if newton_of_digits(forest, train.node, each) is not None:
             said = _DIGITS
-        elif not resampled_steps(forest, train.node, each, sample_share(forest)):
+        elif not drawn(forest, train.node, each, share):
             said = _GROWN_ON_DRAWS
         else:
-            return forest, []
-    everybody = {"subsample": 1.0, "bagging_fraction": "1"}
-    stated = {**forest.source.parameters, **everybody}
-    return replace(forest, source=replace(forest.source, parameters=stated)), [said]
+            return (forest if stated else _drawing(forest, subsample=share)), []
+    if not stated:
+        return forest, []
+    return _drawing(forest, subsample=1.0, bagging_fraction="1"), [said]
+
+
+def _drawing(forest: Forest, **shares: object) -> Forest:
+    """Return a model that says so of its draws."""
+    parameters = {**forest.source.parameters, **shares}
+    return replace(forest, source=replace(forest.source, parameters=parameters))
 
 
 def with_people(forest: Forest, train: Records) -> Forest:

@@ -338,7 +338,10 @@ def begins_with(forest: Forest, each: Float | Int | None) -> Float | None:
 def rate_apart(forest: Forest) -> float:
     """Return what the values of a tree are multiplied with before they are added."""
     rate = forest.source.parameters.get("learning_rate", 1.0)
-    apart = forest.source.library == "scikit-learn" and "subsample" in forest.source.parameters
+    stated = forest.source.parameters
+    # The values of histogram boosting hold it already.
+    apart = forest.source.library == "scikit-learn" and "subsample" in stated
+    apart = apart and "max_iter" not in stated
     return float(rate) if apart and isinstance(rate, int | float) else 1.0
 
 
