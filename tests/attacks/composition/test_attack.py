@@ -56,7 +56,7 @@ def test_what_cannot_apply_is_no_bar(model, reason) -> None:
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (AdaBoostRegressor(n_estimators=3), "how they are weighed"),
+        (AdaBoostRegressor(n_estimators=3), "they do not vote by labels"),
         (
             VotingClassifier([("a", DecisionTreeClassifier()), ("b", DecisionTreeClassifier())]),
             "what joins their answers",

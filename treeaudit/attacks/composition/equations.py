@@ -32,9 +32,14 @@ _MOST_PAIRS = 100_000_000
 
 _JOINED = {
     "product": "their shares are multiplied, and sums and votes are what is taken apart",
-    "weighted": "how they are weighed together is not a vote by labels, as in SAMME: a random "
-    "forest can pass",
+    "weighted": "they do not vote by labels, as an AdaBoost of classes (SAMME): a random forest "
+    "can pass",
 }
+
+_UNKNOWN = (
+    "what joins their answers is not known: a random forest, or one of several models alone "
+    "(--select), can pass"
+)
 
 _STEPS = ("LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT")
 
@@ -93,7 +98,7 @@ def _not_judged(forest: Forest) -> str | None:
     votes = forest.answers == "weighted" and averages(forest)
     joined = forest.answers in ("mean", "vote", "confidence") or votes
     if not at_once and not joined:
-        return said + _JOINED.get(forest.answers, "what joins their answers is not known")
+        return said + _JOINED.get(forest.answers, _UNKNOWN)
     if forest.schema.classes is None and _medians(forest):
         return said + "their leaves hold medians"
     tree = forest.trees[0]

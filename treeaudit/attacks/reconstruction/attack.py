@@ -105,7 +105,9 @@ def _not_searched(case: Case) -> str | None:
         reason = not_boosted(forest)
     else:
         reason = not_reproducible(forest) if drawn else not_usable(with_gaps(forest))
-    return None if reason is None else f"the people were not reconstructed: {reason}"
+    # Draws that nobody can repeat tell of nobody for certain.
+    step = "; treeaudit release takes out the seeds that repeat the draws" if drawn else ""
+    return None if reason is None else f"the people were not reconstructed: {reason}{step}"
 
 
 def _had_missing(case: Case) -> str | None:
