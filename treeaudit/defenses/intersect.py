@@ -157,10 +157,12 @@ def chosen(forest: Forest, kept: Sequence[int]) -> Forest:
         )
     trees = forest.trees
     labels, weights = forest.tree_classes, forest.class_weights
+    votes = forest.tree_weights
     return replace(
         forest,
         trees=LazyTrees(lambda i: trees[kept[i]], len(kept)),
         members=tuple(replace(member, n_trees=len(kept)) for member in forest.members),
         tree_classes=None if labels is None else tuple(labels[i] for i in kept),
         class_weights=None if weights is None else tuple(weights[i] for i in kept),
+        tree_weights=None if votes is None else tuple(votes[i] for i in kept),
     )

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeaudit.arrays import Flag, Float, Index, Int
+from treeaudit.defenses.count_anew import CountAnew
 from treeaudit.defenses.defense import (
     Bounds,
     DefenseWords,
@@ -50,6 +51,9 @@ class MergeDiverse(Merging):
     values
         The training data as `treeaudit.Forest.apply` takes it: the share is then of all people,
         who may be in such leaves of any tree.
+    labels
+        Shape ``(n_records,)``: classes as in the trees. Those of the people in a leaf are counted
+        then, where the model weighs them.
     """
 
     id = "merge-diverse"
@@ -66,6 +70,7 @@ class MergeDiverse(Merging):
     allowed: Annotated[float, Bounds(0, 1)] = 0.0
     exceptions: Annotated[int, Bounds(0)] = 0
     values: npt.NDArray[np.floating[Any]] | None = field(default=None, repr=False)
+    labels: Int | None = field(default=None, repr=False)
 
     @property
     def step(self) -> str:
@@ -81,9 +86,12 @@ class MergeDiverse(Merging):
             return Merging.apply(self, forest)
         check_not_private(forest, f"{self.id} with people (--train)")
         trees = [recount(tree, tree.is_leaf) for tree in forest.trees]
-        none = replace(self, allowed=0.0)
-        bad = [none.bad(tree, forest) for tree in trees]
-        counts = [counts_of(tree, forest) for tree in trees]
+        none, judged = replace(self, allowed=0.0), trees
+        if self.labels is not None and forest.counts_are == "weighted":
+            counting = CountAnew(values=self.values, labels=self.labels)
+            judged = list(counting.apply(replace(forest, counts_are="exact")).trees)
+        bad = [none.bad(tree, forest) for tree in judged]
+        counts = [counts_of(tree, forest) for tree in judged]
         spared = _exempt_in_forest(trees, bad, counts, forest.apply(self.values), self.allowed)
         return tree_by_tree(forest, lambda _, i: merged(trees[i], bad[i] & ~spared[i]))
 

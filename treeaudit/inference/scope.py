@@ -97,7 +97,7 @@ class Budget:
             self._interrupted.is_set() or time.process_time() - self._begun > share * self.seconds
         )
 
-    def anew(self, share: float) -> "Budget":
+    def anew(self, share: float = 1.0) -> "Budget":
         """Return a budget of a share of the seconds from now on; an interrupt ends both."""
         return replace(self, seconds=share * self.seconds, _begun=time.process_time())
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from treeaudit.arrays import Flag
-from treeaudit.attacks import ATTACKS, all_checks, offered_attacks
-from treeaudit.attacks.needs import TEST
+from treeaudit.attacks import all_checks, offered_attacks
 from treeaudit.audit.scan import scan
 from treeaudit.defenses import Defense, IntersectK
 from treeaudit.defenses.defense import parameters, weights_of
@@ -35,7 +34,7 @@ class AuditOptions:
     """How the models of a repair are audited."""
 
     options: Mapping[str, Any] = field(default_factory=dict)  # Of `treeaudit.scan`
-    # Unseen people; None without. They are in the audits where a policy asks about them.
+    # Unseen people; None without
     test: object = None
     # The same where a repair leaves people out or rounds their number, so that the training
     # data no longer fits: the most records of one person
@@ -58,12 +57,11 @@ class AuditOptions:
         """
         if attacks is None and (self.by_policy or self.train is not None):
             attacks = attacks_of(policy)
-        test = self.test if _asks_unseen(attacks_of(policy)) else None
         options: dict[str, Any] = {"attacks": attacks, "seconds": _SECONDS}
         if self.original is not None:
             forest = with_spreads(forest, self.original)
         try:
-            return scan(forest, policy=policy, test=test, **options, **self.options)
+            return scan(forest, policy=policy, test=self.test, **options, **self.options)
         except MisfitError:
             if self.train is None:
                 raise
@@ -78,10 +76,6 @@ def attacks_of(policy: Policy) -> tuple[str, ...]:
     checks = all_checks(offered_attacks())
     known = [checks[name] for name in policy.values if name in checks]
     return tuple(sorted({one for check in known for one in check.attacks}))
-
-
-def _asks_unseen(attacks: Sequence[str]) -> bool:
-    return any(TEST in attack.needs for attack in ATTACKS if attack.id in attacks)
 
 
 def audit_options(

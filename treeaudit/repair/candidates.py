@@ -11,8 +11,8 @@ import numpy as np
 from treeaudit.arrays import Float, Int
 from treeaudit.attacks.composition.attack import Composition
 from treeaudit.attacks.composition.equations import adds_steps
-from treeaudit.defenses import Defense, DrawSteps, MergeDiverse, MergeSiblings
-from treeaudit.defenses.defense import DefenseWords
+from treeaudit.defenses import Defense, DrawSteps, LabelsOnly, MergeDiverse, MergeSiblings
+from treeaudit.defenses.defense import DefenseWords, tree_by_tree
 from treeaudit.defenses.intersect import chosen
 from treeaudit.defenses.tree_edits import averaged
 from treeaudit.errors import DataError
@@ -52,6 +52,21 @@ class ChosenTrees(Defense):
     def apply(self, forest: Forest) -> Forest:
         """Return the model of these trees."""
         return chosen(forest, self.kept)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VotesOnly(LabelsOnly):
+    """Keep the label of each leaf, which is all that a vote needs, and how many people it holds."""
+
+    id = "votes-only"
+    title = "Labels instead of weights"
+    did = "weights of labels replaced by one label per leaf"
+
+    def apply(self, forest: Forest) -> Forest:
+        """Return the model with labels and sizes alone."""
+        made, trees = LabelsOnly.apply(self, forest), tuple(forest.trees)
+        sized = tree_by_tree(made, lambda tree, i: replace(tree, n_records=trees[i].n_records))
+        return replace(sized, records_are=forest.records_are, n_records=forest.n_records)
 
 
 def trees_by_benefit(forest: Forest, train: Records) -> list[int]:

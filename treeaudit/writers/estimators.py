@@ -103,6 +103,8 @@ def _ada_boost(forest: Forest, stored: Inert | None) -> Live:
     inert = _needed(forest, stored)
     kind = forest.source.estimator
     weights = arrived(inert.get("estimator_weights_"))
+    if forest.tree_weights is not None:
+        weights = np.array(forest.tree_weights)
     if not isinstance(weights, np.ndarray) or len(weights) < forest.n_trees:
         raise UnsupportedModelError(f"the {kind} does not tell what its trees weigh: {JSON}")
     made = fitted(forest, n_estimators=1)

@@ -28,8 +28,9 @@ _NEVER = 2.0**-52
 
 def averages(forest: Forest) -> bool:
     """Tell whether the trees alone tell which classes a model answers."""
+    weighted = forest.answers == "weighted" and forest.tree_weights is not None
     return (
-        forest.answers in ("mean", "vote", "confidence", "product")
+        (weighted or forest.answers in ("mean", "vote", "confidence", "product"))
         and forest.schema.classes is not None
         and forest.counts_are != "absent"
     )
@@ -79,7 +80,12 @@ def _normal(total: Float, forest: Forest) -> Float:
     if forest.answers == "product":
         total = np.exp(total - total.max(axis=1, keepdims=True))
     sums = total.sum(axis=1, keepdims=True)
-    return total / np.where(sums > 0, sums, 1.0)
+    shares: Float = total / np.where(sums > 0, sums, 1.0)
+    if forest.answers != "weighted":
+        return shares
+    n = shares.shape[1]
+    raised = np.exp(shares * n / max(n - 1, 1) ** 2)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def predict_shares(forest: Forest, values: Float, n_jobs: int | None = None) -> Float:
@@ -123,6 +129,10 @@ def said_by_nodes(forest: Forest, tree: Tree, i: int, nodes: Wide | slice = slic
     """Return what some nodes of a tree add to the answer, shape ``(n_nodes, n_classes)``."""
     weights = None if forest.class_weights is None else forest.class_weights[i]
     shares = node_shares(tree, len(forest.schema.classes or ()), weights, nodes)
+    if forest.answers == "weighted":
+        weight = 1.0 if forest.tree_weights is None else forest.tree_weights[i]
+        votes: Float = weight * np.eye(shares.shape[1])[shares.argmax(axis=1)]
+        return votes
     if forest.answers == "product":
         return np.log(np.maximum(shares, _NEVER))
     if forest.answers == "mean" or tree.counts is None:
@@ -328,7 +338,10 @@ def begins_with(forest: Forest, each: Float | Int | None) -> Float | None:
 def rate_apart(forest: Forest) -> float:
     """Return what the values of a tree are multiplied with before they are added."""
     rate = forest.source.parameters.get("learning_rate", 1.0)
-    apart = forest.source.library == "scikit-learn" and "subsample" in forest.source.parameters
+    stated = forest.source.parameters
+    # The values of histogram boosting hold it already.
+    apart = forest.source.library == "scikit-learn" and "subsample" in stated
+    apart = apart and "max_iter" not in stated
     return float(rate) if apart and isinstance(rate, int | float) else 1.0
 
 
@@ -337,9 +350,12 @@ def target_values(people: Records) -> Float | Int | None:
     return people.labels if people.targets is None else people.targets
 
 
-def scores_of(forest: Forest, people: Records) -> Float | None:
-    """Return the scores of training people, shape ``(n_people, n_columns)``; None if not told."""
-    each = target_values(people)
+def scores_of(forest: Forest, people: Records, train: Records | None = None) -> Float | None:
+    """Return the scores of training people, shape ``(n_people, n_columns)``; None if not told.
+
+    ``train``: those who tell where steps begin, unless they are these.
+    """
+    each = target_values(people if train is None else train)
     return None if each is None else _added_up(forest, people, start_of(forest, each))
 
 
