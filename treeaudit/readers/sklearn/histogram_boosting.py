@@ -101,8 +101,7 @@ def read_histogram_boosting(found: ModelRef, budget: Budget) -> FittedEnsemble:
         counts_are="absent",
         counts_reason="the model predicts a number, not a class" if classes is None else _NO_COUNTS,
         records_are="all" if found.seen.rows == "all" and len(roots) == 1 else "unknown",
-        # A repair that takes out how many people there are leaves 0.
-        n_records=(max(roots) or None) if found.seen.rows != "repeated" else None,
+        n_records=(max(roots) or None) if found.seen.rows != "repeated" else None,  # 0: taken out
         single_precision=False,
     )
 
