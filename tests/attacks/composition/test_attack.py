@@ -61,9 +61,9 @@ def test_what_cannot_apply_is_no_bar(model, reason) -> None:
             VotingClassifier([("a", DecisionTreeClassifier()), ("b", DecisionTreeClassifier())]),
             "what joins their answers",
         ),
-        (RandomForestClassifier(3), "give --train"),
-        (GradientBoostingClassifier(n_estimators=3), "give --train"),
-        (ExtraTreesRegressor(3), "give --train"),
+        (RandomForestClassifier(3), "(--train)"),
+        (GradientBoostingClassifier(n_estimators=3), "(--train)"),
+        (ExtraTreesRegressor(3), "(--train)"),
         (ExtraTreesRegressor(3, criterion="absolute_error"), "medians"),
     ],
 )
