@@ -190,12 +190,7 @@ def utility(forest: Forest, records: Records, train: Records | None = None) -> U
     """
     if records.labels is None:
         raise DataError(f"{records.origin} has no labels to compare the answers with")
-    scores = None if averages(forest) else _scores(forest, records, train)
-    if scores is None:
-        shares, answered = class_shares(forest, records)
-    else:
-        shares, answered = shares_of(scores), np.ones(len(records), np.bool_)
-        shares = shares if shares.shape[1] > 1 else np.hstack([1 - shares, shares])
+    shares, answered = answered_shares(forest, records.node, train)
     n = int(answered.sum())
     right = int((shares.argmax(axis=1) == records.labels)[answered].sum())
     return Utility(
@@ -210,20 +205,7 @@ def explained(forest: Forest, records: Records, train: Records | None = None) ->
     """Return R² of the numbers that a model answers, with its 95 % interval (delta method)."""
     if records.targets is None:
         raise DataError(f"{records.origin} has no numbers to compare the answers with")
-    if changed_target(forest):
-        raise DataError(
-            "the numbers in the leaves are in units of the changed target: treeaudit cannot tell "
-            "from the file what the model predicts"
-        )
-    values, scores = [tree.value for tree in forest.trees], _scores(forest, records, train)
-    if scores is not None and scores.shape[1] == 1:
-        said = scores[:, 0]
-    elif forest.answers == "mean" and all(one is not None for one in values):
-        said = np.mean(
-            [v[records.node[:, i]] for i, v in enumerate(values) if v is not None], axis=0
-        )
-    else:
-        raise _no_answer(forest)
+    said = answered_numbers(forest, records.node, train)
     missed, spread = (said - records.targets) ** 2, (records.targets - records.targets.mean()) ** 2
     n, whole = len(records), float(spread.mean())
     if not whole:
@@ -231,6 +213,39 @@ def explained(forest: Forest, records: Records, train: Records | None = None) ->
     ratio = float(missed.mean()) / whole
     error = 1.96 * float(np.sqrt(np.mean((missed - ratio * spread) ** 2) / n)) / whole
     return Estimate(value=1 - ratio, low=1 - ratio - error, high=min(1.0, 1 - ratio + error), n=n)
+
+
+def answered_shares(forest: Forest, node: Int, train: Records | None = None) -> tuple[Float, Flag]:
+    """Return what `class_shares` does, of boostings as well.
+
+    ``node``: shape ``(n_records, n_trees)``: where each ends. ``train``: the training people, who
+    tell where some boostings start.
+
+    Raises DataError where the file does not tell what the model answers.
+    """
+    scores = None if averages(forest) else _scores(forest, node, train)
+    if scores is None:
+        return class_shares(forest, node)
+    shares = shares_of(scores)
+    if shares.shape[1] == 1:
+        shares = np.hstack([1 - shares, shares])
+    return shares, np.ones(len(node), np.bool_)
+
+
+def answered_numbers(forest: Forest, node: Int, train: Records | None = None) -> Float:
+    """Return the numbers that a model answers, shape ``(n_records,)``; as `answered_shares`."""
+    if changed_target(forest):
+        raise DataError(
+            "the numbers in the leaves are in units of the changed target: treeaudit cannot tell "
+            "from the file what the model predicts"
+        )
+    values, scores = [tree.value for tree in forest.trees], _scores(forest, node, train)
+    if scores is not None and scores.shape[1] == 1:
+        return scores[:, 0]
+    if forest.answers != "mean" or any(one is None for one in values):
+        raise _no_answer(forest)
+    said = [v[node[:, i]] for i, v in enumerate(values) if v is not None]
+    return np.asarray(np.mean(said, axis=0))
 
 
 def _no_answer(forest: Forest) -> DataError:
@@ -340,29 +355,29 @@ def target_values(people: Records) -> Float | Int | None:
 def scores_of(forest: Forest, people: Records) -> Float | None:
     """Return the scores of training people, shape ``(n_people, n_columns)``; None if not told."""
     each = target_values(people)
-    return None if each is None else _added_up(forest, people, start_of(forest, each))
+    return None if each is None else _added_up(forest, people.node, start_of(forest, each))
 
 
-def _scores(forest: Forest, people: Records, train: Records | None) -> Float | None:
+def _scores(forest: Forest, node: Int, train: Records | None) -> Float | None:
     """Return the scores of anybody, as far as the file or its training people tell the start."""
     if forest.answers != "sum":
         return None
     return _added_up(
-        forest, people, start_of(forest, None if train is None else target_values(train))
+        forest, node, start_of(forest, None if train is None else target_values(train))
     )
 
 
-def _added_up(forest: Forest, people: Records, start: Float | None) -> Float | None:
+def _added_up(forest: Forest, node: Int, start: Float | None) -> Float | None:
     column = column_of_each_tree(forest)
     if start is None or column is None:
         return None
-    total = np.tile(start, (len(people), 1))
+    total = np.tile(start, (len(node), 1))
     rate = rate_apart(forest)
     if forest.source.parameters.get("average_output") is True:
         rate = total.shape[1] / forest.n_trees
     for i, tree in enumerate(forest.trees):
         if tree.value is not None:
-            total[:, column[i]] += rate * tree.value[people.node[:, i]]
+            total[:, column[i]] += rate * tree.value[node[:, i]]
     return total
 
 
