@@ -36,7 +36,7 @@ from treeaudit.stats import (
 __all__ = ["Case", "Draw", "cases"]
 
 Draw = Callable[[np.random.Generator], tuple[Estimate | None, float]]
-_TESTS: tuple[Test, ...] = ("counts", "loss", "lira")
+_TESTS: tuple[Test, ...] = ("counts", "loss", "shadows")
 
 
 class Case(NamedTuple):
