@@ -64,15 +64,16 @@ def by_shadows(
     rng = np.random.default_rng([seed, 0x71A])
     boosted, classes = forest.answers == "sum", len(forest.schema.classes or ())
     trees = min(forest.n_trees, _MOST_ROUNDS * max(classes, 1) if boosted else _MOST_TREES)
-    pool = _pool(people, rng, _MOST_WORK // (_FEWEST * trees))
+    most = _MOST_WORK // (_FEWEST * trees)
+    if most < min(_FEWEST_ROWS, len(people.members)):
+        return f"{_FEWEST} shadow models of {trees:,} trees would take too long"
+    pool = _pool(people, rng, most)
     parts = (
         (pool.train, pool.members),
         (pool.test, np.concatenate([pool.control, pool.reference])),
     )
     values = np.concatenate([records.values[chosen] for records, chosen in parts])
     rows, asked = len(values) // 2, len(pool.members) + len(pool.control)
-    if rows < _FEWEST_ROWS and len(pool.members) < len(people.members):
-        return f"{_FEWEST} shadow models of {trees:,} trees would take too long"
     target = loss(forest, pool)
     if isinstance(target, str):
         return target
@@ -101,7 +102,7 @@ def by_shadows(
 def _pool(people: Groups, rng: np.random.Generator, most: int) -> Groups:
     """Draw whom shadow models are trained on, members and others alike if there are enough."""
     unseen = len(people.control) + len(people.reference)
-    rows = min(_MOST_ROWS, most, (len(people.members) + unseen) // 2)
+    rows = min(_MOST_ROWS, most, (len(people.members) + unseen + 1) // 2)
     members = min(len(people.members), max(rows, 2 * rows - unseen))
     control = min(len(people.control), 2 * rows - members)
     reference = min(len(people.reference), 2 * rows - members - control)
