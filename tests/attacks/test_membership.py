@@ -19,7 +19,11 @@ import treeaudit as ta
 from tests.attacks.people import case_of, population, records_of
 from treeaudit.attacks import Case, Membership, run_attack
 from treeaudit.attacks.membership_inference import attack
-from treeaudit.attacks.membership_inference.attack import _CHECKS, _severity
+from treeaudit.attacks.membership_inference.attack import (
+    _CHECKS,
+    _severity,
+    membership_scores,
+)
 from treeaudit.attacks.membership_inference.roc import area, separation, strongest
 from treeaudit.attacks.membership_inference.scores import loss, split_groups
 from treeaudit.attacks.membership_inference.shadows import _pool, by_shadows, ratios
@@ -276,6 +280,16 @@ def test_answers_are_those_of_the_library(model) -> None:
     assert (len(members), len(control)) == (300, 40)
 
 
+def test_missing_values_stand_below_all_others() -> None:
+    """Trees of old versions, and gradient boosting, take no NaN."""
+    x, y = population(100, 26)
+    model = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(x, y)
+    case = case_of(model, (x, y), (x, y))
+    case.train.values[:5, 2] = np.nan
+    members, _ = by_shadows(case.forest, split_groups(case, "TA105", 500), 0)
+    assert np.isfinite(members).all()
+
+
 def test_equal_people_have_equal_ratios_whoever_of_them_was_a_member() -> None:
     x, y = population(200, 21)
     model = RandomForestClassifier(5, random_state=0).fit(x, y)
@@ -323,3 +337,20 @@ def test_most_people_and_trees_are_bounded() -> None:
     sizes = len(pool.members), len(pool.control), len(pool.reference)
     assert sizes == (140, 30, 30)
     assert set(pool.control) == set(people.control)
+
+
+@pytest.mark.slow
+def test_the_interval_holds_what_the_attack_finds_on_average() -> None:
+    """One model; the unseen people, what is learnt from them, and the shadow models are drawn."""
+    x, y = population(200, 25)
+    model = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(x, y)
+    found = []
+    for seed in range(20):
+        case = case_of(model, (x, y), population(160, 100 + seed), seed=seed)
+        people = split_groups(case, "TA105", 500)
+        scores = {"counts": membership_scores(case, people), "loss": loss(case.forest, people)}
+        scores["shadows"] = by_shadows(case.forest, people, seed)
+        each = {name: area(*one).value for name, one in scores.items()}
+        found.append((strongest(scores)[0], each))
+    truth = max(np.mean([each[name] for _, each in found]) for name in scores)
+    assert np.mean([one.auc_low <= truth <= one.auc_high for one, _ in found]) >= 0.9

@@ -24,6 +24,7 @@ import numpy as np
 from treeaudit.arrays import Float, Int
 from treeaudit.attacks.membership_inference.scores import Groups, Reason, Scores, loss
 from treeaudit.model.forest import Forest
+from treeaudit.people.predict.imputation import filled
 from treeaudit.people.records import Records
 
 _TRAINED_AGAIN = {
@@ -73,6 +74,7 @@ def by_shadows(
         (pool.test, np.concatenate([pool.control, pool.reference])),
     )
     values = np.concatenate([records.values[chosen] for records, chosen in parts])
+    values, _ = filled(values, values[:0])
     rows, asked = len(values) // 2, len(pool.members) + len(pool.control)
     target = loss(forest, pool)
     if isinstance(target, str):
