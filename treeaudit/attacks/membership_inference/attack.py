@@ -111,7 +111,8 @@ class Membership:
     title: ClassVar[str] = "Membership inference"
     words: ClassVar[Words] = Words(
         attacker="The attacker asks whether a person was in the training data. In every tree they "
-        "compare how many people of that label are in the leaf with how many to expect.",
+        "compare how many people of that label are in the leaf with how many to expect; and they "
+        "ask how much surer the model is than other models, half of which saw the person.",
         assumes="the attacker has the file, knows all features and the label of the target, and "
         "has a sample of the population",
         remedy="merge leaves until each holds at least k people, use fewer trees, or train with "
