@@ -34,8 +34,8 @@ from treeaudit.people.predict.predictions import (
     averages,
     class_shares,
     predict_shares,
-    utility,
 )
+from treeaudit.people.predict.utility import utility
 from treeaudit.people.records import read_records
 
 MODELS = [

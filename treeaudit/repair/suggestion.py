@@ -13,7 +13,7 @@ from treeaudit.findings.findings import NOT_HELD
 from treeaudit.findings.report import Fix, Report
 from treeaudit.findings.request import Given
 from treeaudit.model.forest import Forest
-from treeaudit.people.predict.predictions import Utility
+from treeaudit.people.predict.utility import Utility
 from treeaudit.people.records import read_records
 from treeaudit.people.streaming import sample_table
 from treeaudit.readers import load

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from treeaudit.findings.findings import Check
 from treeaudit.findings.report import Tried
 from treeaudit.model.words import in_percent, number_of
-from treeaudit.people.predict.predictions import Utility
+from treeaudit.people.predict.utility import Utility
 from treeaudit.repair.attempts import Attempt
 from treeaudit.repair.worth import Use
 from treeaudit.stats import Estimate

@@ -88,7 +88,7 @@ _TERMS: dict[str, tuple[str, str]] = {
     ),
     "AUC": ("AUC", "how often a member scores above somebody else"),
     "95 % interval": ("95 % intervals?", "19 of 20 such audits hold the true number in theirs"),
-    "LiRA": ("LiRA", "compares with models of people like these"),
+    "shadow models": ("shadow models", "models trained on random halves of the same people"),
     "bootstrap": ("bootstrap(?:ped)?", "each tree sees people drawn with replacement"),
     "boosting": ("boost(?:ing|ed trees)", "trees that each correct those before"),
     "k-anonymity": ("k-anonymity", "groups of at least k"),
