@@ -9,7 +9,7 @@ References
 ----------
 Zarifzadeh, Liu, Shokri (2024), Low-cost high-power membership inference attacks, equation 2 and
 section 3 (online): the ratio of a person. Their attack then asks how many others have a lower one,
-which keeps the order. On random halves of nine kinds of models it found more members than LiRA
+which keeps the order. On eight models (four kinds, Adult and MAGIC) it found more members than LiRA
 (Carlini et al. 2022), whose means and variances of each person take more models.
 """
 
