@@ -185,9 +185,9 @@ def headline(report: Report) -> Markup:
     if all(isinstance(result, Finding) for result in report.results[:1]):
         told += [in_bold(view.too) for view in views if view.too is not None]
     # The sentence that answers a FAIL names what failed.
-    worst = [line for line in check_lines(report)[:1] if line.status == "fail"]
+    worst = [one for one in report.checks if _status(one) == "fail"][:1]
     why = [
-        Markup("{}: <b>{}</b> ({}). ").format(one.title, one.measured, one.bound) for one in worst
+        Markup("{}: <b>{}</b> ({}). ").format(one.title, _measured(one), one.bound) for one in worst
     ]
     return Markup("{}{}.").format(Markup("").join(why), Markup("").join(told))
 

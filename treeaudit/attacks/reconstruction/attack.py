@@ -169,27 +169,27 @@ class Reconstruction:
             seconds=case.seconds,
             cells=int(_CELLS_A_SECOND * min(max(case.seconds, 0.1), _MOST_SECONDS)),
         )
-        with budget.spent():
-            found = self._searched(case, budget)
-            if isinstance(found, Finding) or not in_large_cells(case):
-                return found
-            nobody = details_in_large_cells(case, budget.anew())
-            return found if nobody is None else self._found(case, nobody, ())
+        try:
+            with budget.spent():
+                found = self._searched(case, budget)
+                if isinstance(found, Finding) or not in_large_cells(case):
+                    return found
+                nobody = details_in_large_cells(case, budget.anew())
+                return found if nobody is None else self._found(case, nobody, ())
+        except OutOfBudgetError as ended:
+            return self._out_of(case, str(ended))
 
     def _searched(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the search finds."""
         if (reason := _not_searched(case)) is not None:
             return Skipped(id=self.id, title=self.title, reason=reason)
-        try:
-            if not_boosted(case.forest) is None:
-                return self._boosted(case, budget)
-            if _only_likely(case.forest):
-                return self._likely(case, budget)
-            if case.forest.records_are == "bootstrap":
-                return self._in_order(case, budget)
-            return self._certain(case, budget)
-        except OutOfBudgetError as ended:
-            return self._out_of(case, str(ended))
+        if not_boosted(case.forest) is None:
+            return self._boosted(case, budget)
+        if _only_likely(case.forest):
+            return self._likely(case, budget)
+        if case.forest.records_are == "bootstrap":
+            return self._in_order(case, budget)
+        return self._certain(case, budget)
 
     def _certain(self, case: Case, budget: Budget) -> Finding | Skipped:
         """Return whom the counts of the leaves give away, with labels where there are any."""
