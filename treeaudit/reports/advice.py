@@ -56,14 +56,14 @@ def _price(report: Report) -> str:
 def _right(report: Report, shares: str) -> str:
     """Say for whom what is right: what counts of one tree tell is not what all trees answer."""
     if report.fix is not None and report.fix.answered:
-        return f"right for {shares} of the people that it was trained on"
+        return f"right for {shares} of its own people"
     forest = report.forest
     whom = "weight" if forest.counts_are == "weighted" else "people"
     if forest.records_are == "bootstrap":
         whom = "draws"
     if forest.n_trees > 1:
-        return f"each tree alone is right for {shares} of the {whom} that it was trained on"
-    return f"right for {shares} of the {whom} that it was trained on"
+        return f"each tree alone is right for {shares} of its own {whom}"
+    return f"right for {shares} of its own {whom}"
 
 
 _LOADING = ("select", "max_bytes")
@@ -269,7 +269,7 @@ def _with_people(report: Report, folders: bool) -> list[Step]:
         option, request = f"{option} --target LABEL", replace(request, target="LABEL")
     line = report.request.command(folders=folders)
     line = request.call(folders=folders) if line is None else f"{line}{option}"
-    text = f"also runs the checks that need {whom}"
+    text = f"runs the checks that need {whom}"
     return [Step(command=line, text=text)]
 
 
