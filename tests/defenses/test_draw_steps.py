@@ -186,7 +186,7 @@ def test_histogram_boosting_shows_its_draws_to_whoever_has_the_people(tmp_path) 
         report = ta.scan(model, train=people, target="y", policy=joint)
         return [one.status for one in report.checks]
 
-    path = ta.save(DrawSteps(values=x, labels=y).apply(forest), tmp_path / "safe.pkl")
+    path = ta.save(DrawSteps(values=x, labels=y, trial=0).apply(forest), tmp_path / "safe.pkl")
     made = pickle.loads(path.read_bytes())
     for (one,) in made._predictors:
         assert not one.nodes["count"].any()
